@@ -1,0 +1,548 @@
+"""Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same functions."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from snellen import __version__, catalog, dummies
+from snellen.benchmark import Benchmark, Missing
+from snellen.content import Message, Part, user
+from snellen.datasets import Facts
+from snellen.errors import DataError, SnellenError, UsageError
+from snellen.model import Generates, Generation, Model, Reply, Request
+from snellen.models._profile import Profile
+from snellen.result import Result, load_report
+from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
+from snellen.score import score_predictions, score_run
+from snellen.store import Run, open_run
+
+T = TypeVar("T")
+Show = Callable[[Sequence[Progress]], None]
+SHOWN_EVERY = 0.25
+"""Seconds between two showings of the progress."""
+RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Benchmarks × models, and how they are asked; the fields are those of `evaluate`.
+
+    `models` are names, or (name, model) where the caller has opened one.
+    """
+
+    benchmarks: Sequence[Benchmark]
+    models: Sequence[str | catalog.Opened]
+    profile: Profile = field(default_factory=Profile)
+    out: Path = Path("runs")
+    limit: int | None = None
+    sample: int | None = None
+    sample_seed: int = 0
+    repeats: int = 1
+    concurrency: int | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    missing: Missing | None = None
+    score: bool = True
+    max_requests: int | None = None
+    max_cost: float | None = None
+    max_seconds: float | None = None
+    synthetic: bool = False
+    command: Sequence[str] = ()
+    retry: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One run of a plan: its folder, what was done, and its result where it was scored."""
+
+    run: Path
+    progress: Progress
+    result: Result | None
+    stopped: str | None = None
+    interrupted: bool = False
+    notes: Sequence[str] = ()
+
+
+def evaluate(
+    benchmark: str | Benchmark,
+    model: str | Model,
+    *,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    profile: Profile | None = None,
+    data: str | Path | None = None,
+    out: str | Path = "runs",
+    limit: int | None = None,
+    sample: int | None = None,
+    repeats: int = 1,
+    concurrency: int | None = None,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
+    seed: int | None = None,
+    missing: Missing | None = None,
+    task: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    show: Show | None = None,
+) -> Result:
+    """Ask a model a benchmark's questions, score the replies, and give the result.
+
+    `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a `Benchmark`; `model` a name
+    (`openai/NAME`) or an object with `async generate(request) -> Reply`. `api_key_env` names the environment variable that holds the key.
+    Asked again with the same arguments, it asks only what has no reply yet.
+
+    Raises:
+        SnellenError: something that the caller can mend; its message says what to do.
+    """
+    place = None if data is None else Path(data)
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=place, task=task, columns=columns)
+    profile = profile or Profile()
+    if base_url is not None:
+        profile = msgspec.structs.replace(profile, base_url=base_url)
+    if api_key_env is not None:
+        profile = msgspec.structs.replace(profile, api_key_env=api_key_env)
+    opened = (
+        model
+        if isinstance(model, str)
+        else catalog.Opened(
+            model=model,
+            name=model.name,
+            server=model.name,
+            concurrency=getattr(model, "concurrency", None),
+        )
+    )
+    plan = Plan(
+        benchmarks=[benchmark],
+        models=[opened],
+        profile=profile,
+        out=Path(out),
+        limit=limit,
+        sample=sample,
+        repeats=repeats,
+        concurrency=concurrency,
+        seed=seed,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        missing=missing,
+        synthetic=place is not None and str(place) == "synthetic",
+    )
+    finished = run_plan(plan, show)[0]
+    if finished.interrupted and finished.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
+    assert finished.result is not None
+    return finished.result
+
+
+def score(
+    replies: str | Path,
+    benchmark: str | Benchmark | None = None,
+    *,
+    data: str | Path | None = None,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+) -> Result:
+    """Score a run folder again, or anybody's predictions of a benchmark.
+
+    Raises:
+        SnellenError: something that the caller can mend.
+    """
+    path = Path(replies)
+    if benchmark is None:
+        return _score_folder(path, scorings, missing)
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+    from snellen.formats import predictions
+
+    said = predictions.read(path)
+    report, _ = score_predictions(
+        benchmark,
+        said.replies,
+        where=said.where,
+        model=path.name,
+        notes=said.notes,
+        scorings=scorings,
+        missing=missing,
+    )
+    return Result(report)
+
+
+def load_run(path: str | Path) -> Result:
+    """The stored result of a run folder."""
+    return load_report(Path(path))
+
+
+def ask(
+    model: str | Model,
+    *parts: Part,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    max_tokens: int | None = 512,
+    temperature: float | None = None,
+) -> Reply:
+    """Ask a model one thing: text and images in order; gives its reply.
+
+    Raises:
+        ModelError: it gave none.
+    """
+    profile = Profile(base_url=base_url, api_key_env=api_key_env)
+    opened = catalog.model(model, profile).model if isinstance(model, str) else model
+    if not isinstance(opened, Generates):
+        raise UsageError(f"{opened.name} does not answer in text.")
+    messages: tuple[Message, ...] = (user(*parts),)
+    request = Request(
+        messages=messages, generation=Generation(max_tokens=max_tokens, temperature=temperature)
+    )
+
+    async def once() -> Reply:
+        try:
+            return await opened.generate(request)
+        finally:
+            await _close(opened)
+
+    return run_async(once())
+
+
+# -- plans
+
+INTERRUPTED = "interrupted"
+
+
+def run_plan(plan: Plan, show: Show | None = None) -> list[Finished]:
+    """Run all benchmarks × models; those on one server share its limit, different servers are asked at once.
+
+    Raises:
+        SnellenError: something that the caller can mend; runs under way have kept what they had.
+    """
+    return run_async(_run_plan(plan, show))
+
+
+async def _run_plan(plan: Plan, show: Show | None) -> list[Finished]:
+    limiters: dict[str, Limiter] = {}
+    budget = Budget(
+        max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
+    )
+    stops: list[Stop] = []
+    progress: list[Progress] = []
+    with ExitStack() as stack:
+        jobs = []
+        for spec in plan.models:
+            for benchmark in plan.benchmarks:
+                jobs.append(_prepare(plan, spec, benchmark, limiters, budget, stack))
+        stops += [job.stop for job in jobs]
+        progress += [job.progress for job in jobs]
+        with _interrupts(stops), _shown(progress, show):
+            results = await asyncio.gather(
+                *(job.asking.ask_all() for job in jobs), return_exceptions=True
+            )
+        for model in {id(job.model): job.model for job in jobs}.values():
+            await _close(model)
+        finished = []
+        for job, outcome in zip(jobs, results, strict=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            finished.append(
+                Finished(
+                    run=job.run.path,
+                    progress=job.progress,
+                    result=_scored(job, plan, outcome.stopped) if plan.score else None,
+                    stopped=outcome.stopped,
+                    interrupted=outcome.interrupted,
+                    notes=job.notes,
+                )
+            )
+        return finished
+
+
+@dataclass(frozen=True)
+class _Job:
+    benchmark: Benchmark
+    model: Model
+    run: Run
+    asking: Asking
+    stop: Stop
+    progress: Progress
+    notes: Sequence[str]
+
+
+def _prepare(
+    plan: Plan,
+    spec: str | catalog.Opened,
+    benchmark: Benchmark,
+    limiters: dict[str, Limiter],
+    budget: Budget,
+    stack: ExitStack,
+) -> _Job:
+    """Everything up to the first request: the data is read and checked, the folder locked, its replies known."""
+    settings = _settings(plan, benchmark)
+    facts = benchmark.data.facts()
+    opened = _open(plan, spec, benchmark, settings)
+    identity = run_identity(benchmark, facts, opened, plan.profile, settings)
+    run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
+    if was == "new":
+        try:
+            check(benchmark)
+        except DataError:
+            run.path.rmdir()
+            raise
+    stack.enter_context(run.folder.lock())
+    stack.callback(run.close)
+    notes = []
+    if nearest:
+        notes.append(f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}")
+    run.put_manifest(_manifest(plan, benchmark, facts, opened, identity, run, was))
+    run.load()
+    selection = select(
+        benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
+    )
+    progress = Progress(
+        name=f"{benchmark.name} × {opened.name}", total=selection.rows * plan.repeats
+    )
+    stop = Stop()
+    if opened.server not in limiters:
+        limiters[opened.server] = Limiter(plan.concurrency or opened.concurrency)
+    asking = Asking(
+        benchmark,
+        opened.model,
+        run,
+        selection,
+        settings,
+        limiter=limiters[opened.server],
+        budget=budget,
+        stop=stop,
+        progress=progress,
+    )
+    return _Job(benchmark, opened.model, run, asking, stop, progress, notes)
+
+
+def _settings(plan: Plan, benchmark: Benchmark) -> Settings:
+    profile = plan.profile
+    most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
+    if profile.token_floor is not None:
+        most = max(most, profile.token_floor)
+    temperature = profile.temperature if plan.temperature is None else plan.temperature
+    prices = profile.prices
+    return Settings(
+        generation=Generation(
+            max_tokens=most, temperature=temperature, top_p=profile.top_p, extra=profile.extra
+        ),
+        seed=plan.seed,
+        repeats=plan.repeats,
+        timeout=profile.timeout.total,
+        prices=None if prices is None else (prices.input, prices.output),
+        **plan.retry,
+    )
+
+
+def _open(
+    plan: Plan, spec: str | catalog.Opened, benchmark: Benchmark, settings: Settings
+) -> catalog.Opened:
+    if not isinstance(spec, str):
+        return spec
+    if spec != "baseline/most-frequent":
+        return catalog.model(spec, plan.profile)
+    from snellen.models.recorded import Recorded
+
+    replies = dummies.table(
+        benchmark,
+        dummies.most_frequent(benchmark),
+        generation=settings.generation,
+        seed=settings.seed,
+        repeats=settings.repeats,
+    )
+    return catalog.Opened(
+        model=Recorded(spec, replies), name=spec, server=f"{spec} {benchmark.name}", concurrency=32
+    )
+
+
+def run_identity(
+    benchmark: Benchmark,
+    facts: Facts,
+    opened: catalog.Opened,
+    profile: Profile,
+    settings: Settings,
+) -> dict[str, Any]:
+    """What decides which run this is: everything that can change a reply."""
+    generation = settings.generation
+    return {
+        "benchmark": benchmark.name,
+        "asks": benchmark.asks,
+        "options": {name: _plain(value) for name, value in benchmark.options.items()},
+        "media": {"images": "original"},
+        "data": {"digest": facts.digest, "revision": benchmark.data.revision},
+        "model": opened.name,
+        "model_revision": opened.revision,
+        "profile": profile.changes_answers(),
+        "generation": {
+            "max_tokens": generation.max_tokens,
+            "temperature": None if generation.temperature is None else float(generation.temperature),
+            "top_p": generation.top_p,
+            "seed": settings.seed,
+        },
+    }
+
+
+def _manifest(
+    plan: Plan,
+    benchmark: Benchmark,
+    facts: Facts,
+    opened: catalog.Opened,
+    identity: Mapping[str, Any],
+    run: Run,
+    was: str,
+) -> dict[str, Any]:
+    """The identity, and whatever else is needed to repeat the run. No keys: they are never in a profile."""
+    before = run.manifest() if was == "continued" else {}
+    session = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": [_without_secrets(word) for word in plan.command],
+        "server": _without_secrets(opened.server),
+        "limit": plan.limit,
+        "sample": plan.sample,
+        "concurrency": plan.concurrency or opened.concurrency or "auto",
+        "snellen": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
+    }
+    notes = ["the data are the few bundled rows: this is no result"] if plan.synthetic else []
+    return {
+        **before,
+        "benchmark": benchmark.name,
+        "model": opened.name,
+        "identity": identity,
+        "data": benchmark.data.where,
+        "rows": facts.rows,
+        "repeats": max(plan.repeats, before.get("repeats", 1)),
+        "synthetic": plan.synthetic,
+        "notes": notes,
+        "sessions": [*before.get("sessions", []), session],
+    }
+
+
+def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
+    report = score_run(job.run, job.benchmark, missing=plan.missing)
+    return Result(report, job.run.path, stopped)
+
+
+def _score_folder(
+    path: Path, scorings: Sequence[str] | None, missing: Missing | None
+) -> Result:
+    run = Run(path)
+    manifest = run.manifest()
+    identity = manifest["identity"]
+    options = identity["options"]
+    if "task" in options and manifest["data"].endswith(catalog.OWN_DATA):
+        from snellen.benchmarks._own import stored
+
+        benchmark = stored(manifest["benchmark"], options)
+    else:
+        benchmark = catalog.benchmark(manifest["benchmark"], options=options)
+    with run.folder.lock():
+        run.load()
+        return Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+def _without_secrets(text: str) -> str:
+    """An address without user, password, query; other words as they are."""
+    if "://" not in text:
+        return text
+    parts = urlsplit(text)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+# -- running
+
+
+async def _close(model: Model) -> None:
+    close = getattr(model, "close", None)
+    if close is not None:
+        await close()
+
+
+class _shown:
+    """Calls `show` a few times a second, and once at the end."""
+
+    def __init__(self, progress: Sequence[Progress], show: Show | None) -> None:
+        self._progress = progress
+        self._show = show
+
+    def __enter__(self) -> None:
+        self._task = asyncio.create_task(self._loop()) if self._show else None
+
+    async def _loop(self) -> None:
+        while self._show:
+            self._show(self._progress)
+            await asyncio.sleep(SHOWN_EVERY)
+
+    def __exit__(self, *_: object) -> None:
+        if self._task and self._show:
+            self._task.cancel()
+            self._show(self._progress)
+
+
+class _interrupts:
+    """Ctrl-C stops the runs cleanly; a second one stops them at once."""
+
+    def __init__(self, stops: Sequence[Stop]) -> None:
+        self._stops = stops
+
+    def __enter__(self) -> None:
+        self._on = threading.current_thread() is threading.main_thread()
+        if self._on:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_signal_handler(signal.SIGINT, self._stop)
+
+    def _stop(self) -> None:
+        self._loop.remove_signal_handler(signal.SIGINT)
+        print("stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr)
+        for stop in self._stops:
+            stop.set(INTERRUPTED, interrupted=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._on:
+            self._loop.remove_signal_handler(signal.SIGINT)
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    result: list[T] = []
+    error: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            result.append(asyncio.run(work))
+        except (SnellenError, KeyboardInterrupt) as caught:
+            error.append(caught)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if error:
+        raise error[0]
+    return result[0]
+
+
+__all__ = ["Finished", "Plan", "ask", "evaluate", "load_run", "run_plan", "score"]

@@ -1,0 +1,151 @@
+"""What a benchmark is: rows, a prompt, and ways to score. All of it pure.
+
+    row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading --score--> number --metrics--> Estimate
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from snellen.content import Message
+from snellen.datasets import Row, Table
+from snellen.metrics import Metric
+from snellen.model import Generation, Kind, Origin, Reply, Request
+from snellen.sample import Sample
+
+History = tuple[tuple[tuple[Message, ...], Reply], ...]
+"""A sample's earlier turns: what was sent and what came. A failed turn ends the sample."""
+
+ReadingState = Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
+READING_STATES: tuple[ReadingState, ...] = (
+    "answered",
+    "guessed",
+    "unparsed",
+    "not-judged",
+    "no-target",
+    "no-reply",
+)
+Missing = Literal["wrong", "excluded"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What one scoring found in one reply.
+
+    `answer` is None where nothing could be read; `rule` names the rule that fired; `guessed` says that the authors' code drew
+    at random; `candidates` are the answers it could have been.
+    """
+
+    answer: str | float | tuple[str, ...] | None
+    rule: str
+    guessed: bool = False
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What a judge is asked about a reply that rules left open, and how its verdict is read."""
+
+    name: str
+    prompt: Callable[[Sample, Reply], tuple[Message, ...]]
+    parse: Callable[[str, Sample], Reading]
+    when: Callable[[Reading], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """One way to score a benchmark's replies.
+
+    `version` is raised when scores move; replies stay valid. `source` is repository@commit:file#lines, or `ours`. `score`
+    gives None where only the whole set has a score; an unparsed reply is given to it as any other, and scores 0 unless the authors' rule says else.
+    `missing` is what becomes of a question without a reply in other people's prediction files. `best` is the score of a perfect
+    answer, for the bounds of an incomplete run.
+    """
+
+    version: int
+    source: str
+    parse: Callable[[Reply, Sample], Reading]
+    score: Callable[[Reading, Sample], float | None]
+    metrics: Mapping[str, Metric]
+    reads: Kind = "generate"
+    missing: Missing = "excluded"
+    judge: Judge | None = None
+    best: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What dummy models must score on the bundled rows, so that `snellen check` can prove a file.
+
+    `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is not right. `expect` maps a
+    scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get, to 1e-9.
+    """
+
+    says: Callable[[Sample, str], str]
+    wrong: Callable[[Sample], str]
+    expect: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """Rows, what is asked about each, and how the replies are scored; the first scoring is the headline.
+
+    `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked again. `prompt` gives the whole conversation to
+    send, and () when there is no further turn; it is not asked for more than `turns` turns (None: until it gives ()). The last
+    turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an image, a video), from
+    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together. `options` are what this benchmark was loaded with.
+    """
+
+    name: str
+    asks: int
+    data: Table
+    sample: Callable[[int, Row], Sample]
+    prompt: Callable[[Sample, History], tuple[Message, ...]]
+    scorings: Mapping[str, Scoring]
+    turns: int | None = 1
+    ask: Kind = "generate"
+    break_down_by: tuple[str, ...] = ()
+    cluster_by: Callable[[Sample], str] | None = None
+    group_by: Callable[[Sample], str] | None = None
+    max_answer_tokens: int = 512
+    stop: tuple[str, ...] = ()
+    check: Check | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """The name of the first scoring."""
+        return next(iter(self.scorings))
+
+    def request(
+        self,
+        sample: Sample,
+        history: History = (),
+        *,
+        generation: Generation | None = None,
+        seed: int | None = None,
+    ) -> Request | None:
+        """The next request about this sample, or None when its conversation is over."""
+        if self.turns is not None and len(history) >= self.turns:
+            return None
+        messages = self.prompt(sample, history)
+        if not messages:
+            return None
+        return Request(
+            messages=messages,
+            kind=self.ask,
+            choices=sample.choices,
+            generation=generation or Generation(max_tokens=self.max_answer_tokens),
+            seed=seed,
+            stop=self.stop,
+            origin=Origin(benchmark=self.name, sample=sample.id),
+        )
+
+
+def reading_state(reading: Reading, sample: Sample) -> ReadingState:
+    """The one state of a reading of a reply that exists."""
+    if sample.target is None and not sample.references:
+        return "no-target"
+    if reading.answer is None:
+        return "unparsed"
+    return "guessed" if reading.guessed else "answered"

@@ -1,0 +1,272 @@
+"""What there is, by name: benchmarks (a file each, the folder is the registry) and models.
+
+Nothing is imported until it is named. The only place that reads keys from the environment.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from snellen.benchmark import Benchmark
+from snellen.errors import CatalogError, UsageError
+from snellen.model import Model
+from snellen.models._profile import Profile
+
+FOLDER = Path(__file__).parent / "benchmarks"
+ROWS = FOLDER / "rows"
+OWN_DATA = (".jsonl", ".json", ".tsv", ".csv", ".jsonl.gz")
+MODELS: Mapping[str, tuple[str, str]] = {
+    "openai/NAME": ("openai", "any OpenAI-compatible server (--base-url)"),
+    "recorded/RUN": ("recorded", "the replies of a run folder, again"),
+    "baseline/random": ("baseline", "a choice drawn blindly, by a seed"),
+    "baseline/first": ("baseline", "the first choice, blindly"),
+    "baseline/longest": ("baseline", "the longest choice, blindly"),
+    "baseline/most-frequent": ("recorded", "the data set's most frequent answer, blindly"),
+    "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
+    "python:FILE:NAME": ("python", "a function or class of your own"),
+}
+OFFICIAL = "https://api.openai.com/v1"
+
+
+# -- benchmarks
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A benchmark's file: its canonical name, the first line of its sheet, and the names that others know it by."""
+
+    name: str
+    title: str
+    sheet: str
+    aliases: Mapping[str, Mapping[str, Any]]
+
+
+def entries() -> Iterator[Entry]:
+    """Every benchmark, read from its file without importing it."""
+    for path in sorted(FOLDER.glob("[!_]*.py")):
+        tree = ast.parse(path.read_bytes())
+        sheet = ast.get_docstring(tree) or ""
+        yield Entry(_kebab(path.stem), sheet.partition("\n")[0], sheet, _aliases(tree))
+
+
+def benchmark(
+    spec: str,
+    *,
+    data: Path | None = None,
+    task: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Benchmark:
+    """The benchmark that a name with options (`mathvision:split=testmini`), or a file of rows, means.
+
+    `data` is the folder or file with its rows, `synthetic` the few that are bundled. `task` and `columns` are for files of rows alone.
+
+    Raises:
+        CatalogError: no benchmark of that name. UsageError: an option that it has not.
+    """
+    given = {**_split_options(spec)[1], **(options or {})}
+    name = _split_options(spec)[0]
+    if name.endswith(OWN_DATA) or "/" in name:
+        return _own(Path(name), data, task, columns, given)
+    if task or columns:
+        raise UsageError(f"--task and --map are for files of rows; {name} is a benchmark.")
+    stem, implied = _resolve(name)
+    make = getattr(importlib.import_module(f"snellen.benchmarks.{stem}"), stem)
+    values = _typed(make, {**implied, **given}, _kebab(stem))
+    synthetic = data is not None and str(data) == "synthetic"
+    if synthetic and (ROWS / stem).is_dir():
+        values["data"] = ROWS / stem
+    elif data is not None and not synthetic:
+        values["data"] = data
+    made: Benchmark = make(**values)
+    shown = {key: value for key, value in values.items() if key != "data"}
+    defaults = {
+        key: parameter.default
+        for key, parameter in inspect.signature(make).parameters.items()
+        if key != "data"
+    }
+    return replace(made, options={**defaults, **shown})
+
+
+def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
+    """The file's stem and the options that a name stands for; other toolkits' names are known too."""
+    stem = name.lower().replace("-", "_")
+    if (FOLDER / f"{stem}.py").exists() and not stem.startswith("_"):
+        return stem, {}
+    everything = list(entries())
+    for entry in everything:
+        for alias, options in entry.aliases.items():
+            if alias.lower() == name.lower():
+                return entry.name.replace("-", "_"), options
+    names = [entry.name for entry in everything]
+    known = [*names, *(alias for entry in everything for alias in entry.aliases)]
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}."
+    raise CatalogError(f"no benchmark {name!r}; {hint}")
+
+
+def _own(
+    path: Path,
+    data: Path | None,
+    task: str | None,
+    columns: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+) -> Benchmark:
+    if not path.exists():
+        raise CatalogError(f"{path}: there is no such file of rows.")
+    if options:
+        raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
+    from snellen.benchmarks._own import own_data
+
+    return own_data(path, task=task, columns=columns or {}, data=data)
+
+
+def _split_options(spec: str) -> tuple[str, dict[str, str]]:
+    name, _, rest = spec.partition(":")
+    options = {}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"{spec}: {pair!r} is no option; options are written name=value, with commas between.")
+        options[key.strip().replace("-", "_")] = value.strip()
+    return name, options
+
+
+def _typed(
+    make: Callable[..., Benchmark], given: Mapping[str, Any], name: str
+) -> dict[str, Any]:
+    """Options as the benchmark's function wants them."""
+    hints = get_type_hints(make)
+    known = [key for key in inspect.signature(make).parameters if key != "data"]
+    values = {}
+    for key, value in given.items():
+        if key not in known:
+            raise UsageError(f"{name} has no option {key!r}; it has {', '.join(known) or 'none'}.")
+        values[key] = _value(value, hints[key], f"{name}:{key}")
+    return values
+
+
+def _value(value: Any, hint: Any, what: str) -> Any:
+    if get_origin(hint) is Literal:
+        allowed = get_args(hint)
+        for one in allowed:
+            if str(one) == str(value):
+                return one
+        raise UsageError(f"{what} is one of {', '.join(map(str, allowed))}, not {value!r}.")
+    if get_origin(hint) in (Union, types.UnionType):
+        return _value(value, next(arg for arg in get_args(hint) if arg is not type(None)), what)
+    if hint is bool and not isinstance(value, bool):
+        if str(value).lower() in ("true", "yes", "1", "false", "no", "0"):
+            return str(value).lower() in ("true", "yes", "1")
+        raise UsageError(f"{what} is true or false, not {value!r}.")
+    try:
+        return hint(value)
+    except ValueError as error:
+        raise UsageError(f"{what} is a {hint.__name__}, not {value!r}.") from error
+
+
+def _aliases(tree: ast.Module) -> Mapping[str, Mapping[str, Any]]:
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and target.id == "ALIASES" and value is not None:
+            found = ast.literal_eval(value)
+            return dict(found)
+    return {}
+
+
+def _kebab(stem: str) -> str:
+    return stem.replace("_", "-")
+
+
+# -- models
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what suits it (None: find out)."""
+
+    model: Model
+    name: str
+    server: str
+    revision: str | None = None
+    concurrency: int | None = None
+
+
+def model(spec: str, profile: Profile | None = None) -> Opened:
+    """The model that a name means, opened: `openai/NAME`, `baseline/NAME`, `recorded/RUN`, `python:FILE:NAME`.
+
+    Raises:
+        CatalogError: no model of that name. UsageError: it cannot be opened so.
+    """
+    profile = profile or Profile()
+    kind, slash, name = spec.partition("/")
+    if spec.startswith("python:"):
+        kind, name = "python", spec.removeprefix("python:")
+    elif not slash or not name:
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
+    if kind == "openai":
+        from snellen.models import openai
+
+        key = _key(spec, profile)
+        url = profile.base_url or OFFICIAL
+        opened = openai.open_model(
+            name, profile=msgspec.structs.replace(profile, base_url=url), api_key=key
+        )
+        return Opened(
+            model=opened,
+            name=spec,
+            server=url,
+            revision=profile.revision,
+            concurrency=profile.concurrency,
+        )
+    if kind == "baseline" and f"baseline/{name}" in MODELS:
+        module = importlib.import_module(f"snellen.models.{MODELS[f'baseline/{name}'][0]}")
+        made: Model = module.open_model(name, profile=profile, api_key=None)
+        return Opened(model=made, name=spec, server=spec, concurrency=profile.concurrency or 32)
+    if kind == "recorded":
+        from snellen.models import recorded
+
+        replay = recorded.open_model(name, profile=profile, api_key=None)
+        return Opened(model=replay, name=spec, server=spec, concurrency=profile.concurrency or 32)
+    if kind == "python":
+        from snellen.models import python
+
+        mine = python.open_model(name, profile=profile, api_key=None)
+        return Opened(
+            model=mine,
+            name=spec,
+            server=spec,
+            revision=getattr(mine, "revision", None),
+            concurrency=profile.concurrency or getattr(mine, "concurrency", 1),
+        )
+    close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
+    raise CatalogError(f"no model {spec!r}; {hint}")
+
+
+def _key(spec: str, profile: Profile) -> str | None:
+    """The key of a server. The official service's own variable is the default there, and goes nowhere else."""
+    variable = profile.api_key_env or (None if profile.base_url else "OPENAI_API_KEY")
+    if variable is None:
+        return None
+    key = os.environ.get(variable)
+    if key:
+        return key
+    if profile.base_url:
+        raise UsageError(f"{spec}: the environment variable {variable} is not set; it is to hold the key.")
+    raise UsageError(
+        f"{spec}: no --base-url, and no key in {variable} for the official service. "
+        "Name a server with --base-url, or set the key."
+    )

@@ -1,0 +1,85 @@
+"""What a message is made of: text, images and videos, in the order in which the model gets them.
+
+Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """Bytes inside a larger file: a cell of a row.
+
+    `encoding` says how the picture lies there: as it is, or as base64 text.
+    """
+
+    path: Path
+    offset: int
+    length: int
+    encoding: Literal["raw", "base64"] = "raw"
+
+
+@dataclass(frozen=True)
+class Image:
+    """One image, by reference.
+
+    `place` is what a person calls it (a path as the data set writes it, `row 3, image`), shown in
+    messages and stored. `within` is a folder that a path may not leave. The last four are known once
+    `media.images.load` has read it: `source` is then the bytes as a model gets them, `digest` is
+    `sha256:<hex>` of those bytes, `width` and `height` are pixels.
+    """
+
+    source: Path | bytes | Slice
+    place: str = ""
+    within: Path | None = None
+    digest: str | None = None
+    mime: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True)
+class Video:
+    """One video, by reference, with the window `[start, end]` in seconds that may be seen."""
+
+    source: Path
+    start: float = 0.0
+    end: float | None = None
+    place: str = ""
+    within: Path | None = None
+    digest: str | None = None
+
+
+Part = str | Image | Video
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation: who speaks, and text and media in order."""
+
+    role: Role
+    content: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined by newlines."""
+        return "\n".join(part for part in self.content if isinstance(part, str))
+
+
+def system(*parts: Part) -> Message:
+    """A message of the system."""
+    return Message("system", parts)
+
+
+def user(*parts: Part) -> Message:
+    """A message of the user."""
+    return Message("user", parts)
+
+
+def assistant(*parts: Part) -> Message:
+    """A message of the model."""
+    return Message("assistant", parts)

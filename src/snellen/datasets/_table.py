@@ -1,0 +1,110 @@
+"""Rows of a data set, one at a time, each with its place and the digest of what was read."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import orjson
+
+
+class Row(Mapping[str, Any]):
+    """One row as it came: its fields, its place among all rows (from 0), and its digest.
+
+    `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its line
+    end, pictures inside the row included, files that it names not.
+    """
+
+    __slots__ = ("_fields", "digest", "place")
+
+    def __init__(self, fields: Mapping[str, Any], place: int, digest: str) -> None:
+        self._fields = fields
+        self.place = place
+        self.digest = digest
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """How many rows a table has, and the digest of them all (BLAKE2b-128 of the rows' digests in order)."""
+
+    rows: int
+    digest: str
+
+
+class Table(Protocol):
+    """Rows of a data set, read anew on every iteration, never held as a list.
+
+    `where` is what a person calls it in a message, `revision` the data set's published revision. Nothing is opened
+    before the first iteration, so that a benchmark can be built where its data is not.
+    """
+
+    where: str
+    revision: str | None
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+    def facts(self) -> Facts: ...
+
+
+def row_digest(raw: bytes) -> str:
+    return blake2b(raw, digest_size=16).hexdigest()
+
+
+def facts_of(rows: Iterator[Row]) -> Facts:
+    """One pass over the rows: their number and their common digest."""
+    common = blake2b(digest_size=16)
+    n = 0
+    for row in rows:
+        common.update(bytes.fromhex(row.digest))
+        n += 1
+    return Facts(rows=n, digest=common.hexdigest())
+
+
+class Drawn:
+    """A table made by a function, for rows that the package draws or lists itself."""
+
+    def __init__(
+        self, where: str, rows: Callable[[], Iterator[Mapping[str, Any]]], revision: str | None = None
+    ) -> None:
+        self.where = where
+        self.revision = revision
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[Row]:
+        for place, fields in enumerate(self._rows()):
+            raw = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_bytes_digest)
+            yield Row(fields, place, row_digest(raw))
+
+    def facts(self) -> Facts:
+        return facts_of(iter(self))
+
+
+class Filtered:
+    """The rows of another table that pass a test; each keeps its place among all rows."""
+
+    def __init__(self, table: Table, keep: Callable[[Row], bool]) -> None:
+        self.where = table.where
+        self.revision = table.revision
+        self._table = table
+        self._keep = keep
+
+    def __iter__(self) -> Iterator[Row]:
+        return (row for row in self._table if self._keep(row))
+
+    def facts(self) -> Facts:
+        return facts_of(iter(self))
+
+
+def _bytes_digest(value: object) -> str:
+    if isinstance(value, bytes):
+        return row_digest(value)
+    raise TypeError(f"a row holds a {type(value).__name__}, which is no JSON type")

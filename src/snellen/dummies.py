@@ -1,0 +1,104 @@
+"""Models that know what no model may know: the answers, or what most answers are.
+
+Each is a table of replies by request digest, made here from the benchmark itself and handed to `recorded`: no back end ever sees a target.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from snellen.benchmark import Benchmark, Check
+from snellen.errors import UsageError
+from snellen.model import Generation, Reply, loaded, request_digest
+from snellen.sample import Sample
+
+Say = Callable[[Sample], str]
+
+
+def table(
+    benchmark: Benchmark,
+    say: Say,
+    *,
+    generation: Generation | None = None,
+    seed: int | None = None,
+    repeats: int = 1,
+) -> Mapping[str, Reply]:
+    """What a model that says `say(sample)` replies, by the digest of the request that the runner will make."""
+    replies: dict[str, Reply] = {}
+    for row in benchmark.data:
+        sample = benchmark.sample(row.place, row)
+        reply = Reply(text=say(sample), stop="stop")
+        for repeat in range(repeats):
+            request = benchmark.request(
+                sample, generation=generation, seed=(seed or 0) + repeat if repeat else seed
+            )
+            if request is not None:
+                replies[request_digest(loaded(request))] = reply
+    return replies
+
+
+def right_answer(sample: Sample) -> str | None:
+    """The target, or the answer that most people gave."""
+    if sample.target is not None:
+        return sample.target
+    return Counter(sample.references).most_common(1)[0][0] if sample.references else None
+
+
+def oracle(check: Check) -> Say:
+    """Always right, in the words that the prompt asks for."""
+    return lambda sample: check.says(sample, right_answer(sample) or "")
+
+
+def wrong(check: Check) -> Say:
+    """Never right, in the words that the prompt asks for."""
+    return lambda sample: check.says(sample, check.wrong(sample))
+
+
+def silent(check: Check) -> Say:
+    """Says nothing."""
+    return lambda _: ""
+
+
+def hedging(check: Check) -> Say:
+    """Names every answer at once, and commits to none."""
+
+    def say(sample: Sample) -> str:
+        if {choice.lower() for choice in sample.choices} == {"yes", "no"}:
+            return "Yes and no"
+        if sample.choices:
+            return " ".join("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(sample.choices)])
+        return "1 2 3"
+
+    return say
+
+
+def most_frequent(benchmark: Benchmark) -> Say:
+    """The data set's most frequent answer to questions with this many choices, in the words that the prompt asks for.
+
+    Raises:
+        UsageError: the benchmark's answers are hidden, or its file does not say in which words it wants them.
+    """
+    counts: dict[int, Counter[str]] = {}
+    for row in benchmark.data:
+        sample = benchmark.sample(row.place, row)
+        answer = right_answer(sample)
+        if answer is not None:
+            counts.setdefault(len(sample.choices), Counter())[answer] += 1
+    check = benchmark.check
+    if not counts or check is None:
+        raise UsageError(f"{benchmark.name} has no public answers to count.")
+    common = {choices: counter.most_common(1)[0][0] for choices, counter in counts.items()}
+
+    def say(sample: Sample) -> str:
+        return check.says(sample, common.get(len(sample.choices), ""))
+
+    return say
+
+
+DUMMIES: Mapping[str, Callable[[Check], Say]] = {
+    "oracle": oracle,
+    "wrong": wrong,
+    "silent": silent,
+    "hedging": hedging,
+}

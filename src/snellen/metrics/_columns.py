@@ -1,0 +1,63 @@
+"""What a metric sees: the whole set, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category:
+    """A column of names: `names[codes[i]]` is row i's. Shape of `codes`: (n,), int32."""
+
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """One row a (sample, repeat) that has a reply, all arrays of length n, in the benchmark's order.
+
+    `score` (float64) is None where only the whole set has a score. `answer` and `target` (object: str, float, tuple of str or
+    None) are what was found and what is right; `references` (object: tuple of str). `state` is the reading state. `cluster`
+    numbers the image, video or sample that rows share (repeats of a sample share at least that). `weight` is None where all weigh the same.
+    """
+
+    score: NDArray[np.float64] | None
+    answer: NDArray[Any]
+    target: NDArray[Any]
+    references: NDArray[Any]
+    state: Category
+    tags: Mapping[str, Category]
+    cluster: NDArray[np.int32]
+    weight: NDArray[np.float64] | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.cluster)
+
+    def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
+        """These rows alone; a boolean mask (n,) or row numbers (a resample may repeat them)."""
+        return Columns(
+            score=None if self.score is None else self.score[rows],
+            answer=self.answer[rows],
+            target=self.target[rows],
+            references=self.references[rows],
+            state=Category(codes=self.state.codes[rows], names=self.state.names),
+            tags={
+                name: Category(codes=tag.codes[rows], names=tag.names)
+                for name, tag in self.tags.items()
+            },
+            cluster=self.cluster[rows],
+            weight=None if self.weight is None else self.weight[rows],
+        )
+
+
+Metric = Callable[[Columns], Estimate]

@@ -1,0 +1,23 @@
+"""Asks and stores: concurrency, retries, time-outs, budgets, resume."""
+
+from snellen.runner._budget import Budget
+from snellen.runner._limiter import Limiter
+from snellen.runner._progress import Progress
+from snellen.runner._run import Asking, Hooks, Outcome, Settings, Stop
+from snellen.runner._select import Selection, check, chosen, sample_of, select
+
+__all__ = [
+    "Asking",
+    "Budget",
+    "Hooks",
+    "Limiter",
+    "Outcome",
+    "Progress",
+    "Selection",
+    "Settings",
+    "Stop",
+    "check",
+    "chosen",
+    "sample_of",
+    "select",
+]

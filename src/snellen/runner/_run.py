@@ -1,0 +1,524 @@
+"""Asks a model a benchmark's questions and stores what comes.
+
+The only place with retries, back-off, time-outs, budgets and a journal. Its unit is a group of samples that share media; turn n+1 of a sample waits for turn n.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from snellen.benchmark import Benchmark, History
+from snellen.content import Image, Video
+from snellen.datasets import Row
+from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
+from snellen.model import Generates, Generation, Model, Ranks, Reply, Request, loaded, request_digest
+from snellen.runner._budget import Budget
+from snellen.runner._limiter import Limiter, Slot
+from snellen.runner._progress import Progress
+from snellen.runner._select import Selection, chosen
+from snellen.sample import Sample
+from snellen.store import (
+    FORMAT,
+    Failure,
+    Key,
+    Question,
+    Run,
+    SeenMedia,
+    ShownMedia,
+    reply_record,
+)
+
+Group = list[tuple[Row, Sample]]
+
+GRACE = 10.0
+"""Seconds for which a stopped run waits for the replies under way."""
+TURNED_AWAY = 10
+"""How often one question may be turned away by 429 before it counts as failed."""
+HOPELESS = 3
+"""So many 401s or 404s in a row end the run: no other question would fare better."""
+LONGEST_RETRY_AFTER = 600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a run asks. None of it but `generation` and `seed` changes what is asked.
+
+    `attempts` bounds how often one question is sent; the wait doubles from `backoff` seconds to `longest_wait`, unless the server names one.
+    After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left unasked.
+    """
+
+    generation: Generation = field(default_factory=Generation)
+    seed: int | None = None
+    repeats: int = 1
+    attempts: int = 6
+    backoff: float = 0.5
+    longest_wait: float = 60.0
+    timeout: float = 1800.0
+    give_up: int = 20
+    prices: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a run ended: `stopped` says why it did before its last question, None when it did not."""
+
+    progress: Progress
+    stopped: str | None = None
+    interrupted: bool = False
+
+
+class Stop:
+    """Asks a run to end: no new questions, and after `grace` seconds none in flight either."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.interrupted = False
+        self._event = asyncio.Event()
+
+    def set(self, reason: str, *, interrupted: bool = False) -> None:
+        if self.reason is None:
+            self.reason = reason
+            self.interrupted = interrupted
+            self._event.set()
+
+    async def wait(self) -> None:
+        await self._event.wait()
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What happens before a group's first request and after its last: media made ready, and let go."""
+
+    prepare: Callable[[Group], Awaitable[None]] | None = None
+    release: Callable[[Group], Awaitable[None]] | None = None
+
+
+class _Opening:
+    """The slot that a group starts with, and which of its samples have yet to send their first request."""
+
+    def __init__(self, slot: Slot, group: Group, repeats: int) -> None:
+        self.slot: Slot | None = slot
+        self.all_sent = asyncio.Event()
+        self._left = {(sample.id, repeat) for _, sample in group for repeat in range(repeats)}
+
+    def take(self) -> Slot | None:
+        slot, self.slot = self.slot, None
+        return slot
+
+    def sent(self, sample: str, repeat: int) -> None:
+        self._left.discard((sample, repeat))
+        if not self._left:
+            self.all_sent.set()
+
+
+class Asking:
+    """One benchmark put to one model, into one run folder (loaded, locked)."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Model,
+        run: Run,
+        selection: Selection,
+        settings: Settings,
+        *,
+        limiter: Limiter,
+        budget: Budget,
+        stop: Stop,
+        progress: Progress,
+        hooks: Hooks | None = None,
+    ) -> None:
+        self._benchmark = benchmark
+        self._run = run
+        self._selection = selection
+        self._settings = settings
+        self._limiter = limiter
+        self._budget = budget
+        self._stop = stop
+        self._hooks = hooks or Hooks()
+        self.progress = progress
+        self._ask = _asker(benchmark, model)
+        self._random = random.Random(os.getpid())
+        self._failing = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._crash: BaseException | None = None
+
+    async def ask_all(self) -> Outcome:
+        """Ask every chosen question that has no reply yet.
+
+        Raises:
+            StoreError, DataError: the run cannot go on; what was stored stays.
+        """
+        flushing = asyncio.create_task(self._flush_every_second())
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            async with self._limiter.pump:
+                starting = asyncio.create_task(self._start_groups())
+                await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                starting.cancel()
+                await asyncio.wait({starting})
+                self._note_crash(starting)
+            while self._tasks and not self._stop.reason:
+                await asyncio.wait({*self._tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=GRACE)
+        finally:
+            left = [*self._tasks, flushing, stopping]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+            self.progress.finished = time.monotonic()
+        if self._crash is not None:
+            raise self._crash
+        self._run.folder.flush()
+        return Outcome(
+            progress=self.progress,
+            stopped=self._stop.reason,
+            interrupted=self._stop.interrupted,
+        )
+
+    # -- starting
+
+    async def _start_groups(self) -> None:
+        for group in self._groups():
+            # Questions that wait for their next attempt hold no slot: without this they would pile up.
+            while len(self._tasks) > 2 * self._limiter.limit + 16:
+                await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+            if self._hooks.prepare:
+                await self._hooks.prepare(group)
+            slot = await self._limiter.acquire(new=True)
+            if spent := self._budget.spent():
+                self._limiter.release()
+                self._stop.set(spent, interrupted=True)
+                return
+            opening = _Opening(slot, group, self._settings.repeats)
+            task = asyncio.create_task(self._group(group, opening))
+            self._tasks.add(task)
+            task.add_done_callback(self._done)
+            if len(group) > 1:
+                await opening.all_sent.wait()
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._note_crash(task)
+
+    def _note_crash(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if error is not None and self._crash is None:
+            self._crash = error
+            self._stop.set(str(error))
+
+    def _groups(self) -> Iterator[Group]:
+        """Samples to ask, those that share media together."""
+        todo = self._todo()
+        key = self._benchmark.group_by
+        if key is None:
+            for pair in todo:
+                yield [pair]
+            return
+        groups: dict[str, Group] = {}
+        for row, sample in todo:
+            groups.setdefault(key(sample), []).append((row, sample))
+        yield from groups.values()
+
+    def _todo(self) -> Iterator[tuple[Row, Sample]]:
+        single = self._benchmark.turns == 1
+        repeats = range(self._settings.repeats)
+        for row, sample in chosen(self._benchmark, self._selection):
+            if single:
+                kept = sum(self._run.has_reply((sample.id, repeat, 0)) for repeat in repeats)
+                self.progress.kept += kept
+                if kept == len(repeats):
+                    continue
+            yield row, sample
+
+    # -- one group, one sample, one request
+
+    async def _group(self, group: Group, opening: _Opening) -> None:
+        try:
+            parts = [
+                self._sample(row, sample, repeat, opening)
+                for row, sample in group
+                for repeat in range(self._settings.repeats)
+            ]
+            if len(parts) == 1:
+                await parts[0]
+            else:
+                async with asyncio.TaskGroup() as tasks:
+                    for part in parts:
+                        tasks.create_task(part)
+        finally:
+            if opening.slot is not None:
+                self._limiter.release()
+            opening.all_sent.set()
+            if self._hooks.release:
+                await self._hooks.release(group)
+
+    async def _sample(self, row: Row, sample: Sample, repeat: int, opening: _Opening) -> None:
+        try:
+            await self._turns(row, sample, repeat, opening)
+        finally:
+            opening.sent(sample.id, repeat)
+
+    async def _turns(self, row: Row, sample: Sample, repeat: int, opening: _Opening) -> None:
+        """Ask all turns of one sample."""
+        history: History = ()
+        asked = False
+        reply: Reply | None = None
+        turn = 0
+        while True:
+            key = (sample.id, repeat, turn)
+            if not asked and self._benchmark.turns == 1 and self._run.has_reply(key):
+                return
+            request = self._request(sample, history, repeat)
+            if request is None:
+                break
+            try:
+                ready = loaded(request)
+            except MediaError as error:
+                self._render(row, sample, key, request)
+                self._failed(key, "", error, attempt=1, media=[])
+                self.progress.failed += 1
+                return
+            known = self._run.final(key)
+            if known is not None and known.state != "failed":
+                reply = known.as_reply()
+            else:
+                if self._stop.reason:
+                    return
+                self._render(row, sample, key, ready)
+                asked = True
+                reply = await self._reply(key, ready, opening)
+                if reply is None:
+                    return
+            history = (*history, (ready.messages, reply))
+            turn += 1
+        if asked and reply is not None:
+            self.progress.done += 1
+            self._running_score(reply, sample)
+        else:
+            self.progress.kept += 1
+
+    def _request(self, sample: Sample, history: History, repeat: int) -> Request | None:
+        seed = self._settings.seed
+        if repeat:
+            seed = (seed or 0) + repeat
+        return self._benchmark.request(
+            sample, history, generation=self._settings.generation, seed=seed
+        )
+
+    async def _reply(self, key: Key, request: Request, opening: _Opening) -> Reply | None:
+        """The reply to one request, asked again while that may help; every attempt is journaled."""
+        digest = request_digest(request)
+        media = _seen(request)
+        attempt = turned_away = 0
+        while True:
+            attempt += 1
+            slot = opening.take() or await self._limiter.acquire()
+            opening.sent(*key[:2])
+            if self._stop.reason or self._budget.spent():
+                self._limiter.release()
+                return None
+            error = await self._attempt(key, digest, request, attempt, media, slot)
+            if isinstance(error, Reply):
+                return error
+            turned_away += isinstance(error, Overloaded) and error.throttled
+            last = attempt - turned_away >= self._settings.attempts
+            last = last or turned_away > TURNED_AWAY
+            if not isinstance(error, Overloaded) or last:
+                self._count_failure(error)
+                return None
+            self.progress.retries += 1
+            await self._wait(error, attempt)
+
+    async def _attempt(
+        self,
+        key: Key,
+        digest: str,
+        request: Request,
+        attempt: int,
+        media: list[SeenMedia],
+        slot: Slot,
+    ) -> Reply | ModelError:
+        """Send a request once, and write down what came of it."""
+        self.progress.in_flight += 1
+        self.progress.requests += 1
+        self._budget.requests += 1
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                reply = await self._ask(request)
+        except TimeoutError:
+            error: ModelError = Overloaded(f"no reply within {self._settings.timeout:g} s")
+        except ModelError as caught:
+            error = caught
+        else:
+            self._limiter.replied(slot)
+            self._succeeded(key, digest, reply, attempt, media)
+            return reply
+        finally:
+            self.progress.in_flight -= 1
+            self._limiter.release()
+        if isinstance(error, Overloaded) and error.throttled:
+            self._limiter.throttled(slot)
+        else:
+            self._limiter.replied(slot)
+        self._failed(key, digest, error, attempt, media)
+        return error
+
+    async def _wait(self, error: Overloaded, attempt: int) -> None:
+        settings = self._settings
+        wait = min(settings.longest_wait, settings.backoff * 2 ** (attempt - 1))
+        wait *= 0.75 + 0.5 * self._random.random()
+        if error.retry_after is not None:
+            wait = min(error.retry_after, LONGEST_RETRY_AFTER) + 0.1 * self._random.random()
+        stopping = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({stopping}, timeout=wait)
+        stopping.cancel()
+
+    # -- the books
+
+    def _succeeded(
+        self, key: Key, digest: str, reply: Reply, attempt: int, media: list[SeenMedia]
+    ) -> None:
+        kind: Literal["reply", "rank"] = "rank" if self._benchmark.ask == "rank" else "reply"
+        self._run.append_reply(
+            reply_record(
+                key, digest, _now(), reply=reply, attempt=attempt, kind=kind, media=media
+            )
+        )
+        self._failing = 0
+        self._budget.pay(reply.usage, self._settings.prices)
+        if reply.usage is not None:
+            self.progress.input_tokens += reply.usage.input or 0
+            self.progress.output_tokens += reply.usage.output or 0
+
+    def _failed(
+        self,
+        key: Key,
+        digest: str,
+        error: ModelError | MediaError,
+        attempt: int,
+        media: list[SeenMedia],
+    ) -> None:
+        failure = Failure(type=type(error).__name__, message=str(error))
+        self._run.append_reply(
+            reply_record(key, digest, _now(), error=failure, attempt=attempt, media=media)
+        )
+
+    def _count_failure(self, error: ModelError) -> None:
+        """Count a question that got no reply; leave the rest unasked when no reply is to be expected."""
+        self.progress.failed += 1
+        hopeless = isinstance(error, Rejected) and error.hopeless
+        if not hopeless and not isinstance(error, Overloaded):
+            return
+        self._failing += 1
+        enough = HOPELESS if hopeless else max(self._settings.give_up, 2 * int(self._limiter.limit))
+        if self._failing >= enough:
+            self._stop.set(f"{self._failing} questions in a row got no reply, the last one: {error}")
+
+    def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> None:
+        """Write the question's row, unless it has one."""
+        if not self._run.was_rendered(key):
+            self._run.append_question(_question(row, sample, key, request))
+
+    def _running_score(self, reply: Reply, sample: Sample) -> None:
+        scoring = self._benchmark.scorings[self._benchmark.headline]
+        if scoring.reads != self._benchmark.ask or reply.state == "refused":
+            return
+        score = scoring.score(scoring.parse(reply, sample), sample)
+        if score is not None:
+            self.progress.score_sum += score
+            self.progress.score_n += 1
+
+    async def _flush_every_second(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(1.0)
+            await loop.run_in_executor(None, self._run.folder.flush)
+
+
+def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[Reply]]:
+    """The model's method for this benchmark's kind of question.
+
+    Raises:
+        UsageError: the model has none.
+    """
+    if benchmark.ask == "generate" and isinstance(model, Generates):
+        return model.generate
+    if benchmark.ask == "rank" and isinstance(model, Ranks):
+        ranks = model
+
+        async def rank(request: Request) -> Reply:
+            return Reply(choices=tuple(await ranks.rank(request)), stop="stop")
+
+        return rank
+    raise UsageError(
+        f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
+        "`snellen list models` says what each back end can do."
+    )
+
+
+def _seen(request: Request) -> list[SeenMedia]:
+    return [
+        SeenMedia(digest=part.digest)
+        for message in request.messages
+        for part in message.content
+        if not isinstance(part, str) and part.digest is not None
+    ]
+
+
+def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
+    media: list[ShownMedia] = []
+    messages: list[tuple[str, list[str | int]]] = []
+    for message in request.messages:
+        parts: list[str | int] = []
+        for part in message.content:
+            if isinstance(part, str):
+                parts.append(part)
+            else:
+                parts.append(len(media))
+                media.append(_shown(part))
+        messages.append((message.role, parts))
+    return Question(
+        format=FORMAT,
+        key=key,
+        place=row.place,
+        row=row.digest,
+        question=sample.question,
+        messages=messages,
+        media=media,
+        choices=list(sample.choices),
+        target=sample.target,
+        references=list(sample.references),
+        tags=dict(sample.tags),
+        data=dict(sample.data),
+    )
+
+
+def _shown(medium: Image | Video) -> ShownMedia:
+    place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    if isinstance(medium, Video):
+        return ShownMedia(
+            kind="video", place=place, digest=medium.digest, start=medium.start, end=medium.end
+        )
+    return ShownMedia(
+        kind="image",
+        place=place,
+        digest=medium.digest,
+        mime=medium.mime,
+        width=medium.width,
+        height=medium.height,
+    )
+
+
+def _now() -> str:
+    now = time.time()
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03d}Z"

@@ -1,0 +1,644 @@
+"""Scores stored replies; asks nobody.
+
+Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their intervals, and what became of every single reply.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from snellen.benchmark import (
+    READING_STATES,
+    Benchmark,
+    History,
+    Missing,
+    Reading,
+    ReadingState,
+    Scoring,
+    reading_state,
+)
+from snellen.content import Image, Message, Part, Video
+from snellen.errors import DataError, UsageError
+from snellen.metrics import Category, Columns, Metric
+from snellen.model import Kind, Reply, ReplyState
+from snellen.sample import Sample
+from snellen.stats import Estimate
+from snellen.store import FORMAT, REPORT, SCORES, Question, Run, ScoreRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TRUNCATED_SHARE = 0.02
+"""A result with a larger share of cut replies carries a warning."""
+EXAMPLES = 5
+ReplyOrAbsent = ReplyState | Literal["absent"]
+REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
+    "ok",
+    "empty",
+    "truncated",
+    "refused",
+    "failed",
+    "absent",
+)
+
+
+class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric as it is published; `bounds` are its values if all that is missing or refused were wrong, or right."""
+
+    value: float | None
+    unit: str
+    n: int
+    stderr: float | None
+    ci95: tuple[float, float] | None
+    reason: str | None = None
+    bounds: tuple[float, float] | None = None
+
+
+class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What one scoring made of all replies; `readings` sums to the report's n."""
+
+    version: int
+    source: str
+    metrics: dict[str, MetricReport]
+    readings: dict[str, int]
+
+
+class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples to which the headline scoring and another give different scores, by the two rules that fired."""
+
+    scorings: tuple[str, str]
+    n: int
+    by_rule: dict[str, int]
+    examples: list[str]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples × repeats).
+
+    `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of` is the number of (sample, repeat)s that the whole
+    data set has, where fewer were asked.
+    """
+
+    format: int
+    benchmark: str
+    model: str
+    n: int
+    headline: str
+    replies: dict[str, int]
+    scorings: dict[str, ScoringReport]
+    breakdown: dict[str, list[str]]
+    disagreements: list[Disagreement]
+    notes: list[str]
+    identity: dict[str, Any]
+    incomplete: bool = False
+    asked_of: int | None = None
+    tokens: dict[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One (sample, repeat) with what the model said; `reply` is None where it said nothing.
+
+    `absent` is a question that somebody's prediction file has no reply to.
+    """
+
+    sample: Sample
+    repeat: int
+    state: ReplyOrAbsent
+    reply: Reply | None
+    kind: Kind = "generate"
+
+
+def score_run(
+    run: Run,
+    benchmark: Benchmark,
+    *,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+) -> Report:
+    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
+
+    Raises:
+        UsageError: there is no scoring of that name.
+    """
+    manifest = run.manifest()
+    of = manifest.get("rows", 0) * manifest.get("repeats", 1)
+    scoring = Tally(benchmark, scorings, missing)
+    run.folder.put_atomic(f"{SCORES}.jsonl", scoring.rows(_of_run(run, benchmark)))
+    report = scoring.report(
+        model=manifest.get("model", ""),
+        identity=manifest.get("identity", {}),
+        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes)],
+        of=of,
+    )
+    run.folder.put_atomic(
+        REPORT, msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+    )
+    return report
+
+
+def score_predictions(
+    benchmark: Benchmark,
+    replies: Mapping[str, str],
+    *,
+    where: str,
+    model: str = "",
+    notes: Sequence[str] = (),
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+) -> tuple[Report, bytes]:
+    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines of `scores.jsonl`.
+
+    Raises:
+        DataError: no id of the replies is one of the benchmark's.
+        UsageError: there is no scoring of that name.
+    """
+    tally = Tally(benchmark, scorings, missing)
+    found = 0
+
+    def scored() -> Iterator[Scored]:
+        nonlocal found
+        for row in benchmark.data:
+            sample = benchmark.sample(row.place, row)
+            text = replies.get(sample.id)
+            if text is None:
+                yield Scored(sample, 0, "absent", None, benchmark.ask)
+            else:
+                found += 1
+                reply = Reply(text=text)
+                yield Scored(sample, 0, reply.state, reply, benchmark.ask)
+
+    rows = b"".join(tally.rows(scored()))
+    if not found:
+        first = ", ".join(map(repr, list(replies)[:3]))
+        raise DataError(
+            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of {benchmark.data.where}. "
+            "Is it this benchmark, and this split?"
+        )
+    said = list(notes)
+    if extra := len(replies) - found:
+        said.append(f"{extra:,} replies of {where} are to questions that the data set does not have: left out")
+    report = tally.report(
+        model=model,
+        identity={"benchmark": benchmark.name, "options": dict(benchmark.options), "replies": where},
+        notes=said,
+    )
+    return report, rows
+
+
+class Tally:
+    """Scores one reply after the other, then all of them together.
+
+    `missing` overrides what each scoring does about questions without a reply.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        names: Sequence[str] | None = None,
+        missing: Missing | None = None,
+    ) -> None:
+        self._benchmark = benchmark
+        self._columns: dict[str, _Growing] = {}
+        self._notes: list[str] = []
+        self._missing = missing
+        for name in names or benchmark.scorings:
+            if name not in benchmark.scorings:
+                raise UsageError(
+                    f"{benchmark.name} has no scoring {name!r}; it has {', '.join(benchmark.scorings)}."
+                )
+            scoring = benchmark.scorings[name]
+            if scoring.reads != benchmark.ask:
+                self._notes.append(
+                    f"{name} is absent: it reads `{scoring.reads}`, and this run asked for `{benchmark.ask}`"
+                )
+            else:
+                self._columns[name] = _Growing()
+        self._states: Counter[str] = Counter()
+        self._clusters: dict[str, int] = {}
+        self._cluster = array("i")
+        self._tags: dict[str, tuple[dict[str, int], array[int]]] = {
+            tag: ({}, array("i")) for tag in benchmark.break_down_by
+        }
+        self._targets: list[str | None] = []
+        self._references: list[tuple[str, ...]] = []
+        self._reply_states = bytearray()
+        self._tokens: Counter[str] = Counter()
+        self._disagreements: dict[str, _Differing] = {}
+
+    def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
+        """Score each reply; gives the lines of `scores.jsonl` in blocks."""
+        encode = msgspec.json.Encoder().encode
+        block: list[bytes] = []
+        for scored in replies:
+            for row in self._add(scored):
+                block.append(encode(row))
+            if len(block) >= 512:
+                yield b"\n".join(block) + b"\n"
+                block.clear()
+        if block:
+            yield b"\n".join(block) + b"\n"
+
+    def report(
+        self,
+        *,
+        model: str,
+        identity: Mapping[str, Any],
+        notes: Sequence[str] = (),
+        of: int = 0,
+        incomplete: str | None = None,
+    ) -> Report:
+        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete` says in words what is missing."""
+        n = len(self._cluster)
+        failed = self._states["failed"]
+        said = list(notes)
+        if of > n:
+            said.append(f"partial: {n:,} of {of:,}")
+        if incomplete:
+            said.append(incomplete)
+        elif failed:
+            said.append(
+                f"incomplete: {failed:,} of {n:,} have no reply and are in no mean; the same command asks them again"
+            )
+        if refused := self._states["refused"]:
+            said.append(f"{refused:,} replies were withheld by the service and count as wrong")
+        if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
+            said.append(
+                f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise --max-tokens"
+            )
+        return Report(
+            format=FORMAT,
+            benchmark=self._benchmark.name,
+            model=model,
+            n=n,
+            headline=next(iter(self._columns), ""),
+            replies={state: self._states[state] for state in REPLY_STATES if self._states[state]},
+            scorings={name: self._scoring_report(name) for name in self._columns},
+            breakdown={tag: list(labels.values()) for tag, labels in self._labels().items()},
+            disagreements=[d.report() for d in self._disagreements.values() if d.n],
+            notes=[*said, *self._notes],
+            identity=dict(identity),
+            incomplete=bool(failed),
+            asked_of=of if of > n else None,
+            tokens=dict(self._tokens),
+        )
+
+    # -- one reply
+
+    def _add(self, scored: Scored) -> Iterator[ScoreRow]:
+        sample = scored.sample
+        self._states[scored.state] += 1
+        self._reply_states.append(REPLY_STATES.index(scored.state))
+        name = self._benchmark.cluster_by(sample) if self._benchmark.cluster_by else sample.id
+        self._cluster.append(self._clusters.setdefault(name, len(self._clusters)))
+        for tag, (codes, column) in self._tags.items():
+            column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
+        self._targets.append(sample.target)
+        self._references.append(sample.references)
+        if scored.reply is not None and scored.reply.usage is not None:
+            self._tokens["input"] += scored.reply.usage.input or 0
+            self._tokens["output"] += scored.reply.usage.output or 0
+        first: tuple[str, Reading, float | None] | None = None
+        for name, growing in self._columns.items():
+            scoring = self._benchmark.scorings[name]
+            reading, state, score = self._read(scoring, scored)
+            growing.add(reading.answer, state, score)
+            if first is None:
+                first = (name, reading, score)
+            elif score != first[2]:
+                differing = self._disagreements.setdefault(name, _Differing(first[0], name))
+                differing.add(sample.id, first[1].rule, reading.rule)
+            yield ScoreRow(
+                format=FORMAT,
+                sample=sample.id,
+                repeat=scored.repeat,
+                scoring=name,
+                version=scoring.version,
+                state=state,
+                reply=scored.state,
+                score=score,
+                answer=list(reading.answer)
+                if isinstance(reading.answer, tuple)
+                else reading.answer,
+                rule=reading.rule,
+                candidates=list(reading.candidates),
+            )
+
+    def _read(
+        self, scoring: Scoring, scored: Scored
+    ) -> tuple[Reading, ReadingState, float | None]:
+        """What a scoring finds in a reply and what that is worth; None where it is in no mean."""
+        if scored.reply is None or scored.state == "refused":
+            missing = self._missing or (scoring.missing if scored.state == "absent" else "excluded")
+            wrong = scored.state == "refused" or missing == "wrong"
+            return Reading(answer=None, rule=scored.state), "no-reply", 0.0 if wrong else None
+        reading = scoring.parse(scored.reply, scored.sample)
+        state = reading_state(reading, scored.sample)
+        if state == "no-target":
+            return reading, state, None
+        return reading, state, scoring.score(reading, scored.sample)
+
+    # -- all of them
+
+    def _scoring_report(self, name: str) -> ScoringReport:
+        scoring = self._benchmark.scorings[name]
+        column = self._columns[name]
+        return ScoringReport(
+            version=scoring.version,
+            source=scoring.source,
+            metrics=self._metrics(scoring, column),
+            readings={
+                state: n
+                for state, n in zip(READING_STATES, column.states_counted(), strict=True)
+                if n
+            },
+        )
+
+    def _metrics(self, scoring: Scoring, column: _Growing) -> dict[str, MetricReport]:
+        import numpy as np
+
+        if not len(self._cluster):
+            nothing = Estimate(value=None, n=0, reason="no replies")
+            return {name: _metric_report(nothing) for name in scoring.metrics}
+        everything = self._all_columns(column)
+        has_score = column.has_score()
+        states = np.frombuffer(self._reply_states, dtype=np.uint8)
+        failed, refused, absent = (
+            states == REPLY_STATES.index(state) for state in ("failed", "refused", "absent")
+        )
+        scored = bool(has_score.any())
+        if scored:
+            counted = everything.where(has_score)
+        else:
+            missing = self._missing or scoring.missing
+            left_out = column.codes() == READING_STATES.index("no-target")
+            left_out |= failed if self._missing != "wrong" else False
+            left_out |= absent if missing != "wrong" else False
+            counted = replace(everything.where(~left_out), score=None)
+        open_rows = failed | refused
+        found: dict[str, MetricReport] = {}
+        for name, metric in scoring.metrics.items():
+            bounds = None
+            if scored and open_rows.any():
+                bounds = _bounds(metric, everything, has_score | open_rows, open_rows, scoring.best)
+            estimate = self._estimate(metric, counted, everything.n)
+            found[name] = _metric_report(estimate, bounds)
+        if absent.any():
+            self._say_absent(scoring, found, everything, has_score, absent)
+        for tag, labels in self._labels().items():
+            for code, label in labels.items():
+                rows = counted.tags[tag].codes == code
+                if rows.any():
+                    part = counted.where(rows)
+                    for name, metric in scoring.metrics.items():
+                        found[f"{name}/{label}"] = _metric_report(metric(part))
+        if absent.any():
+            self._say_absent(scoring, found, everything, has_score, absent)
+        for tag in self._benchmark.break_down_by:
+            values = counted.tags[tag]
+            for code in sorted(range(len(values.names)), key=values.names.__getitem__):
+                rows = values.codes == code
+                if not values.names[code] or not rows.any():
+                    continue
+                part = counted.where(rows)
+                for name, metric in scoring.metrics.items():
+                    label = f"{name}/{values.names[code]}"
+                    if label in found:
+                        label = f"{name}/{tag}={values.names[code]}"
+                    found[label] = _metric_report(metric(part))
+        return found
+
+    def _labels(self) -> dict[str, dict[int, str]]:
+        """For each tag its categories, by code, as they stand in metric names; a name that two tags share says whose it is."""
+        uses = Counter(name for names, _ in self._tags.values() for name in names)
+        return {
+            tag: {
+                codes[name]: name if uses[name] == 1 else f"{tag}={name}"
+                for name in sorted(codes)
+                if name
+            }
+            for tag, (codes, _) in self._tags.items()
+        }
+
+    def _say_absent(
+        self,
+        scoring: Scoring,
+        found: Mapping[str, MetricReport],
+        everything: Columns,
+        has_score: NDArray[np.bool_],
+        absent: NDArray[np.bool_],
+    ) -> None:
+        """Put in words what became of questions that a prediction file has no reply to."""
+        n = int(absent.sum())
+        who = "as --missing says" if self._missing else "as the authors do"
+        if (self._missing or scoring.missing) == "excluded":
+            note = f"{n:,} rows without a reply are in no mean, {who}"
+        else:
+            name, metric = next(iter(scoring.metrics.items()))
+            without = metric(everything.where(has_score & ~absent)).value
+            rest = "nothing is left without them" if without is None else f"without them {name} {without:.4f}"
+            note = f"{n:,} rows without a reply scored 0, {who}; {rest}"
+        if note not in self._notes:
+            self._notes.append(note)
+
+    def _estimate(self, metric: Metric, counted: Columns, n: int) -> Estimate:
+        if counted.n:
+            return metric(counted)
+        hidden = all(target is None for target in self._targets) and not any(self._references)
+        reason = "the answers are hidden" if hidden else f"none of the {n:,} questions has a reply"
+        return Estimate(value=None, n=0, reason=reason)
+
+    def _all_columns(self, column: _Growing) -> Columns:
+        import numpy as np
+
+        return Columns(
+            score=np.frombuffer(column.scores),
+            answer=_objects(column.answers),
+            target=_objects(self._targets),
+            references=_objects(self._references),
+            state=Category(codes=column.codes(), names=READING_STATES),
+            tags={
+                tag: Category(codes=np.array(codes, dtype=np.int32), names=tuple(names))
+                for tag, (names, codes) in self._tags.items()
+            },
+            cluster=np.array(self._cluster, dtype=np.int32),
+        )
+
+
+@dataclass
+class _Growing:
+    """One scoring's columns while they grow; a row without a score has 0.0 there and False in `_has`."""
+
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    answers: list[object] = field(default_factory=list)
+    states: bytearray = field(default_factory=bytearray)
+    _has: bytearray = field(default_factory=bytearray)
+
+    def add(self, answer: object, state: ReadingState, score: float | None) -> None:
+        self.scores.append(0.0 if score is None else score)
+        self._has.append(score is not None)
+        self.answers.append(answer)
+        self.states.append(READING_STATES.index(state))
+
+    def has_score(self) -> NDArray[np.bool_]:
+        import numpy as np
+
+        return np.frombuffer(self._has, dtype=np.bool_)
+
+    def codes(self) -> NDArray[np.int32]:
+        import numpy as np
+
+        return np.frombuffer(self.states, dtype=np.uint8).astype(np.int32)
+
+    def states_counted(self) -> list[int]:
+        counted = Counter(self.states)
+        return [counted[code] for code in range(len(READING_STATES))]
+
+
+@dataclass
+class _Differing:
+    """Where two scorings give different scores."""
+
+    one: str
+    other: str
+    n: int = 0
+    by_rule: Counter[str] = field(default_factory=Counter)
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, sample: str, rule: str, other_rule: str) -> None:
+        self.n += 1
+        self.by_rule[f"{rule} | {other_rule}"] += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(sample)
+
+    def report(self) -> Disagreement:
+        return Disagreement(
+            scorings=(self.one, self.other),
+            n=self.n,
+            by_rule=dict(self.by_rule.most_common()),
+            examples=self.examples,
+        )
+
+
+def _metric_report(
+    estimate: Estimate, bounds: tuple[float, float] | None = None
+) -> MetricReport:
+    return MetricReport(
+        value=estimate.value,
+        unit=estimate.unit,
+        n=estimate.n,
+        stderr=estimate.stderr,
+        ci95=estimate.ci95,
+        reason=estimate.reason,
+        bounds=bounds,
+    )
+
+
+def _bounds(
+    metric: Metric,
+    everything: Columns,
+    rows: NDArray[np.bool_],
+    open_rows: NDArray[np.bool_],
+    best: float,
+) -> tuple[float, float] | None:
+    """The metric if every question without a reply were wrong, and if every one were right."""
+    import numpy as np
+
+    values = []
+    for score in (0.0, best):
+        assert everything.score is not None
+        filled = replace(everything, score=np.where(open_rows, score, everything.score))
+        value = metric(filled.where(rows)).value
+        if value is None:
+            return None
+        values.append(value)
+    return values[0], values[1]
+
+
+def _objects(values: Sequence[object]) -> NDArray[Any]:
+    """A column of objects; numpy must not look inside tuples."""
+    import numpy as np
+
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+# -- a run's replies
+
+
+def _of_run(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
+    """The finished conversations of a run, in the data set's order."""
+    turns: list[Question] = []
+    for question in run.questions():
+        if turns and turns[-1].key[:2] != question.key[:2]:
+            yield from _conversation(run, benchmark, turns)
+            turns = []
+        turns.append(question)
+    if turns:
+        yield from _conversation(run, benchmark, turns)
+
+
+def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
+    """What became of one sample's turns; nothing while its last reply is still to come."""
+    sample = _sample(turns[0])
+    history: History = ()
+    reply: Reply | None = None
+    for question in turns:
+        record = run.final(question.key)
+        if record is None:
+            return
+        if record.state == "failed":
+            yield Scored(sample, question.key[1], "failed", None, benchmark.ask)
+            return
+        reply = record.as_reply()
+        history = (*history, (_messages(question), reply))
+    if benchmark.turns == 1 or benchmark.request(sample, history) is None:
+        assert reply is not None
+        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask)
+
+
+def _sample(question: Question) -> Sample:
+    """The sample as it was asked; its media are references that nobody needs to open."""
+    return Sample(
+        id=question.key[0],
+        question=question.question,
+        choices=tuple(question.choices),
+        media=tuple(_medium(question, number) for number in range(len(question.media))),
+        target=question.target,
+        references=tuple(question.references),
+        tags=question.tags,
+        data=question.data,
+    )
+
+
+def _medium(question: Question, number: int) -> Image | Video:
+    shown = question.media[number]
+    if shown.kind == "video":
+        from pathlib import Path
+
+        return Video(
+            Path(shown.place),
+            start=shown.start or 0.0,
+            end=shown.end,
+            place=shown.place,
+            digest=shown.digest,
+        )
+    return Image(b"", place=shown.place, digest=shown.digest)
+
+
+def _messages(question: Question) -> tuple[Message, ...]:
+    messages = []
+    for role, parts in question.messages:
+        content: list[Part] = [
+            part if isinstance(part, str) else _medium(question, part) for part in parts
+        ]
+        messages.append(Message(role, tuple(content)))  # type: ignore[arg-type]
+    return tuple(messages)

@@ -1,0 +1,255 @@
+"""A folder of append-only files and small whole files, on a POSIX file system.
+
+One `write` a line, so that a killed process loses no line that it had appended; `flush` once a second, so that a power cut costs
+a second. A torn last line is cut off before the next append, and reported.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from snellen.errors import StoreError
+
+BLOCK = 1 << 20
+
+
+class Folder:
+    """One run's files. Opening it for reading changes nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._appending: dict[str, _Appending] = {}
+        self.repairs: list[str] = []
+
+    @classmethod
+    def create(cls, root: Path) -> Folder:
+        """The folder, made if it is not there.
+
+        Raises:
+            StoreError: it cannot be made, or a file stands in its place.
+        """
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _store_error(root, "be made", error) from error
+        return cls(root)
+
+    def lock(self) -> Lock:
+        """Keeps every other process out until it is left (as a context manager).
+
+        Raises:
+            StoreError: another process is writing here.
+        """
+        return Lock(self.root / "lock")
+
+    def append(self, name: str, line: bytes) -> int:
+        """Write one line (without its line end) at the end of a file; gives its offset.
+
+        Raises:
+            StoreError: it cannot be written; what was written of it has been cut off again.
+        """
+        file = self._appending.get(name)
+        if file is None:
+            file = self._appending[name] = _Appending(self.root / name, self.repairs.append)
+        return file.append(line)
+
+    def flush(self) -> None:
+        """Wait until everything appended is on the disk."""
+        for file in list(self._appending.values()):
+            file.sync()
+
+    def close(self) -> None:
+        for file in self._appending.values():
+            file.sync()
+            file.close()
+        self._appending.clear()
+
+    def segments(self, stem: str) -> list[str]:
+        """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`, `replies-10.jsonl`."""
+        pattern = re.compile(rf"{re.escape(stem)}(?:-(\d+))?\.jsonl")
+        found = [(int(m[1] or 0), name) for name in self.names() if (m := pattern.fullmatch(name))]
+        return [name for _, name in sorted(found)]
+
+    def records(self, stem: str) -> Iterator[tuple[str, int, bytes]]:
+        """(file, offset, line) of every whole line of `stem*.jsonl`, in order; a torn last line is left out."""
+        for name in self.segments(stem):
+            try:
+                with (self.root / name).open("rb", buffering=BLOCK) as file:
+                    offset = 0
+                    for line in file:
+                        if line.endswith(b"\n"):
+                            yield name, offset, line[:-1]
+                        offset += len(line)
+            except OSError as error:
+                raise _store_error(self.root / name, "be read", error) from error
+
+    def reader(self, name: str) -> LineReader:
+        """Reads single lines of a file by their offset."""
+        return LineReader(self.root / name)
+
+    def put_atomic(self, name: str, data: bytes | Iterable[bytes]) -> None:
+        """Write a whole file so that readers see the old one or the new one, never a part."""
+        path = self.root / name
+        fresh = path.with_name(f".{name}.{os.getpid()}.new")
+        try:
+            with fresh.open("wb") as file:
+                for chunk in [data] if isinstance(data, bytes) else data:
+                    file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError as error:
+            raise _store_error(path, "be written", error) from error
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    def get(self, name: str) -> bytes | None:
+        """A whole file, or None where there is none."""
+        try:
+            return (self.root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _store_error(self.root / name, "be read", error) from error
+
+    def names(self) -> list[str]:
+        """The files of the folder."""
+        try:
+            return sorted(entry.name for entry in os.scandir(self.root) if entry.is_file())
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _store_error(self.root, "be read", error) from error
+
+
+class Lock:
+    """An advisory lock that the system drops when its process dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd: int | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise _store_error(self._path, "be opened", error) from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(fd)
+            raise StoreError(
+                f"{self._path.parent}: {holder} is writing this run. Wait for it, or stop it, and start again."
+            ) from error
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        self._fd = fd
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+class LineReader:
+    """Reads the line that starts at an offset."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._fd = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise _store_error(path, "be read", error) from error
+
+    def line(self, offset: int) -> bytes:
+        size = 4096
+        while True:
+            block = os.pread(self._fd, size, offset)
+            end = block.find(b"\n")
+            if end >= 0:
+                return block[:end]
+            if len(block) < size:
+                return block
+            size *= 4
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class _Appending:
+    """One file that lines are appended to."""
+
+    def __init__(self, path: Path, report: Callable[[str], None]) -> None:
+        self._path = path
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._size = os.fstat(self._fd).st_size
+            whole = _whole_lines(self._fd, self._size)
+            if whole < self._size:
+                os.ftruncate(self._fd, whole)
+                report(f"{path.name}: a torn last line of {self._size - whole} bytes was cut off")
+                self._size = whole
+        except OSError as error:
+            raise _store_error(path, "be opened", error) from error
+        self._synced = self._size
+
+    def append(self, line: bytes) -> int:
+        offset = self._size
+        rest = line + b"\n"
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            os.ftruncate(self._fd, offset)
+            raise _store_error(self._path, "be written", error) from error
+        self._size = offset + len(line) + 1
+        return offset
+
+    def sync(self) -> None:
+        size = self._size
+        if size != self._synced:
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                raise _store_error(self._path, "be flushed to the disk", error) from error
+            self._synced = size
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def _whole_lines(fd: int, size: int) -> int:
+    """The size of a file up to the end of its last whole line."""
+    end = size
+    while end > 0:
+        start = max(0, end - BLOCK)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
+def _store_error(path: Path, what: str, error: OSError) -> StoreError:
+    remedy = {
+        errno.ENOSPC: "The disk is full: make room and start the same command again; nothing stored is lost.",
+        errno.EDQUOT: "The disk quota is used up: make room and start the same command again; nothing stored is lost.",
+        errno.EFBIG: "The file may not grow further (a limit of the system): lift it and start the same command again.",
+        errno.EROFS: "The file system is read-only: choose another folder with --out.",
+        errno.EACCES: "You may not write there: choose another folder with --out, or mend its permissions.",
+    }.get(error.errno or 0, "")
+    return StoreError(f"{path} cannot {what}: {error.strerror}. {remedy}".rstrip())

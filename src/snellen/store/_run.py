@@ -1,0 +1,285 @@
+"""One run's folder: what was asked, what came, and which reply of a key is the final one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import orjson
+
+from snellen.errors import StoreError
+from snellen.store._posix import Folder, LineReader
+from snellen.store._records import (
+    FORMAT,
+    EventRecord,
+    Key,
+    Question,
+    ReplyRecord,
+    Unknown,
+)
+
+QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
+MANIFEST, REPORT = "manifest.json", "report.json"
+UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The fields that decide what a line of the journal is."""
+
+    format: int
+    kind: str = "reply"
+    key: Key | None = None
+    state: str | None = None
+
+
+class QuestionHead(msgspec.Struct, frozen=True):
+    format: int
+    key: Key
+    place: int = 0
+
+
+_HEAD = msgspec.json.Decoder(Head)
+_QUESTION_HEAD = msgspec.json.Decoder(QuestionHead)
+_REPLY = msgspec.json.Decoder(ReplyRecord)
+_QUESTION = msgspec.json.Decoder(Question)
+_EVENT = msgspec.json.Decoder(EventRecord)
+_ENCODE = msgspec.json.Encoder().encode
+
+
+def safe_name(name: str) -> str:
+    """A name as a folder's name: unsafe characters become `__`.
+
+    >>> safe_name("openai/Qwen/Qwen2-VL")
+    'openai__Qwen__Qwen2-VL'
+    """
+    return UNSAFE.sub("__", name).strip(".") or "__"
+
+
+def identity_digest(identity: Mapping[str, Any]) -> str:
+    """12 hex digits that name a run: BLAKE2b of its identity as sorted JSON."""
+    raw = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)
+    return blake2b(raw, digest_size=6).hexdigest()
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any], at: str = "") -> list[str]:
+    """The fields in which two identities differ, as `generation.max_tokens (64, was 512)`."""
+    found = []
+    for name in sorted({*one, *other}):
+        mine, theirs = one.get(name), other.get(name)
+        if isinstance(mine, dict) and isinstance(theirs, dict):
+            found += differences(mine, theirs, f"{at}{name}.")
+        elif mine != theirs:
+            found.append(f"{at}{name} ({mine}, was {theirs})")
+    return found
+
+
+class Run:
+    """A run folder.
+
+    For writing, `load` it under its `lock`: it then knows the final record of every key. `notes` collects what was found and
+    mended on the way (torn lines, foreign lines).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = Folder(path)
+        self.notes: list[str] = self.folder.repairs
+        self._files: list[str] = []
+        self._finals: dict[str | Key, int] = {}
+        self._asked: set[str | Key] = set()
+        self._readers: dict[str, LineReader] = {}
+        self._writing = f"{REPLIES}.jsonl"
+
+    # -- the manifest
+
+    def manifest(self) -> dict[str, Any]:
+        """What the run is, and everything needed to repeat it.
+
+        Raises:
+            StoreError: there is none, or it is not one that this version reads.
+        """
+        raw = self.folder.get(MANIFEST)
+        if raw is None:
+            raise StoreError(f"{self.path} is no run folder: it has no {MANIFEST}.")
+        try:
+            manifest = orjson.loads(raw)
+            self._check_format(manifest["format"], MANIFEST)
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise StoreError(f"{self.path / MANIFEST} is not a manifest: {error}") from error
+        return dict(manifest)
+
+    def put_manifest(self, manifest: Mapping[str, Any]) -> None:
+        self.folder.put_atomic(
+            MANIFEST,
+            orjson.dumps({"format": FORMAT, **manifest}, option=orjson.OPT_INDENT_2) + b"\n",
+        )
+
+    # -- reading
+
+    def load(self) -> None:
+        """Read which keys have a reply, and which were rendered without one."""
+        self._finals.clear()
+        self._files = self.folder.segments(REPLIES)
+        numbers = {name: number for number, name in enumerate(self._files)}
+        unknown = 0
+        for name, offset, line in self.folder.records(REPLIES):
+            head = self._head(line, name, offset)
+            if head is None:
+                continue
+            if head.kind not in ("reply", "rank") or head.key is None:
+                unknown += 1
+                continue
+            self._note_final(head.key, numbers[name], offset, failed=head.state == "failed")
+        if unknown:
+            self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
+        self._asked = {
+            key for key, _, _ in self._question_heads() if self._finals.get(key, 1) & 1
+        }
+
+    def final(self, key: Key) -> ReplyRecord | None:
+        """The final record of a key: the last that is not `failed`, else the last."""
+        packed = self._finals.get(_short(key))
+        if packed is None:
+            return None
+        name = self._files[packed >> 48]
+        reader = self._readers.get(name)
+        if reader is None:
+            reader = self._readers[name] = self.folder.reader(name)
+        return _REPLY.decode(reader.line((packed >> 1) & ((1 << 47) - 1)))
+
+    def has_reply(self, key: Key) -> bool:
+        """Whether the key's final record is a reply and not a failure."""
+        return not self._finals.get(_short(key), 1) & 1
+
+    def was_rendered(self, key: Key) -> bool:
+        """Whether `questions.jsonl` has a row for this key, of those that have no reply yet."""
+        return _short(key) in self._asked
+
+    def replies(self) -> Iterator[ReplyRecord | Unknown]:
+        """Every record of the journal, in order, those of unknown kinds as they are."""
+        for name, offset, line in self.folder.records(REPLIES):
+            head = self._head(line, name, offset)
+            if head is None:
+                continue
+            if head.kind in ("reply", "rank"):
+                yield _REPLY.decode(line)
+            else:
+                yield Unknown(head.kind, line)
+
+    def questions(self) -> Iterator[Question]:
+        """The first row of every key, in the order of the data set, then of repeats and turns."""
+        order: list[tuple[int, int, int, int, int]] = []
+        files: list[str] = []
+        for key, (place, repeat, turn), (name, offset) in self._question_heads():
+            del key
+            if not files or files[-1] != name:
+                files.append(name)
+            order.append((place, repeat, turn, len(files) - 1, offset))
+        order.sort()
+        readers = [self.folder.reader(name) for name in files]
+        try:
+            for _, _, _, file, offset in order:
+                yield _QUESTION.decode(readers[file].line(offset))
+        finally:
+            for reader in readers:
+                reader.close()
+
+    def events(self) -> Iterator[EventRecord]:
+        """Every event of an online run, in order."""
+        for _, _, line in self.folder.records(EVENTS):
+            yield _EVENT.decode(line)
+
+    # -- writing
+
+    def append_question(self, question: Question) -> None:
+        self.folder.append(f"{QUESTIONS}.jsonl", _ENCODE(question))
+        self._asked.add(_short(question.key))
+
+    def append_reply(self, record: ReplyRecord) -> None:
+        if not self._files or self._files[-1] != self._writing:
+            self._files.append(self._writing)
+        offset = self.folder.append(self._writing, _ENCODE(record))
+        failed = record.state == "failed"
+        self._note_final(record.key, len(self._files) - 1, offset, failed=failed)
+        if not failed:
+            self._asked.discard(_short(record.key))
+
+    def append_event(self, event: EventRecord) -> None:
+        self.folder.append(f"{EVENTS}.jsonl", _ENCODE(event))
+
+    def close(self) -> None:
+        self.folder.close()
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
+
+    # -- inside
+
+    def _note_final(self, key: Key, file: int, offset: int, *, failed: bool) -> None:
+        short = _short(key)
+        if failed and not self._finals.get(short, 1) & 1:
+            return
+        self._finals[short] = file << 48 | offset << 1 | failed
+
+    def _question_heads(
+        self,
+    ) -> Iterator[tuple[str | Key, tuple[int, int, int], tuple[str, int]]]:
+        seen: set[str | Key] = set()
+        for name, offset, line in self.folder.records(QUESTIONS):
+            try:
+                head = _QUESTION_HEAD.decode(line)
+            except msgspec.DecodeError:
+                self.notes.append(f"{name}: the line at byte {offset} is no question: passed over")
+                continue
+            self._check_format(head.format, name)
+            short = _short(head.key)
+            if short not in seen:
+                seen.add(short)
+                yield short, (head.place, head.key[1], head.key[2]), (name, offset)
+
+    def _head(self, line: bytes, name: str, offset: int) -> Head | None:
+        try:
+            head = _HEAD.decode(line)
+        except msgspec.DecodeError:
+            self.notes.append(f"{name}: the line at byte {offset} is no record: passed over")
+            return None
+        self._check_format(head.format, name)
+        return head
+
+    def _check_format(self, number: int, name: str) -> None:
+        if number > FORMAT:
+            raise StoreError(
+                f"{self.path / name} is of format {number}; this version reads up to {FORMAT}. "
+                "Install the version of Snellen that wrote it, or a later one."
+            )
+
+
+def _short(key: Key) -> str | Key:
+    """A first turn of a first repeat is kept by its sample's id alone: 100,000 keys stay small."""
+    return key[0] if key[1] == key[2] == 0 else key
+
+
+def open_run(
+    root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
+) -> tuple[Run, Literal["new", "continued"], list[str]]:
+    """The run folder of an identity under `root`, whether it was there, and how it differs from its nearest sibling."""
+    siblings = root / safe_name(benchmark) / safe_name(model)
+    path = siblings / identity_digest(identity)
+    run = Run(path)
+    if (path / MANIFEST).exists():
+        return run, "continued", []
+    nearest: list[str] | None = None
+    for manifest in sorted(siblings.glob(f"*/{MANIFEST}")):
+        try:
+            other = Run(manifest.parent).manifest()["identity"]
+        except (StoreError, KeyError):
+            continue
+        found = differences(identity, other)
+        if nearest is None or len(found) < len(nearest) - 1:
+            nearest = [manifest.parent.name, *found]
+    Folder.create(path)
+    return run, "new", nearest or []

@@ -1,0 +1,284 @@
+"""The contracts, as functions that anybody's benchmark, metric or model can be put through.
+
+    from snellen.testing import check_benchmark, check_metric, check_model
+
+Each raises `AssertionError` with what is wrong and what was expected. `snellen check` and our own tests call the same functions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from snellen import api, catalog, dummies
+from snellen.benchmark import Benchmark
+from snellen.metrics import Category, Columns, Metric
+from snellen.model import (
+    Emission,
+    Forks,
+    Frame,
+    Generates,
+    Query,
+    Ranks,
+    Reply,
+    Request,
+    SessionSpec,
+    Streams,
+    loaded,
+    request_digest,
+)
+from snellen.models.recorded import Recorded
+
+SHEET = ("Paper", "Data", "Prompt", "Scoring")
+DRAWS = 400
+"""At least so many blind draws stand behind the check of the random model."""
+Z999 = 3.2905
+"""Two-sided 99.9 % quantile of the normal distribution."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One dummy's headline value under one scoring; `expected` is a value, or an interval for the random model."""
+
+    scoring: str
+    dummy: str
+    expected: float | tuple[float, float]
+    got: float | None
+    ok: bool
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What dummy models scored on a benchmark's bundled rows, beside what its file says they must."""
+
+    benchmark: str
+    n: int
+    rows: Sequence[Checked]
+
+    @property
+    def passed(self) -> bool:
+        return all(row.ok for row in self.rows)
+
+
+def check_benchmark(name: str) -> CheckReport:
+    """Put a benchmark through the contract on its bundled rows, and dummy models through it.
+
+    Raises:
+        AssertionError: the file breaks the contract; says how.
+    """
+    benchmark = catalog.benchmark(name, data=Path("synthetic"))
+    _keeps_to_the_contract(benchmark)
+    assert benchmark.check is not None
+    rows: list[Checked] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for dummy, make in dummies.DUMMIES.items():
+            replies = dummies.table(benchmark, make(benchmark.check))
+            got = _headlines(benchmark, Recorded(dummy, replies), Path(folder))
+            for scoring in benchmark.scorings:
+                expected = benchmark.check.expect[scoring][dummy]
+                value = got[scoring]
+                ok = value is not None and math.isclose(value, expected, abs_tol=1e-9)
+                rows.append(Checked(scoring, dummy, expected, value, ok))
+        rows += _random(benchmark, Path(folder))
+    return CheckReport(benchmark.name, benchmark.data.facts().rows, rows)
+
+
+def _keeps_to_the_contract(benchmark: Benchmark) -> None:
+    name = benchmark.name
+    entry = next((entry for entry in catalog.entries() if entry.name == name), None)
+    if entry is not None:
+        for heading in SHEET:
+            assert heading in entry.sheet, f"{name}: say in the sheet where its {heading} comes from"
+        for alias, options in entry.aliases.items():
+            same = catalog.benchmark(alias, data=Path("synthetic"))
+            assert same.name == name, f"{name}: {alias!r} names another benchmark"
+            for key, value in options.items():
+                assert same.options[key] == value, f"{name}: {alias!r} is to set {key}"
+    samples = [benchmark.sample(row.place, row) for row in benchmark.data]
+    again = [benchmark.sample(row.place, row) for row in benchmark.data]
+    assert samples, f"{name}: there are no bundled rows"
+    assert samples == again, f"{name}: the same rows must give the same samples"
+    assert len({sample.id for sample in samples}) == len(samples), f"{name}: ids must be unique"
+    assert benchmark.check is not None, f"{name}: say what dummy models must score (Check)"
+    for scoring in benchmark.scorings:
+        expected = set(benchmark.check.expect.get(scoring, {}))
+        assert expected == set(dummies.DUMMIES), f"{name}: expect of {scoring} names {expected}"
+        found = benchmark.scorings[scoring]
+        assert found.source == "ours" or "@" in found.source, f"{name}: {scoring} needs its source at a commit"
+    for sample in samples:
+        missing = set(benchmark.break_down_by) - set(sample.tags)
+        assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"
+        assert all(isinstance(value, str) for value in sample.tags.values())
+        one, two = benchmark.request(sample), benchmark.request(sample)
+        assert one is not None, f"{name}: sample {sample.id} asks nothing"
+        assert request_digest(loaded(one)) == request_digest(loaded(two or one)), (
+            f"{name}: the prompt of {sample.id} is not the same twice"
+        )
+        for found in benchmark.scorings.values():
+            for text in ("", "A", "\\boxed{", "é" * 50, "9**9**9", "yes" * 200):
+                reading = found.parse(Reply(text=text), sample)
+                assert reading.rule, f"{name}: a reading must name its rule"
+                found.score(reading, sample)
+
+
+def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
+    opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
+    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, synthetic=True)
+    result = api.run_plan(plan)[0].result
+    assert result is not None
+    assert result.report.n == benchmark.data.facts().rows, "every sample must end in a state"
+    return {
+        name: next(iter(scoring.metrics.values())).value
+        for name, scoring in result.report.scorings.items()
+    }
+
+
+def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
+    """A blind draw scores what chance gives, within the 99.9 % interval; only where there are choices."""
+    samples = [benchmark.sample(row.place, row) for row in benchmark.data]
+    chances = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
+    if not any(chances):
+        return []
+    repeats = math.ceil(DRAWS / len(samples))
+    opened = catalog.model("baseline/random")
+    plan = api.Plan(
+        benchmarks=[benchmark], models=[opened], out=out, repeats=repeats, synthetic=True
+    )
+    result = api.run_plan(plan)[0].result
+    assert result is not None
+    mean = sum(chances) / len(chances)
+    spread = math.sqrt(sum(p * (1 - p) for p in chances) / repeats) / len(chances)
+    interval = (mean - Z999 * spread, mean + Z999 * spread)
+    rows = []
+    for name, scoring in result.report.scorings.items():
+        value = next(iter(scoring.metrics.values())).value
+        ok = value is not None and interval[0] - 1e-12 <= value <= interval[1] + 1e-12
+        rows.append(Checked(name, "random", interval, value, ok))
+    return rows
+
+
+# -- metrics
+
+
+def check_metric(metric: Metric, *, best: float = 1.0) -> None:
+    """A metric of scores in [0, 1]: the order of rows does not matter, perfect scores reach `best`, none is no number.
+
+    Raises:
+        AssertionError: it does not keep to the contract.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(7)
+    columns = _columns(rng.integers(0, 2, 200).astype(float), rng.integers(0, 40, 200))
+    one = metric(columns)
+    other = metric(columns.where(rng.permutation(200)))
+    assert one.value is not None, "a metric of 200 scores has a value"
+    assert other.value is not None
+    assert math.isclose(one.value, other.value, rel_tol=1e-12), "the order of rows must not matter"
+    assert one.n == 200, "n is the number of rows"
+    if one.ci95 is not None:
+        assert one.ci95[0] < one.value < one.ci95[1], "the interval holds the value, and has a width"
+    if one.unit == "fraction":
+        assert 0 <= one.value <= 1, "a fraction is in [0, 1]"
+    perfect = metric(_columns(np.ones(200), np.arange(200)))
+    assert perfect.value == best, f"perfect scores must give {best}, not {perfect.value}"
+    nothing = metric(columns.where(np.zeros(200, dtype=bool)))
+    assert nothing.value is None, "no rows must give no value"
+    assert nothing.reason, "and the reason why"
+
+
+def _columns(score, cluster) -> Columns:  # type: ignore[no-untyped-def]
+    import numpy as np
+
+    n = len(score)
+    empty = np.empty(n, dtype=object)
+    codes = np.zeros(n, dtype=np.int32)
+    return Columns(
+        score=score,
+        answer=empty,
+        target=empty,
+        references=empty,
+        state=Category(codes=codes, names=("answered",)),
+        tags={"tag": Category(codes=(np.arange(n) % 3).astype(np.int32), names=("a", "b", "c"))},
+        cluster=np.asarray(cluster, dtype=np.int32),
+    )
+
+
+# -- models
+
+
+def check_model(model: Generates, request: Request) -> Reply:
+    """A model answers, also eight at once, and goes on after one of them is cancelled; gives one reply.
+
+    Raises:
+        AssertionError: it does not keep to the contract.
+    """
+
+    async def body() -> Reply:
+        assert isinstance(model, Generates), "a model has a name and `async generate(request)`"
+        replies = await asyncio.gather(*(model.generate(request) for _ in range(8)))
+        assert all(isinstance(reply, Reply) for reply in replies), "generate gives a Reply"
+        assert all(isinstance(reply.text, str) for reply in replies), "whose text is a str"
+        task = asyncio.create_task(_generate(model, request))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return await model.generate(request)
+
+    return api.run_async(body())
+
+
+async def _generate(model: Generates, request: Request) -> Reply:
+    return await model.generate(request)
+
+
+def check_ranks(model: Ranks, request: Request) -> None:
+    """A model gives each choice a log-probability (≤ 0) with its number of tokens.
+
+    Raises:
+        AssertionError: it does not keep to the contract.
+    """
+
+    async def body() -> None:
+        assert isinstance(model, Ranks), "a ranking model has a name and `async rank(request)`"
+        ranked = await model.rank(request)
+        assert len(ranked) == len(request.choices), "one entry a choice, in their order"
+        for logprob, tokens in ranked:
+            assert logprob <= 0 and tokens >= 1, "log-probabilities are ≤ 0, over at least one token"
+
+    api.run_async(body())
+
+
+def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
+    """A session takes frames in order, answers when it must, and a fork leaves no trace in it.
+
+    Raises:
+        AssertionError: it does not keep to the contract.
+    """
+
+    async def answers(frames: Sequence[Frame], *, forked: bool) -> list[Emission]:
+        session = await model.open(SessionSpec())
+        said: list[Emission] = []
+        for frame in frames:
+            said += await session.feed([frame])
+            if forked and isinstance(session, Forks):
+                other = await session.fork()
+                await other.ask(Query(id="aside", text="What was that?"), must_answer=True)
+                await other.close()
+        said += await session.ask(Query(id="last", text="What do you see?"), must_answer=True)
+        await session.close()
+        return said
+
+    async def body() -> None:
+        assert isinstance(model, Streams), "a streaming model has a name and `async open(spec)`"
+        plain = await answers(frames, forked=False)
+        assert plain and plain[-1].text, "a session that must answer says something"
+        assert await answers(frames, forked=True) == plain, "what a fork was asked leaves no trace"
+
+    api.run_async(body())
+
+

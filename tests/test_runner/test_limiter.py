@@ -1,0 +1,164 @@
+"""The concurrency that `auto` finds, on a clock of its own."""
+
+import asyncio
+import selectors
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from snellen.runner import Limiter
+
+
+class Simulated(asyncio.SelectorEventLoop):
+    """An event loop whose clock jumps to the next timer: an hour takes a moment."""
+
+    def __init__(self) -> None:
+        super().__init__(selectors.SelectSelector())
+        self._now = 0.0
+
+    def time(self) -> float:
+        return self._now
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            self._now = max(self._now, self._scheduled[0].when())  # type: ignore[attr-defined]
+        super()._run_once()  # type: ignore[misc]
+
+
+def simulate(work: Callable[[], Any]) -> Any:
+    loop = Simulated()
+    try:
+        return loop.run_until_complete(work())
+    finally:
+        loop.close()
+
+
+async def drive(
+    limiter: Limiter, questions: int, serve: Callable[[int], float | None]
+) -> list[tuple[float, int]]:
+    """Ask `questions` as the runner does; `serve(now in flight)` gives seconds, or None for a 429. Gives the level over time."""
+    loop = asyncio.get_running_loop()
+    levels: list[tuple[float, int]] = []
+    flying = 0
+
+    async def one() -> None:
+        nonlocal flying
+        attempt = 0
+        while True:
+            slot = await limiter.acquire(new=attempt == 0)
+            flying += 1
+            levels.append((loop.time(), flying))
+            seconds = serve(flying)
+            await asyncio.sleep(0.001 if seconds is None else seconds)
+            flying -= 1
+            levels.append((loop.time(), flying))
+            limiter.release()
+            if seconds is not None:
+                limiter.replied(slot)
+                return
+            limiter.throttled(slot)
+            attempt += 1
+            await asyncio.sleep(0.5 * 2**attempt)
+
+    tasks: set[asyncio.Task[None]] = set()
+    for _ in range(questions):
+        while len(tasks) > 2 * limiter.limit + 16:
+            _, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        tasks.add(asyncio.create_task(one()))
+        await asyncio.sleep(0)
+    await asyncio.gather(*tasks)
+    return levels
+
+
+def mean_level(levels: list[tuple[float, int]], start: float, end: float) -> float:
+    area = before = 0.0
+    level = 0
+    for at, now in [*levels, (end, 0)]:
+        if at > start:
+            area += level * (min(at, end) - max(before, start))
+        before, level = at, now
+        if at >= end:
+            break
+    return area / (end - start)
+
+
+@pytest.mark.parametrize("seconds", [0.2, 1.0, 4.0])
+def test_auto_settles_just_below_the_level_that_is_turned_away(seconds: float) -> None:
+    def serve(now: int) -> float | None:
+        return seconds if now <= 40 else None
+
+    async def work() -> list[tuple[float, int]]:
+        return await drive(Limiter(), int(40 * 120 / seconds), serve)
+
+    levels = simulate(work)
+
+    for start in range(30, 100, 10):
+        assert 32 <= mean_level(levels, start, start + 10) <= 40
+
+
+def test_auto_stops_growing_when_more_requests_bring_no_more_replies() -> None:
+    def one_after_the_other(now: int) -> float | None:
+        return 0.1 * now  # a server that works on one request at a time
+
+    async def work() -> float:
+        limiter = Limiter()
+        await drive(limiter, 600, one_after_the_other)
+        return limiter.limit
+
+    assert simulate(work) <= 16
+
+
+def test_auto_grows_while_more_requests_bring_more_replies() -> None:
+    async def work() -> float:
+        limiter = Limiter()
+        await drive(limiter, 5000, lambda now: 0.5)
+        return limiter.limit
+
+    assert simulate(work) == 256
+
+
+def test_a_fixed_number_stays_whatever_the_server_says() -> None:
+    async def work() -> float:
+        limiter = Limiter(12)
+        await drive(limiter, 300, lambda now: 0.1 if now <= 10 else None)
+        return limiter.limit
+
+    assert simulate(work) == 12
+
+
+def test_a_cancelled_wait_gives_its_place_back() -> None:
+    async def work() -> int:
+        limiter = Limiter(1)
+        await limiter.acquire()
+        waiting = asyncio.create_task(limiter.acquire())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.sleep(0)
+        limiter.release()
+        await asyncio.wait_for(limiter.acquire(), 1)
+        return limiter.in_flight
+
+    assert simulate(work) == 1
+
+
+def test_a_new_question_waits_for_those_under_way() -> None:
+    async def work() -> list[str]:
+        limiter = Limiter(1)
+        await limiter.acquire()
+        order: list[str] = []
+
+        async def wait(name: str, *, new: bool) -> None:
+            await limiter.acquire(new=new)
+            order.append(name)
+            limiter.release()
+
+        tasks = [asyncio.create_task(wait("new", new=True))]
+        await asyncio.sleep(0)
+        tasks.append(asyncio.create_task(wait("retry", new=False)))
+        await asyncio.sleep(0)
+        limiter.release()
+        await asyncio.gather(*tasks)
+        return order
+
+    assert simulate(work) == ["retry", "new"]

@@ -1,0 +1,296 @@
+"""A run folder loses nothing, whatever happens to it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from snellen.errors import StoreError
+from snellen.model import Ranked, Reply, Usage
+from snellen.store import (
+    EventRecord,
+    Failure,
+    Folder,
+    Question,
+    ReplyRecord,
+    Run,
+    Unknown,
+    differences,
+    identity_digest,
+    open_run,
+    reply_record,
+    safe_name,
+    schemas,
+)
+
+AT = "2026-01-01T00:00:00.000Z"
+
+
+def said(sample: str, text: str, *, repeat: int = 0, turn: int = 0) -> ReplyRecord:
+    return reply_record((sample, repeat, turn), "digest", AT, reply=Reply(text=text, stop="stop"))
+
+
+def failed(sample: str, message: str = "refused") -> ReplyRecord:
+    error = Failure(type="Overloaded", message=message)
+    return reply_record((sample, 0, 0), "digest", AT, error=error)
+
+
+def question(sample: str, place: int) -> Question:
+    return Question(
+        format=0,
+        key=(sample, 0, 0),
+        place=place,
+        row="row",
+        question=f"What is {sample}?",
+        messages=[("user", [f"What is {sample}?"])],
+    )
+
+
+def stored(path: Path, *records: ReplyRecord) -> Run:
+    path.mkdir(exist_ok=True)
+    run = Run(path)
+    for record in records:
+        run.append_reply(record)
+    run.close()
+    return loaded(path)
+
+
+def loaded(path: Path) -> Run:
+    run = Run(path)
+    run.load()
+    return run
+
+
+def test_a_reply_comes_back_as_it_was_stored(tmp_path: Path) -> None:
+    reply = Reply(
+        text="ångström\n\x00",
+        reasoning="because",
+        stop="stop",
+        usage=Usage(input=3, output=1),
+        choices=(Ranked(-0.5, 2),),
+    )
+    run = stored(tmp_path, reply_record(("a", 0, 0), "digest", AT, reply=reply))
+
+    record = run.final(("a", 0, 0))
+
+    assert record is not None
+    assert record.as_reply() == reply
+
+
+def test_a_later_failure_does_not_hide_a_reply(tmp_path: Path) -> None:
+    run = stored(tmp_path, failed("a"), said("a", "yes"), failed("a", "later"))
+
+    final = run.final(("a", 0, 0))
+
+    assert final is not None
+    assert final.reply == "yes"
+    assert run.has_reply(("a", 0, 0))
+
+
+def test_the_last_failure_is_final_where_no_reply_came(tmp_path: Path) -> None:
+    run = stored(tmp_path, failed("a", "one"), failed("a", "two"))
+
+    final = run.final(("a", 0, 0))
+
+    assert final is not None and final.error is not None
+    assert final.error.message == "two"
+    assert not run.has_reply(("a", 0, 0))
+
+
+def test_repeats_and_turns_are_keys_of_their_own(tmp_path: Path) -> None:
+    run = stored(tmp_path, said("a", "0"), said("a", "1", repeat=1), said("a", "2", turn=1))
+
+    texts = [run.final(key) for key in (("a", 0, 0), ("a", 1, 0), ("a", 0, 1))]
+
+    assert [record and record.reply for record in texts] == ["0", "1", "2"]
+
+
+def test_a_journal_cut_at_every_byte_of_its_last_line_loses_that_line_alone(tmp_path: Path) -> None:
+    stored(tmp_path, said("a", "first"), said("b", "second"))
+    whole = (tmp_path / "replies.jsonl").read_bytes()
+    last = whole.rindex(b"\n", 0, -1) + 1
+    for cut in range(last, len(whole)):
+        (tmp_path / "replies.jsonl").write_bytes(whole[:cut])
+
+        run = loaded(tmp_path)
+        assert run.has_reply(("a", 0, 0))
+        assert not run.has_reply(("b", 0, 0))
+        run.append_reply(said("b", "again"))
+        run.close()
+
+        again = loaded(tmp_path)
+        texts = [record.reply for record in again.replies() if isinstance(record, ReplyRecord)]
+        assert texts == ["first", "again"], f"cut at byte {cut}"
+        assert bool(cut > last) == any("torn last line" in note for note in run.notes)
+
+
+def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
+    stored(tmp_path, said("a", "yes"))
+    with (tmp_path / "replies.jsonl").open("ab") as file:
+        file.write(b"\xff\xfe not json\n{}\n[1]\n")
+
+    run = loaded(tmp_path)
+
+    assert run.has_reply(("a", 0, 0))
+    assert len([note for note in run.notes if "is no record" in note]) == 3
+
+
+def test_records_of_unknown_kinds_and_fields_are_kept(tmp_path: Path) -> None:
+    stored(tmp_path, said("a", "yes"))
+    line = b'{"format":0,"kind":"smell","key":["a",0,0],"state":"ok"}'
+    extended = b'{"format":0,"key":["b",0,0],"kind":"reply","request":"d","state":"ok","at":"","aura":1}'
+    with (tmp_path / "replies.jsonl").open("ab") as file:
+        file.write(line + b"\n" + extended + b"\n")
+
+    run = loaded(tmp_path)
+
+    assert Unknown("smell", line) in list(run.replies())
+    assert run.has_reply(("b", 0, 0))
+    run.append_reply(said("c", "more"))
+    run.close()
+    assert extended in (tmp_path / "replies.jsonl").read_bytes()
+
+
+def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_bytes(b'{"format":9,"kind":"reply","key":["a",0,0]}\n')
+
+    with pytest.raises(StoreError, match=r"format 9.*Install the version"):
+        loaded(tmp_path)
+
+
+def test_segments_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name, text in [("replies-10", "c"), ("replies", "a"), ("replies-2", "b")]:
+        line = msgspec.json.encode(said("a", text))
+        (tmp_path / f"{name}.jsonl").write_bytes(line + b"\n")
+
+    run = loaded(tmp_path)
+
+    final = run.final(("a", 0, 0))
+    assert final is not None
+    assert final.reply == "c"
+
+
+def test_questions_come_in_the_data_sets_order_and_the_first_row_of_a_key_counts(
+    tmp_path: Path,
+) -> None:
+    run = Run(tmp_path)
+    run.append_question(question("b", 1))
+    run.append_question(question("a", 0))
+    run.append_question(msgspec.structs.replace(question("a", 0), question="changed"))
+    run.close()
+
+    assert [q.question for q in loaded(tmp_path).questions()] == ["What is a?", "What is b?"]
+
+
+def test_events_go_through_the_same_store(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    event = EventRecord(format=0, session="v1", seq=3, ev="frame", data={"t": 1.5})
+    run.append_event(event)
+    run.close()
+
+    assert list(Run(tmp_path).events()) == [event]
+
+
+def test_a_second_process_is_kept_out_and_told_by_whom(tmp_path: Path) -> None:
+    script = (
+        "from pathlib import Path; from snellen.store import Folder; from snellen.errors import StoreError\n"
+        f"try:\n    Folder(Path({str(tmp_path)!r})).lock().__enter__()\n"
+        "except StoreError as error:\n    print(error)\n"
+    )
+    with Folder(tmp_path).lock():
+        out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert "is writing this run" in out.stdout
+    assert "process " in out.stdout
+
+
+def test_the_lock_is_free_again_when_it_is_left(tmp_path: Path) -> None:
+    with Folder(tmp_path).lock():
+        pass
+    with Folder(tmp_path).lock():
+        pass
+
+
+def test_a_full_disk_loses_no_whole_line(tmp_path: Path) -> None:
+    script = f"""
+import resource
+from pathlib import Path
+from snellen.errors import StoreError
+from snellen.model import Reply
+from snellen.store import Run, reply_record
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+run = Run(Path({str(tmp_path)!r}))
+n = 0
+try:
+    while True:
+        reply = Reply(text="x" * 100, stop="stop")
+        run.append_reply(reply_record((str(n), 0, 0), "digest", "now", reply=reply))
+        n += 1
+except StoreError as error:
+    print(n, error)
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    n, _, message = out.stdout.partition(" ")
+
+    run = loaded(tmp_path)
+
+    assert "cannot be written" in message
+    assert int(n) > 10
+    assert len(list(run.replies())) == int(n)
+    assert not run.notes, "what was written of the last line has been cut off again"
+
+
+def test_a_whole_file_is_replaced_or_left_alone(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.put_atomic("report.json", b"old")
+
+    def broken() -> list[bytes]:
+        raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError):
+        folder.put_atomic("report.json", (chunk for chunk in broken()))
+
+    assert folder.get("report.json") == b"old"
+    assert folder.names() == ["report.json"]
+
+
+def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"no run folder: it has no manifest\.json"):
+        Run(tmp_path).manifest()
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(StoreError, match="is not a manifest"):
+        Run(tmp_path).manifest()
+
+
+def test_the_same_identity_is_continued_and_another_says_what_differs(tmp_path: Path) -> None:
+    identity = {"benchmark": "b", "generation": {"max_tokens": 512}}
+    run, was, nearest = open_run(tmp_path, "b", "openai/x/y", identity)
+    run.put_manifest({"identity": identity})
+    assert (was, nearest) == ("new", [])
+    assert run.path.parent == tmp_path / "b" / "openai__x__y"
+
+    assert open_run(tmp_path, "b", "openai/x/y", identity)[1] == "continued"
+
+    changed = {"benchmark": "b", "generation": {"max_tokens": 64}}
+    _, was, nearest = open_run(tmp_path, "b", "openai/x/y", changed)
+    assert was == "new"
+    assert nearest == [identity_digest(identity), "generation.max_tokens (64, was 512)"]
+
+
+def test_the_order_of_an_identitys_fields_does_not_matter() -> None:
+    assert identity_digest({"a": 1, "b": 2}) == identity_digest({"b": 2, "a": 1})
+    assert differences({"a": 1}, {"b": 1}) == ["a (1, was None)", "b (None, was 1)"]
+
+
+def test_names_cannot_leave_the_runs_folder() -> None:
+    assert safe_name("../../etc") == "__..__etc"
+    assert safe_name("..") == "__"
+    assert "/" not in safe_name("a/b\\c:d")
+
+
+def test_each_kind_of_line_has_a_published_schema() -> None:
+    published = schemas()
+    assert set(published) == {"reply", "question", "event", "score"}
+    assert "key" in published["reply"]["$defs"]["ReplyRecord"]["properties"]
