@@ -249,7 +249,8 @@ async def _run_plan(plan: Plan, show: Show | None) -> list[Finished]:
             results = await asyncio.gather(
                 *(job.asking.ask_all() for job in jobs), return_exceptions=True
             )
-        for model in {id(job.model): job.model for job in jobs}.values():
+        # A model that the caller opened stays the caller's.
+        for model in {id(job.model): job.model for job in jobs if job.ours}.values():
             await _close(model)
         finished = []
         for job, outcome in zip(jobs, results, strict=True):
@@ -277,6 +278,7 @@ class _Job:
     stop: Stop
     progress: Progress
     notes: Sequence[str]
+    ours: bool
 
 
 def _prepare(
@@ -326,7 +328,8 @@ def _prepare(
         stop=stop,
         progress=progress,
     )
-    return _Job(benchmark, opened.model, run, asking, stop, progress, notes)
+    ours = isinstance(spec, str)
+    return _Job(benchmark, opened.model, run, asking, stop, progress, notes, ours)
 
 
 def _settings(plan: Plan, benchmark: Benchmark) -> Settings:
@@ -419,7 +422,9 @@ def _manifest(
         "system": platform.platform(),
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
-    notes = ["the data are the few bundled rows: this is no result"] if plan.synthetic else []
+    notes = [*benchmark.notes]
+    if plan.synthetic:
+        notes.append("the data are the few bundled rows: this is no result")
     return {
         **before,
         "benchmark": benchmark.name,

@@ -93,7 +93,8 @@ class Benchmark:
     `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked again. `prompt` gives the whole conversation to
     send, and () when there is no further turn; it is not asked for more than `turns` turns (None: until it gives ()). The last
     turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an image, a video), from
-    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together. `options` are what this benchmark was loaded with.
+    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together. `options` are what this benchmark was loaded with;
+    `notes` are said in every result.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Benchmark:
     stop: tuple[str, ...] = ()
     check: Check | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:

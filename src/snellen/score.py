@@ -391,7 +391,7 @@ class Tally:
             estimate = self._estimate(metric, counted, everything.n)
             found[name] = _metric_report(estimate, bounds)
         if absent.any():
-            self._say_absent(scoring, found, everything, has_score, absent)
+            self._say_absent(scoring, everything, has_score, absent)
         for tag, labels in self._labels().items():
             for code, label in labels.items():
                 rows = counted.tags[tag].codes == code
@@ -399,20 +399,6 @@ class Tally:
                     part = counted.where(rows)
                     for name, metric in scoring.metrics.items():
                         found[f"{name}/{label}"] = _metric_report(metric(part))
-        if absent.any():
-            self._say_absent(scoring, found, everything, has_score, absent)
-        for tag in self._benchmark.break_down_by:
-            values = counted.tags[tag]
-            for code in sorted(range(len(values.names)), key=values.names.__getitem__):
-                rows = values.codes == code
-                if not values.names[code] or not rows.any():
-                    continue
-                part = counted.where(rows)
-                for name, metric in scoring.metrics.items():
-                    label = f"{name}/{values.names[code]}"
-                    if label in found:
-                        label = f"{name}/{tag}={values.names[code]}"
-                    found[label] = _metric_report(metric(part))
         return found
 
     def _labels(self) -> dict[str, dict[int, str]]:
@@ -430,7 +416,6 @@ class Tally:
     def _say_absent(
         self,
         scoring: Scoring,
-        found: Mapping[str, MetricReport],
         everything: Columns,
         has_score: NDArray[np.bool_],
         absent: NDArray[np.bool_],

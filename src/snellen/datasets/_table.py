@@ -25,11 +25,17 @@ class Row(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._fields
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
 
     def __len__(self) -> int:
         return len(self._fields)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._fields.get(name, default)
 
 
 @dataclass(frozen=True, kw_only=True)

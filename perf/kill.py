@@ -1,0 +1,114 @@
+"""SIGKILL at random instants of `snellen run`, each time started again, and what is left at the end.
+
+usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--peers ../shared/bench/peers] [--work DIR]
+
+Each run of N questions (50 ms, 32 at once) is killed `kills` times, at instants drawn uniformly between its first request and the end that is to be expected, and
+continued by the same command. At the end each key must have exactly one reply, and the server must have seen at most N + kills x 32 requests.
+Seeds and instants are printed. `--runs 1 --kills 100` kills one run a hundred times.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+ap.add_argument("--runs", type=int, default=100)
+ap.add_argument("--kills", type=int, default=1)
+ap.add_argument("--n", type=int, default=2000)
+ap.add_argument("--seed", type=int, default=1)
+ap.add_argument("--peers", default=str(Path(__file__).parents[2] / "shared/bench/peers"))
+ap.add_argument("--work", default="/tmp/snellen-kill")
+ap.add_argument("--port", type=int, default=18081)
+args = ap.parse_args()
+SNELLEN = Path(sys.executable).with_name("snellen")
+WORK = Path(args.work)
+LATENCY, CONCURRENCY = 0.05, 32
+
+
+def server(path: str, body: object = None) -> dict:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{args.port}{path}", data=data)
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.loads(reply.read() or b"{}")
+
+
+def rows() -> Path:
+    path = WORK / "rows.jsonl"
+    with path.open("w") as file:
+        for i in range(args.n):
+            row = {"id": i, "question": f"[item {i:06d}] Which?", "answer": "ABCD"[i % 4]}
+            file.write(json.dumps(row | dict.fromkeys("ABCD", "an option")) + "\n")
+    return path
+
+
+def start(path: Path, out: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [str(SNELLEN), "run", "-b", str(path), "-m", "openai/mock", "--base-url", f"http://127.0.0.1:{args.port}/v1",
+         "--concurrency", str(CONCURRENCY), "--out", str(out)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def requests() -> int:
+    return int(server("/stats")["requests"])
+
+
+def one(run: int, path: Path) -> None:
+    random_ = random.Random(f"{args.seed} {run}")
+    out = WORK / f"runs{run}"
+    shutil.rmtree(out, ignore_errors=True)
+    server("/reset", {"latency": LATENCY})
+    instants = []
+    for kill in range(args.kills):
+        before = requests()
+        left = (args.n - min(before, args.n)) * LATENCY / CONCURRENCY / (args.kills - kill)
+        process = start(path, out)
+        while requests() == before and process.poll() is None:
+            time.sleep(0.002)
+        instant = random_.uniform(0, max(left, 0.01))
+        time.sleep(instant)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            instants.append(round(instant, 3))
+        process.wait()
+    process = start(path, out)
+    _, words = process.communicate()
+    if process.returncode:
+        sys.exit(f"run {run}: exit {process.returncode}: {words.decode()[-1000:]}")
+    [journal] = out.glob("*/*/*/replies.jsonl")
+    finals = Counter(
+        tuple(record["key"])
+        for record in map(json.loads, journal.read_bytes().splitlines())
+        if record["state"] != "failed"
+    )
+    report = json.loads(journal.with_name("report.json").read_bytes())
+    seen = requests()
+    print(f"run {run}: seed '{args.seed} {run}', killed {len(instants)} times, instants {instants}, requests {seen}", flush=True)
+    assert len(finals) == args.n and set(finals.values()) == {1}, Counter(finals.values())
+    assert report["replies"] == {"ok": args.n}, report["replies"]
+    assert seen <= args.n + len(instants) * CONCURRENCY, seen
+    shutil.rmtree(out)
+
+
+WORK.mkdir(parents=True, exist_ok=True)
+mock = subprocess.Popen(
+    [sys.executable, str(Path(args.peers) / "mock_server.py"), "--port", str(args.port)], stdout=subprocess.PIPE
+)
+try:
+    assert mock.stdout is not None
+    mock.stdout.readline()
+    questions = rows()
+    for run in range(args.runs):
+        one(run, questions)
+    print(f"{args.runs} runs, {args.kills} kills each: every key has exactly one reply")
+finally:
+    mock.kill()

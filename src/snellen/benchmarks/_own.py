@@ -1,0 +1,613 @@
+"""Anybody's own rows, asked and scored without code: a JSONL, JSON, TSV or CSV file.
+
+Paper    none
+Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
+         | images | image_path (a path relative to the file, a list of them, base64, a data:
+         address); question; hint (put before it); A, B, C, ... or choices; answer | answers |
+         caption | captions; category and split (results are broken down by them).
+         `--map COLUMN=FIELD` gives a column another meaning
+Prompt   images, hint, question, choices, and a line on the form of the answer (ASK below). mcq and
+         vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are ours
+Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
+         or the only one of the two in it. count: the only number in it, in digits or words. vqa:
+         the whole reply, without case, punctuation and articles, against the answer; with three
+         answers or more, min(1, how many of them it equals / 3). robust (vqa): the same for what
+         follows "the answer is", where a reply says so. caption: asked, stored, not scored
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Literal, cast, get_args
+
+from snellen.answers.choice import option_letter
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.content import Image, Message, user
+from snellen.datasets import Drawn, Row, Table, rows_of
+from snellen.errors import DataError, UsageError
+from snellen.metrics import Columns, Metric, mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
+
+ASK: Mapping[Task, str] = {
+    "mcq": "Answer with the option's letter from the given choices directly.",
+    "vqa": "Answer the question using a single word or phrase.",
+    "yesno": "Answer with yes or no.",
+    "count": "Answer with one number.",
+    "caption": "Describe the image in one sentence.",
+}
+FIELDS: Mapping[str, Sequence[str]] = {
+    "id": ("id", "index"),
+    "image": ("image", "images", "image_path"),
+    "question": ("question",),
+    "hint": ("hint",),
+    "choices": ("choices",),
+    "answer": ("answer", "answers", "caption", "captions"),
+    "category": ("category",),
+    "split": ("split",),
+    **{letter: (letter,) for letter in ascii_uppercase},
+}
+BREAK_DOWN = ("category", "split")
+LOOKED_AT = 1_000
+"""How many rows the task is guessed from."""
+_IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
+SMALL = 200
+"""Cells of columns without a meaning here are kept with the sample up to so many characters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """The task that rows look like, and what shows it, in words for the user."""
+
+    task: Task
+    why: str
+
+
+def own_data(
+    path: Path,
+    *,
+    task: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    data: Path | None = None,
+) -> Benchmark:
+    """The benchmark that a file of rows is; where no task is given, it is what `guess` says.
+
+    `columns` maps the file's columns to our fields; `data` is the folder that images are named
+    relative to, if it is not the file's own.
+
+    Raises:
+        DataError: a column is missing or unknown, or the first rows cannot be read.
+        UsageError: there is no such task, or no such field in `columns`.
+    """
+    if task is not None and task not in get_args(Task):
+        raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.")
+    if data is not None and not data.is_dir():
+        raise DataError(f"{data} is no folder; --data names the folder that images lie in.")
+    head = _head(path)
+    found = _columns(path, head, columns or {})
+    notes = []
+    if task is None:
+        guessed = _guess(head, found)
+        task = guessed.task
+        notes.append(f"asked as --task {task}, guessed from {guessed.why}")
+    chosen = cast(Task, task)
+    _check_columns(path, head, found, chosen)
+    if "image" not in found:
+        notes.append("the rows have no column of images: asked as text alone")
+    reader = _Reader(name=path.name, folder=data or path.parent, task=chosen, columns=found)
+    made = _benchmark(_safe_name(path), chosen, found, rows_of(path), reader.sample)
+    return replace(made, notes=tuple(notes))
+
+
+def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
+    """What the file's columns and the answers in its first 1,000 rows look like.
+
+    Raises:
+        DataError: a column of the map is not there, or the rows cannot be read.
+    """
+    head = _head(path)
+    return _guess(head, _columns(path, head, columns or {}))
+
+
+def stored(name: str, options: Mapping[str, Any]) -> Benchmark:
+    """The benchmark that a run of own rows was made with, to score its replies without the rows."""
+    reader = _Reader(
+        name=name, folder=Path(), task=options["task"], columns=dict(options["columns"])
+    )
+    nothing = Drawn(name, lambda: iter(()))
+    return _benchmark(name, reader.task, reader.columns, nothing, reader.sample)
+
+
+def _benchmark(
+    name: str,
+    task: Task,
+    columns: Mapping[str, Sequence[str]],
+    data: Table,
+    sample: Callable[[int, Row], Sample],
+) -> Benchmark:
+    return Benchmark(
+        name=name,
+        asks=1,
+        data=data,
+        sample=sample,
+        prompt=lambda s, _: prompt(task, s),
+        scorings=_scorings(task),
+        break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
+        cluster_by=lambda s: str(s.data.get("image", s.id)),
+        check=Check(says=lambda _, answer: answer, wrong=_WRONG[task], expect=_EXPECT[task]),
+        options={"task": task, "columns": {field: [*here] for field, here in columns.items()}},
+    )
+
+
+def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
+    """Images first, then all text, a line each."""
+    lines = [sample.question]
+    if task == "mcq":
+        lines.append(lettered(sample.choices))
+    lines.append(ASK[task])
+    return (user(*sample.media, "\n".join(filter(None, lines))),)
+
+
+# -- columns, and what they are taken for
+
+
+def _head(path: Path) -> list[dict[str, Any]]:
+    """The first rows, long cells cut: a thousand pictures are not to be held at once."""
+    return [
+        {name: _cut(value) for name, value in row.items()}
+        for row in islice(rows_of(path), LOOKED_AT)
+    ]
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:SMALL]
+    return [_cut(part) for part in value[:30]] if isinstance(value, list) else value
+
+
+def _names(head: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in head for name in row))
+
+
+def _columns(
+    path: Path, head: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """For each field the column that the user mapped to it, else those of its names, in order."""
+    names = _names(head)
+    found: dict[str, list[str]] = {}
+    for column, field in given.items():
+        if column not in names:
+            raise DataError(
+                f"{path.name} has no column {column!r} (--map {column}={field}). "
+                f"{_near(column, names)}"
+            )
+        known = next((ours for ours, spellings in FIELDS.items() if field in spellings), None)
+        if known is None:
+            raise UsageError(
+                f"--map {column}={field}: there is no field {field!r}. {_near(field, list(FIELDS))}"
+            )
+        if known in found:
+            raise UsageError(f"--map gives both {found[known][0]!r} and {column!r} to {known}.")
+        found[known] = [column]
+    for field, spellings in FIELDS.items():
+        here = [name for name in spellings if name in names and name not in given]
+        if here:
+            found.setdefault(field, here)
+    if "choices" in found or not {"A", "B"} <= set(found):
+        # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
+        found = {field: here for field, here in found.items() if field not in ascii_uppercase}
+    return found
+
+
+def _check_columns(
+    path: Path, head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]], task: Task
+) -> None:
+    names = _names(head)
+    if "video" in names and "image" not in found:
+        raise DataError(f"{path.name} is about videos; own rows may name images only, so far.")
+    needed = {"image"} if task == "caption" else {"question"}
+    if any(_IMAGE_LIKE.search(name) for name in names):
+        # Rows may be text alone, but a misspelt column must not be asked about without its pictures.
+        needed.add("image")
+    for field in sorted(needed - set(found)):
+        raise DataError(
+            f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
+            f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
+        )
+    if task == "mcq" and not {"choices", "A"} & set(found):
+        raise DataError(
+            f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
+            f"{_near('choices', names)} Say which it is with --map COLUMN=choices."
+        )
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    lower = {one.lower(): one for one in names}
+    close = [lower[one] for one in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{hint}There are {', '.join(names)}."
+
+
+def _guess(head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]) -> Guess:
+    if "choices" in found:
+        return Guess(task="mcq", why=f"the column {found['choices'][0]!r}")
+    if "A" in found:
+        letters = sorted(set(found) & set(ascii_uppercase))
+        return Guess(task="mcq", why=f"the columns {letters[0]} to {letters[-1]}")
+    if "question" not in found:
+        return Guess(task="caption", why="there is no question in the rows")
+    answers = [answer for row in head for answer in _answers(_cell(row, found, "answer"))]
+    seen = f"of the first {len(head):,} rows"
+    if not answers:
+        return Guess(task="vqa", why=f"a question, and no answers in any {seen}")
+    if all(_yes_no(answer) for answer in answers):
+        return Guess(task="yesno", why=f"all answers {seen} are yes or no")
+    if all(re.fullmatch(r"\d{1,15}", answer) for answer in answers):
+        return Guess(task="count", why=f"all answers {seen} are whole numbers")
+    return Guess(task="vqa", why=f"a question, and answers in words in some {seen}")
+
+
+def _cell(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
+    """The first of a field's columns that is not empty in this row; None where all are."""
+    for column in columns.get(field, ()):
+        value = row.get(column)
+        if value is not None and value != "":
+            return value
+    return None
+
+
+def _safe_name(path: Path) -> str:
+    """The file's name without its endings; never that of a benchmark of ours."""
+    stem = re.sub(r"\.(jsonl|json|tsv|csv)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
+    taken = Path(__file__).with_name(f"{name.lower().replace('-', '_')}.py").exists()
+    return f"{name}-own" if taken else name
+
+
+# -- rows to samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """Makes samples of rows; knows where images lie and which column is which field."""
+
+    name: str
+    folder: Path
+    task: Task
+    columns: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(column for columns in self.columns.values() for column in columns)
+
+    def sample(self, place: int, row: Row) -> Sample:
+        def cell(field: str) -> Any:
+            return _cell(row, self.columns, field)
+
+        where = f"row {place} of {self.name}"
+        question = cell("question")
+        if question is None and self.task != "caption":
+            raise DataError(f"{where} has no question. Give it one, or take the row out.")
+        name = cell("id")
+        if name is None and "id" in self.columns:
+            raise DataError(f"{where} has no {self.columns['id'][0]!r}. Give it one of its own.")
+        cells = _list(cell("image"))
+        choices = self._choices(cell, where) if self.task == "mcq" else _CHOICES[self.task]
+        target, references = self._right(_answers(cell("answer")), choices, where)
+        data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
+        if cells:
+            data["image"] = ", ".join(map(_image_key, cells))
+        return Sample(
+            id=str(place if name is None else name),
+            question="\n".join(str(text) for text in (cell("hint"), question) if text is not None),
+            choices=choices,
+            media=tuple(self._images(cells, where)),
+            target=target,
+            references=references,
+            tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},
+            data=data,
+        )
+
+    def _images(self, cells: Sequence[Any], where: str) -> list[Image]:
+        images = []
+        for number, cell in enumerate(cells, 1):
+            place = f"{where}, image {number}" if len(cells) > 1 else f"{where}, image"
+            if not isinstance(cell, str):
+                raise DataError(f"{place} is a {type(cell).__name__}, not a file's name or base64.")
+            if _in_row(cell):
+                images.append(Image(cell.encode(), place=place))
+            elif re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", cell):
+                raise DataError(
+                    f"{place} is an address, {cell[:80]!r}. Addresses in data are fetched only "
+                    "with --allow-urls, which own rows do not take yet: save the image as a file."
+                )
+            else:
+                images.append(Image(self.folder / cell, place=cell, within=self.folder))
+        return images
+
+    def _choices(self, cell: Callable[[str], Any], where: str) -> tuple[str, ...]:
+        if "choices" in self.columns:
+            choices = [str(choice).strip() for choice in _list(cell("choices"))]
+        else:
+            last = max(ascii_uppercase.index(letter) for letter in self.columns if len(letter) == 1)
+            cells = [cell(letter) for letter in ascii_uppercase[: last + 1]]
+            n = max((i for i, choice in enumerate(cells, 1) if choice is not None), default=0)
+            if None in cells[:n]:
+                gap = ascii_uppercase[cells.index(None)]
+                raise DataError(f"{where} has a choice {ascii_uppercase[n - 1]} but none {gap}.")
+            choices = [str(choice).strip() for choice in cells[:n]]
+        if not 2 <= len(choices) <= len(ascii_uppercase):
+            raise DataError(
+                f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "
+                'Write them in columns A, B, ... or as a list, ["a cat", "a dog"], in choices.'
+            )
+        return tuple(choices)
+
+    def _right(
+        self, answers: Sequence[str], choices: Sequence[str], where: str
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """What is right: one target or several people's answers; None and () where hidden."""
+        if not answers:
+            return None, ()
+        if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
+            return None, tuple(answers)
+        if len(set(answers)) > 1:
+            raise DataError(
+                f"{where} has {len(answers)} different answers; {self.task} takes one. "
+                "For any of several, use --task vqa."
+            )
+        if self.task == "mcq":
+            return _letter(answers[0], choices, where), ()
+        read = _TARGET[self.task](answers[0])
+        if read is None:
+            raise DataError(
+                f"{where} has the answer {answers[0]!r}, which is none for {self.task}. "
+                "Correct it, or choose another --task."
+            )
+        return read, ()
+
+
+def _list(value: Any) -> list[Any]:
+    """A cell with one thing or a list of them, as JSON or in JSON's text."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            return [value]
+    return value if isinstance(value, list) else [value]
+
+
+def _answers(value: Any) -> list[str]:
+    answers = _list(value)
+    if isinstance(value, str) and not all(isinstance(answer, str) for answer in answers):
+        answers = [value]  # "[3, 4]" is an interval, or anything; '["three", "four"]' is a list
+    spelled = {True: "yes", False: "no"}
+    return [
+        spelled[answer] if isinstance(answer, bool) else str(answer).strip()
+        for answer in answers
+        if answer is not None
+    ]
+
+
+def _in_row(cell: str) -> bool:
+    """Whether a cell is a picture itself: it begins as one does in base64, or is long."""
+    starts = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
+    return cell.startswith(starts) or len(cell) > 1_024
+
+
+def _image_key(cell: Any) -> str:
+    """What rows about the same image share."""
+    text = str(cell)
+    return blake2b(text.encode(), digest_size=8).hexdigest() if _in_row(text) else text
+
+
+def _small(value: Any) -> bool:
+    return isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= SMALL)
+
+
+def _letter(answer: str, choices: Sequence[str], where: str) -> str:
+    """The letter of the right choice, which may be given as its letter or its text.
+
+    Raises:
+        DataError: it is neither, or could be two.
+    """
+    letters = ascii_uppercase[: len(choices)]
+    meant = {letter for letter, choice in zip(letters, choices, strict=True) if choice == answer}
+    if len(answer) == 1 and answer.upper() in letters:
+        meant.add(answer.upper())
+    if len(meant) == 1:
+        return meant.pop()
+    listed = ", ".join(
+        f"{letter}: {choice!r}" for letter, choice in zip(letters, choices, strict=True)
+    )
+    if meant:
+        raise DataError(
+            f"{where} has the answer {answer!r}, which could mean {' or '.join(sorted(meant))} "
+            f"({listed}). Make the choices differ, or write the answer as a letter."
+        )
+    raise DataError(
+        f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
+        f"({listed}). Write it as a letter."
+    )
+
+
+# -- replies to answers
+
+_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_LEADING = re.compile(r"\W*(yes|no)\b\W*(?:(?:and|or|but)\b\W*)?(?:(yes|no)\b)?", re.IGNORECASE)
+# fmt: off
+_UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+          "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+          "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+# fmt: on
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3})+|-?\d{1,15})(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
+    rf"|\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<after>{'|'.join(_UNITS[1:10])}))?"
+    rf"|(?P<unit>{'|'.join(_UNITS)}))\b",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
+_SAID = re.compile(r"\banswer\s{0,5}(?:is|:)[\s:*]{0,5}([^\n]{1,200})", re.IGNORECASE)
+_WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
+_SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
+
+
+def _parse_letter(reply: Reply, sample: Sample) -> Reading:
+    found = option_letter(reply.text, sample.choices)
+    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+def _parse_yes_no(reply: Reply, _: Sample) -> Reading:
+    leading = _LEADING.match(reply.text)
+    if leading:
+        words = {word.lower() for word in leading.groups() if word}
+    else:
+        words = {word.lower() for word in _YES_NO.findall(reply.text)}
+    if len(words) == 1:
+        return Reading(answer=words.pop(), rule="leading" if leading else "only one of the two")
+    rule = "both yes and no" if words else "neither yes nor no"
+    return Reading(answer=None, rule=rule, candidates=tuple(sorted(words)))
+
+
+def _parse_count(reply: Reply, _: Sample) -> Reading:
+    numbers = _numbers(reply.text)
+    if numbers is None:
+        return Reading(answer=None, rule="a number in words over 99")
+    if len(numbers) == 1:
+        return Reading(answer=numbers[0], rule="only number")
+    rule = "several numbers" if numbers else "no number"
+    return Reading(answer=None, rule=rule, candidates=tuple(numbers[:10]))
+
+
+def _parse_whole(reply: Reply, _: Sample) -> Reading:
+    text = _normal(reply.text)
+    return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
+
+
+def _parse_said(reply: Reply, sample: Sample) -> Reading:
+    said = _SAID.findall(reply.text)
+    if not said:
+        return _parse_whole(reply, sample)
+    text = _normal(re.split(r"[.!](?:\s|$)", said[-1])[0])
+    return Reading(answer=text or None, rule="the answer is")
+
+
+def _yes_no(answer: str) -> str | None:
+    return answer.lower() if answer.lower() in ("yes", "no") else None
+
+
+def _count(answer: str) -> str | None:
+    numbers = _numbers(answer) or []
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def _numbers(text: str) -> list[str] | None:
+    """The different numbers in a text, written alike ("3" for "three"); None: words say more."""
+    if _SCALE.search(text):
+        return None
+    found: dict[str, None] = {}
+    for match in _NUMBER.finditer(text):
+        if digits := match["digits"]:
+            fraction = (match["rest"] or "").rstrip("0").rstrip(".")
+            found[f"{int(digits.replace(',', ''))}{fraction}"] = None
+        elif unit := match["unit"]:
+            found[str(_UNITS.index(unit.lower()))] = None
+        else:
+            after = (match["after"] or "zero").lower()
+            found[str(20 + 10 * _TENS.index(match["tens"].lower()) + _UNITS.index(after))] = None
+    return list(found)
+
+
+def _normal(text: str) -> str:
+    """Lower case, no punctuation, no articles, number words up to ten as digits.
+
+    A text that is nothing but these stays as it is: "A" may be an answer.
+    """
+    text = re.sub(r"['\u2019`]|(?<=\d),(?=\d{3})", "", text.lower())
+    words = (_SAME.get(word, word) for word in _WORD.findall(text))
+    return " ".join(filter(None, words)) or text.strip()
+
+
+# -- answers to scores
+
+
+def _is_target(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer is not None and reading.answer == sample.target)
+
+
+def _agreement(reading: Reading, sample: Sample) -> float:
+    """One answer or two: equal to any; three and more: how many it equals, by three, at most 1."""
+    right = sample.references or ((sample.target,) if sample.target is not None else ())
+    equal = sum(_normal(answer) == reading.answer for answer in right)
+    return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
+
+
+def _no_score(columns: Columns) -> Estimate:
+    return Estimate(value=None, n=columns.n, reason="captions have no score yet; replies are kept")
+
+
+def _scorings(task: Task) -> Mapping[str, Scoring]:
+    def scoring(
+        parse: Callable[[Reply, Sample], Reading],
+        score: Callable[[Reading, Sample], float | None] = _is_target,
+        metrics: Mapping[str, Metric] | None = None,
+    ) -> Scoring:
+        return Scoring(
+            version=1,
+            source="ours",
+            parse=parse,
+            score=score,
+            metrics=metrics or {"accuracy": mean},
+        )
+
+    if task == "vqa":
+        return {
+            "default": scoring(_parse_whole, _agreement),
+            "robust": scoring(_parse_said, _agreement),
+        }
+    if task == "caption":
+        return {"default": scoring(_parse_whole, lambda *_: None, {"score": _no_score})}
+    parse = {"mcq": _parse_letter, "yesno": _parse_yes_no, "count": _parse_count}[task]
+    return {"default": scoring(parse)}
+
+
+_CHOICES: Mapping[Task, tuple[str, ...]] = {
+    "vqa": (),
+    "yesno": ("yes", "no"),
+    "count": (),
+    "caption": (),
+}
+_TARGET: Mapping[Task, Callable[[str], str | None]] = {
+    "yesno": _yes_no,
+    "count": _count,
+    "vqa": str,
+}
+_WRONG: Mapping[Task, Callable[[Sample], str]] = {
+    "mcq": lambda sample: "B" if sample.target == "A" else "A",
+    "vqa": lambda sample: "nothing of the kind",
+    "yesno": lambda sample: "no" if sample.target == "yes" else "yes",
+    "count": lambda sample: str(int(float(sample.target or 0)) + 1),
+    "caption": lambda sample: "nothing of the kind",
+}
+_PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+_EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
+    "mcq": {"default": _PERFECT},
+    "vqa": {"default": _PERFECT, "robust": _PERFECT},
+    "yesno": {"default": _PERFECT},
+    "count": {"default": _PERFECT},
+    "caption": {},
+}

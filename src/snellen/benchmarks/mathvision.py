@@ -1,0 +1,345 @@
+r"""MATH-Vision (MATH-V): competition mathematics with a picture, five levels, sixteen subjects.
+
+Paper    Wang et al. 2024, Measuring Multimodal Mathematical Reasoning with MATH-Vision Dataset,
+         https://arxiv.org/abs/2402.14804 (NeurIPS 2024, Datasets and Benchmarks)
+Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl (3,040 questions),
+         data/testmini.jsonl (304 of them), images/; MIT. 1,532 have five choices, 1,508 have none.
+         A question's several pictures come merged in one; its marks <image1>, ... stay in the text
+Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot:
+         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini:
+         models/Gemini.py#L181-L238, picture after the text (#L61), choices also where they are only
+         letters. 4,096 tokens: GPT4V.py#L68, Gemini.py#L187
+Scoring  official: evaluation/evaluate.py#L15-L48 and utils.py#L42-L135, #L226-L426, where numbers are
+         equal to two decimals and a choice's value counts as its letter. Its quirks stand beside
+         the code below. robust: ours, the letter or value that a reply settles on
+"""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
+
+from snellen.answers.choice import option_letter
+from snellen.answers.value import boxed, cleaned, final_value, same_value
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.content import Message, user
+from snellen.datasets import Found, Row, find, jsonl
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+from snellen.text.numbers import latex_value
+
+REVISION = "a1f5cc3add200c0cd080fad463e500f44ef1fb41"
+SOURCE = f"mathllm/MATH-V@{REVISION}:evaluation/evaluate.py#L15-L48"
+ALIASES = {
+    "MathVision": {"split": "test"},
+    "MathVision_MINI": {"split": "testmini"},
+    "mathvision_test": {"split": "test"},
+    "mathvision_testmini": {"split": "testmini"},
+}
+FILES = {
+    "test": ("test.jsonl", "annotations.jsonl", "data/test.jsonl"),
+    "testmini": ("testmini.jsonl", "data/testmini.jsonl"),
+}
+
+Preset = Literal["direct", "cot", "gemini"]
+DIRECT = "Answer the question using a single word or phrase."
+COT = (
+    'Please solve the problem step by step and put your answer in one "\\boxed{}". If it is a multiple '
+    'choice question, only one letter is allowed in the "\\boxed{}".\n'
+)
+GEMINI = (
+    "Please first solve the problem step by step, then put your final answer or a single letter "
+    '(if it is a multiple choice question) in one "\\boxed{}". \n'
+)
+
+
+def mathvision(
+    split: Literal["test", "testmini"] = "test",
+    prompt: Preset = "direct",
+    data: Path | None = None,
+) -> Benchmark:
+    found = find(data, "mathvision", FILES[split])
+    return Benchmark(
+        name="mathvision",
+        asks=1,
+        data=jsonl(found, revision=REVISION),
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: PROMPTS[prompt](sample),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=official_answer,
+                score=official_score,
+                metrics={"accuracy": mean},
+            ),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_answer,
+                score=robust_score,
+                metrics={"accuracy": mean},
+            ),
+        },
+        break_down_by=("level", "subject", "subject_level"),
+        max_answer_tokens=4096,
+        check=Check(
+            says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",
+            wrong=wrong_answer,
+            # Hedging gives official the answers "abcde" and "123", which no bundled row has.
+            expect={
+                "official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
+                "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
+            },
+        ),
+    )
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    level = f"level{row['level']}"
+    return Sample(
+        id=str(row["id"]),
+        question=row["question"],
+        choices=tuple(row["options"]),
+        media=(found.image(row["image"]),),
+        target=str(row["answer"]),
+        tags={
+            "level": level,
+            "subject": row["subject"],
+            "subject_level": f"{row['subject']}_{level}",
+        },
+    )
+
+
+# -- prompts
+
+
+def choice_lines(sample: Sample) -> str:
+    return lettered(sample.choices, "({letter}) {choice}") + "\n" if sample.choices else ""
+
+
+def choice_lines_with_text(sample: Sample) -> str:
+    """The choices, left out where they are only the letters A to E, which the picture has."""
+    return "" if "".join(sample.choices) == "ABCDE" else choice_lines(sample)
+
+
+def direct(sample: Sample) -> tuple[Message, ...]:
+    text = f"{sample.question}\n{choice_lines_with_text(sample)}\n{DIRECT}"
+    return (user(text, *sample.media),)
+
+
+def chain_of_thought(sample: Sample) -> tuple[Message, ...]:
+    text = f"{COT}{sample.question}\n{choice_lines_with_text(sample)}"
+    return (user(*sample.media, text),)
+
+
+def gemini(sample: Sample) -> tuple[Message, ...]:
+    return (user(f"{GEMINI}{sample.question}\n{choice_lines(sample)}", *sample.media),)
+
+
+PROMPTS = {"direct": direct, "cot": chain_of_thought, "gemini": gemini}
+
+
+# -- scoring, official
+
+FLAGS = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
+# Deleted or replaced in this order, before the fractions are put right.
+REPLACED = (
+    (" ", ""), (r"\,", ""), ("∞", r"\infty"), (r"+\infty", r"\infty"), ("\\\\", "\\"), ("\n", ""),
+    (r"\text", ""), (r"\mbox", ""), ("bmatrix", "pmatrix"), (r"\left", ""), (r"\right", ""),
+    (r"^{\circ}", ""), (r"^\circ", ""), ("{m}^3", ""), ("m^3", ""), ("{units}", ""), ("units", ""),
+    ("{km}", ""), ("km", ""), (r"\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"),
+    (r"\left", ""), (r"\right", ""), (r"^{\circ}", ""), (r"^\circ", ""), (r"\$", ""), ("$", ""),
+    (r"\%", ""), ("{.", "{0."),
+)  # fmt: skip
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """What the authors' extraction leaves of a reply; unparsed where that is nothing."""
+    text, rule = reply.text.strip(), "whole reply"
+    for letter in "ABCDE":
+        ends = (f" {letter}.", f" ({letter}).")
+        begins = (f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n")
+        if text.endswith(ends) or text.startswith(begins):
+            text, rule = letter, "letter at an end"
+    last = text.rpartition("is ")[2].rstrip(".")
+    if is_float(last):
+        text, rule = last, "number at the end"
+    if "oxed{" not in text:
+        for flag in FLAGS:
+            for said in (flag, flag.replace("the", "The")):
+                before, found, after = text.rpartition(said)
+                text = after.strip()
+                if found:
+                    # A sentence that goes on is cut at ". ", and "12.5" not; "B because. No" stays "B because".
+                    text, rule = text.split("\n")[0].split(". ")[0], flag
+    else:
+        rule = "boxed"
+        if text.count("oxed{") > 1:
+            text = "\\boxed{" + text.rpartition("oxed{")[2]
+    text = without_latex(text)
+    for mark in "abcde":
+        text = text.replace(f"({mark})", mark)
+    for mark in "abcde":
+        text = text.replace(f"{{{mark}}}", mark)
+    text = text.rstrip(".").lstrip(":").strip()
+    return Reading(answer=text or None, rule=rule)
+
+
+def is_float(text: str) -> bool:
+    """As Python reads it: `nan`, `1_000` and `1e5` too."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def without_latex(text: str) -> str:
+    """The answer in a text, with what the authors take for decoration gone; all in small letters."""
+    text = text.lower().replace("{}", "")
+    start, end = text.find("oxed{"), text.rfind("}")
+    if 0 <= start and start + 5 <= end:
+        # From the first box to the last brace of the text, whatever it closes.
+        text = text[start + 5 : end]
+    closing, opening = text.find("}"), text.find("{")
+    if closing != -1 and (opening == -1 or closing < opening):
+        text = text[:closing]
+    text = text.rpartition("=")[2].rpartition(r"\approx")[2]
+    for old, new in REPLACED:
+        text = text.replace(old, new)
+    if text.startswith("."):
+        text = "0" + text
+    for sign in ("=", r"\approx"):
+        # Deleting can have made a new one.
+        if text.count(sign) == 1:
+            text = text.partition(sign)[2]
+    if "sqrt" in text:
+        # A cube root is broken here: \sqrt[3]{8} becomes \sqrt{[}3]{8}.
+        text = re.sub(r"\\sqrt(?!\\sqrt)([^{])", r"\\sqrt{\1}", text, flags=re.DOTALL)
+        # Only beside a root is \frac12 put right.
+        text = with_braces(text)
+    if text == "0.5":
+        return r"\frac{1}{2}"
+    # A full stop behind it spoils this: that goes later.
+    if quotient := re.fullmatch(r"(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)", text, flags=re.ASCII):
+        return f"\\frac{{{quotient[1]}}}{{{quotient[2]}}}"
+    return text
+
+
+def with_braces(text: str) -> str:
+    r"""\frac12 as \frac{1}{2}; the text as it was where one \frac has less than two signs behind it."""
+    first, *rest = text.split(r"\frac")
+    if any(len(part) < 2 and part != "{" for part in rest):
+        return text
+    for place, part in enumerate(rest):
+        if part[0] != "{":
+            lower = part[1:] if part[1] == "{" else f"{{{part[1]}}}{part[2:]}"
+            rest[place] = f"{{{part[0]}}}{lower}"
+    return r"\frac".join([first, *rest])
+
+
+def official_score(reading: Reading, sample: Sample) -> float:
+    answer = str(reading.answer or "")
+    target = sample.target or ""
+    value = sample.choices[ascii_uppercase.index(target)] if sample.choices else ""
+    return float(official_equal(target, answer) or official_equal(value, answer))
+
+
+def official_equal(one: str, other: str) -> bool:
+    """The same text, the same tuple, or numbers that are the same to two decimals."""
+    one, other = one.lower(), other.lower()
+    if not one.replace(" ", "") or not other.replace(" ", ""):
+        return False
+    if one.strip() == other.strip():
+        return True
+    one, other = rounded_parts(one), rounded_parts(other)
+    if one == other:
+        return True
+    left, right = rounded_value(one), rounded_value(other)
+    return left is not None and left == right
+
+
+def rounded_parts(text: str) -> str:
+    """A tuple with its parts as numbers: "(\frac{6}{2},-4)" is "(3.0,-4)", which is not "(3,-4)"."""
+    parts = text[1:-1].split(",")
+    if len(parts) < 2 or text[0] + text[-1] not in ("()", "[]"):
+        return text
+    kept = []
+    for part in parts:
+        if "infty" not in part and part not in ("a", "-a"):
+            value = rounded_value(part)
+            if value is None:
+                return text
+            part = str(value)
+        kept.append(part)
+    return text[0] + ",".join(kept) + text[-1]
+
+
+@lru_cache(maxsize=8192)
+def rounded_value(text: str) -> int | float | None:
+    value = latex_value(text)
+    return None if value is None else round(value, 2)
+
+
+# -- scoring, robust
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """The letter or the value that a reply settles on; unparsed where it names two, or none."""
+    if not sample.choices:
+        value = final_value(reply.text)
+        return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+    boxes = boxed(reply.text)
+    if boxes:
+        letters = {letter_in(box, sample.choices) for box in boxes}
+        named = tuple(sorted(letter for letter in letters if letter))
+        if len(named) == 1 == len(letters):
+            return Reading(answer=named[0], rule="boxed", candidates=named)
+        rule = "several: boxed" if len(letters) > 1 else "boxed: no choice"
+        return Reading(answer=None, rule=rule, candidates=named)
+    found = option_letter(reply.text, sample.choices)
+    if found.rule in ("only letter", "only choice", "no choice"):
+        value = final_value(reply.text)
+        letter = letter_of_value(value.answer, sample.choices)
+        if letter and value.rule != "only number":
+            return Reading(answer=letter, rule=f"value: {value.rule}", candidates=(letter,))
+    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+def letter_in(box: str, choices: tuple[str, ...]) -> str | None:
+    text = cleaned(box)
+    return option_letter(text, choices).answer or letter_of_value(text, choices)
+
+
+def letter_of_value(value: str | None, choices: tuple[str, ...]) -> str | None:
+    """The letter of the one choice that is this value."""
+    if value is None:
+        return None
+    same = [
+        letter
+        for letter, choice in zip(ascii_uppercase, choices, strict=False)
+        if same_value(value, cleaned(choice))
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    if reading.answer is None or sample.target is None:
+        return 0.0
+    if sample.choices:
+        return float(reading.answer == sample.target)
+    return float(same_value(str(reading.answer), cleaned(sample.target)))
+
+
+# -- check
+
+
+def wrong_answer(sample: Sample) -> str:
+    if not sample.choices:
+        return "-98765"
+    letters = ascii_uppercase[: len(sample.choices)]
+    return letters[letters.index(sample.target or "A") - 1]

@@ -1,0 +1,10 @@
+"""Pictures that the package draws itself, equal byte for byte on every machine.
+
+Integers only: shapes are laid on pixels by exact shares of area, and the PNG writer is our own.
+Numpy is imported with this folder: only what draws pictures imports it, and that late.
+"""
+
+from snellen.drawing._canvas import UNIT, Canvas
+from snellen.drawing._glyphs import glyph
+
+__all__ = ["UNIT", "Canvas", "glyph"]

@@ -1,0 +1,79 @@
+"""A picture that shapes are laid on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from snellen.drawing._glyphs import glyph
+from snellen.drawing._png import png
+
+Colour = tuple[int, int, int]
+UNIT = 16
+"""Places and sizes are in sixteenths of a pixel."""
+DISC = 64
+
+
+class Canvas:
+    """A white picture of `width` x `height` pixels; `pixels` is (height, width, 3), RGB, 0 to 255.
+
+    Places are the shape's top left corner, (0, 0) the picture's. What lies outside is cut off.
+    """
+
+    def __init__(self, width: int, height: int) -> None:
+        self.pixels: NDArray[np.uint8] = np.full((height, width, 3), 255, dtype=np.uint8)
+
+    def draw(self, what: str, x: int, y: int, side: int, colour: Colour = (0, 0, 0)) -> None:
+        """A `disc`, a `square`, or the letter or digit `what`, in a square of `side`."""
+        ink = INK[what]() if what in INK else glyph(what)
+        self.stamp(ink, x, y, side, colour)
+
+    def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, colour: Colour) -> None:
+        """Lay `ink` (rows, columns) over a square.
+
+        A pixel takes on the colour by the share of its area that is inked.
+        """
+        height, width, _ = self.pixels.shape
+        top, bottom = max(0, y // UNIT), min(height, -(-(y + side) // UNIT))
+        left, right = max(0, x // UNIT), min(width, -(-(x + side) // UNIT))
+        down = _shared(top, bottom, y, side, ink.shape[0])
+        across = _shared(left, right, x, side, ink.shape[1])
+        cover = (down @ ink.astype(np.int64) @ across.T)[:, :, None]
+        whole = UNIT * ink.shape[0] * UNIT * ink.shape[1]
+        below = self.pixels[top:bottom, left:right].astype(np.int64)
+        mixed = below * (whole - cover) + np.array(colour) * cover
+        self.pixels[top:bottom, left:right] = (mixed + whole // 2) // whole
+
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        return png(self.pixels)
+
+
+def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray[np.int64]:
+    """How much of the pixels `first` to `last` each cell covers: (pixels, cells).
+
+    The cells share `side` from `start` on. In units of 1/(UNIT x cells) of a pixel, in which all
+    their ends are integers.
+    """
+    pixels = np.arange(first, max(first, last), dtype=np.int64)[:, None] * UNIT * cells
+    edges = start * cells + np.arange(cells, dtype=np.int64)[None, :] * side
+    ends = np.minimum(pixels + UNIT * cells, edges + side)
+    shared: NDArray[np.int64] = np.maximum(0, ends - np.maximum(pixels, edges))
+    return shared
+
+
+@cache
+def _disc() -> NDArray[np.bool_]:
+    centres = 2 * np.arange(DISC) + 1 - DISC
+    ink: NDArray[np.bool_] = centres[:, None] ** 2 + centres[None, :] ** 2 <= DISC**2
+    return ink
+
+
+def _square() -> NDArray[np.bool_]:
+    return np.ones((1, 1), dtype=bool)
+
+
+INK: Mapping[str, Callable[[], NDArray[np.bool_]]] = {"disc": _disc, "square": _square}

@@ -1,0 +1,1 @@
+"""Images and videos: found, checked, and decoded. The only folder that imports Pillow."""

@@ -1,0 +1,395 @@
+"""Images: read, checked and digested for a model, and decoded for whoever needs pixels.
+
+A model gets the file's own bytes: JPEG (CMYK and progressive ones too), PNG (16-bit too), WebP and
+GIF go as they are. Only what servers do not take is encoded anew, as lossless PNG: BMP, TIFF, and
+the first frame of an animated GIF, WebP or PNG.
+
+Checking does not decode: size and completeness are read from the file's structure, so damage in the
+middle of the compressed data shows only where somebody decodes it.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import re
+import struct
+import warnings
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from snellen.content import Image, Slice
+from snellen.errors import MediaError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import PIL.Image
+    from numpy.typing import NDArray
+
+MAX_PIXELS = 178_956_970  # where Pillow, too, takes a picture for a decompression bomb
+
+KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
+DATA_URL = re.compile(rb"data:[^,]{0,200};base64,")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
+    """What a file's structure says; `whole` is False where its end is missing."""
+
+    mime: str
+    width: int
+    height: int
+    whole: bool = True
+    animated: bool = False
+
+
+def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
+    """The image as a model gets it: its bytes, digest, mime, width and height.
+
+    Bytes may also be base64 text or a `data:` address of an image, as cells of rows are. An image
+    that was loaded before comes back itself. Width and height are those of the pixels as stored: an
+    EXIF orientation travels in the bytes and is not applied, since what is done with it is up to
+    the server. Where an image was encoded anew, `place` says so.
+
+    Raises:
+        MediaError: the image is missing, empty, outside its folder, no image, cut off, or has too
+            many pixels; says which image.
+    """
+    if image.digest is not None and isinstance(image.source, bytes):
+        return image
+    data = _read(image)
+    kind = _kind(data)
+    if kind is None and isinstance(image.source, bytes):
+        data = _from_base64(image, data)
+        kind = _kind(data)
+    if kind is None:
+        raise MediaError(
+            f"{_name(image)} is no image: it begins with {data[:16]!r}. "
+            f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
+            "meant to be one of these."
+        )
+    read_shape = SHAPES.get(kind)
+    try:
+        shape = read_shape(data) if read_shape else None
+    except (IndexError, struct.error) as error:
+        raise _cut_off(image) from error
+    place = image.place or ("" if isinstance(image.source, bytes) else _name(image))
+    if shape is not None:
+        if not shape.whole:
+            raise _cut_off(image)
+        _check_size(image, shape.width, shape.height, max_pixels)
+    if shape is None or shape.animated:
+        data, note = _decoded(image, data, max_pixels, _as_png)
+        shape = _png(data)
+        place = f"{place} ({note})".lstrip()
+    return replace(
+        image,
+        source=data,
+        place=place,
+        digest=f"sha256:{sha256(data).hexdigest()}",
+        mime=shape.mime,
+        width=shape.width,
+        height=shape.height,
+    )
+
+
+def pixels(image: Image, *, max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
+    """The picture as a person sees it: (height, width, 3), RGB, 0 to 255.
+
+    EXIF orientation is applied, so height and width may be exchanged against the image's own.
+    16-bit samples lose their lower byte, CMYK is converted without its colour profile, transparency
+    shows white, and of an animation it is the first frame.
+
+    Raises:
+        MediaError: as `load`, or the compressed data are damaged.
+    """
+    loaded = load(image, max_pixels=max_pixels)
+    assert isinstance(loaded.source, bytes)
+    return _decoded(loaded, loaded.source, max_pixels, _as_array)
+
+
+def _name(image: Image) -> str:
+    if image.place:
+        return image.place
+    if isinstance(image.source, bytes):
+        return "an image"
+    if isinstance(image.source, Slice):
+        return f"the image at byte {image.source.offset} of {image.source.path}"
+    return str(image.source)
+
+
+def _cut_off(image: Image) -> MediaError:
+    return MediaError(f"{_name(image)} is cut off: its end is missing. Get the file again.")
+
+
+def _check_size(image: Image, width: int, height: int, max_pixels: int) -> None:
+    if width < 1 or height < 1:
+        raise MediaError(f"{_name(image)} is {width} x {height} pixels: it shows nothing.")
+    if width * height > max_pixels:
+        raise MediaError(
+            f"{_name(image)} is {width} x {height} pixels, {width * height / 1e6:,.0f} "
+            f"megapixels; at most {max_pixels / 1e6:,.0f} are read. Save a smaller copy."
+        )
+
+
+# -- reading
+
+
+def _read(image: Image) -> bytes:
+    source = image.source
+    if isinstance(source, bytes):
+        data = source
+    else:
+        path = source.path if isinstance(source, Slice) else source
+        inside = _inside(image, path)
+        try:
+            with open(inside, "rb") as file:
+                if isinstance(source, Slice):
+                    file.seek(source.offset)
+                    data = file.read(source.length)
+                else:
+                    data = file.read()
+        except FileNotFoundError as error:
+            raise MediaError(
+                f"{_name(image)} is missing: there is no file {inside}. "
+                "If the data set's images come apart from its rows, put them there."
+            ) from error
+        except OSError as error:
+            raise MediaError(
+                f"{_name(image)} cannot be read: {inside}: {error.strerror}."
+            ) from error
+        except MemoryError as error:
+            raise MediaError(f"{_name(image)} does not fit into memory: {inside}.") from error
+    if isinstance(source, Slice):
+        if len(data) < source.length:
+            raise MediaError(
+                f"{_name(image)} is cut off: {source.path} ends in it. Get that file again."
+            )
+        if source.encoding == "base64":
+            return _from_base64(image, data)
+    if not data:
+        raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")
+    return data
+
+
+def _inside(image: Image, path: Path) -> str:
+    """The path with its `..` taken out: the one that is checked is the one that is opened.
+
+    A link in the folder is its owner's own and may lead elsewhere.
+    """
+    if "\0" in str(path):
+        raise MediaError(f"{_name(image)!r} is no file name: it has a null byte in it.")
+    inside = os.path.abspath(path)
+    if image.within is not None:
+        folder = os.path.abspath(image.within)
+        if not inside.startswith(folder.rstrip(os.sep) + os.sep):
+            raise MediaError(
+                f"{_name(image)} is outside the data's folder {folder}. Rows may name files "
+                "in that folder only: put the file there, or a link to it."
+            )
+    return inside
+
+
+def _from_base64(image: Image, text: bytes) -> bytes:
+    """The bytes that base64 text or a `data:` address stands for."""
+    start = DATA_URL.match(text)
+    text = text[start.end() :] if start else text
+    try:
+        return binascii.a2b_base64(text.translate(None, b" \t\r\n"), strict_mode=True)
+    except binascii.Error as error:
+        raise MediaError(
+            f"{_name(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor whole "
+            f"base64 of one: {error}. If it was cut off (spreadsheets keep no more than 32,767 "
+            "characters of a cell), get the rows again, or save images as files."
+        ) from error
+
+
+# -- structure, a function a format; IndexError and struct.error: the data end too early
+
+PNG_START = b"\x89PNG\r\n\x1a\n"
+
+
+def _kind(data: bytes) -> str | None:
+    """The format that the first bytes name, among those that are read at all."""
+    if data.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if data.startswith(PNG_START):
+        return "PNG"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "GIF"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "WEBP"
+    if data.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
+        return "TIFF"
+    return "BMP" if data.startswith(b"BM") else None
+
+
+def _jpeg(data: bytes) -> _Shape:
+    """ITU T.81, annex B: the frame header has the size; no end marker can stand in a scan."""
+    at = 2
+    size = None
+    while True:
+        marker = data[at + 1]
+        if data[at] != 0xFF or marker == 0xFF:  # fill bytes, or rubbish that decoders skip too
+            at += 1
+        elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
+            at += 2
+        elif marker == 0xD9:
+            raise IndexError("ends before its scan")
+        else:
+            if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+                size = struct.unpack_from(">HH", data, at + 5)
+            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            if marker == 0xDA:
+                break
+    if size is None:
+        raise IndexError("no frame header before its scan")
+    whole = data.find(b"\xff\xd9", -2) >= 0 or data.rfind(b"\xff\xd9", at) >= 0
+    return _Shape(mime="image/jpeg", width=size[1], height=size[0], whole=whole)
+
+
+def _png(data: bytes) -> _Shape:
+    """PNG specification (3rd edition), clauses 5 and 11: chunks up to IEND; acTL animates."""
+    width, height = struct.unpack_from(">II", data, 16)
+    at = len(PNG_START)
+    animated = False
+    while True:
+        length, name = struct.unpack_from(">I4s", data, at)
+        at += 12 + length
+        if name == b"acTL":
+            animated = True
+        elif name == b"IEND":
+            whole = at <= len(data)
+            return _Shape(
+                mime="image/png",
+                width=width,
+                height=height,
+                whole=whole,
+                animated=animated,
+            )
+
+
+def _gif(data: bytes) -> _Shape:
+    """GIF89a: blocks up to the trailer; more than one image makes it an animation."""
+    width, height, flags = struct.unpack_from("<HHB", data, 6)
+    at = 13 + _colours(flags)
+    images = 0
+    while (block := data[at]) != 0x3B:
+        if block == 0x2C:
+            images += 1
+            at += 11 + _colours(data[at + 9])
+        elif block == 0x21:
+            at += 2
+        else:
+            raise IndexError("no block begins here")
+        while length := data[at]:
+            at += 1 + length
+        at += 1
+    return _Shape(mime="image/gif", width=width, height=height, animated=images > 1)
+
+
+def _colours(flags: int) -> int:
+    """Bytes of the colour table that the flags announce."""
+    return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
+
+
+def _webp(data: bytes) -> _Shape:
+    """RFC 9649: the size is in the first chunk, in one of three ways."""
+    length = struct.unpack_from("<I", data, 4)[0]
+    chunk = data[12:16]
+    animated = False
+    if chunk == b"VP8X":
+        animated = bool(data[20] & 2)
+        width = 1 + int.from_bytes(data[24:27], "little")
+        height = 1 + int.from_bytes(data[27:30], "little")
+    elif chunk == b"VP8L":
+        bits = struct.unpack_from("<I", data, 21)[0]
+        width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    elif chunk == b"VP8 ":
+        width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+    else:
+        raise IndexError("no picture in the first chunk")
+    whole = len(data) >= 8 + length
+    return _Shape(mime="image/webp", width=width, height=height, whole=whole, animated=animated)
+
+
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
+SHAPES: dict[str, Callable[[bytes], _Shape]] = {
+    "JPEG": _jpeg,
+    "PNG": _png,
+    "GIF": _gif,
+    "WEBP": _webp,
+}
+
+
+# -- decoding
+
+# What Pillow raises on damaged files; TypeError is a TIFF without dimensions.
+DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, zlib.error)
+
+
+def _decoded(image: Image, data: bytes, max_pixels: int, use: Callable[[PIL.Image.Image], T]) -> T:
+    """What `use` makes of the decoded picture; what Pillow says of damage, as a MediaError."""
+    from PIL import Image as pillow
+
+    try:
+        with warnings.catch_warnings():
+            # Of odd metadata, and of half the pixels that it takes for a bomb; neither hurts here.
+            warnings.filterwarnings("ignore", module="PIL")
+            with pillow.open(BytesIO(data), formats=FORMATS) as picture:
+                _check_size(image, *picture.size, max_pixels)
+                picture.load()
+                return use(picture)
+    except pillow.DecompressionBombError as error:
+        raise MediaError(f"{_name(image)} is too large: {error}") from error
+    except MemoryError as error:
+        raise MediaError(f"{_name(image)} does not fit into memory once decoded.") from error
+    except DAMAGED as error:
+        raise MediaError(
+            f"{_name(image)} cannot be decoded: {error}. Get the file again, or save it anew."
+        ) from error
+
+
+def _as_png(picture: PIL.Image.Image) -> tuple[bytes, str]:
+    """The picture, or its first frame, as a PNG file, and words for which of the two."""
+    from PIL import ImageOps
+
+    upright = ImageOps.exif_transpose(picture)
+    if upright.mode in ("F", "I"):
+        raise ValueError(f"its samples have 32 bits (mode {upright.mode}); save it with 8 or 16")
+    as_it_is = upright.mode in (
+        "1",
+        "L",
+        "LA",
+        "P",
+        "RGB",
+        "RGBA",
+    ) or upright.mode.startswith("I;16")
+    if not as_it_is:
+        upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+    out = BytesIO()
+    upright.save(out, "PNG", icc_profile=upright.info.get("icc_profile") if as_it_is else None)
+    frames = getattr(picture, "n_frames", 1)
+    return out.getvalue(), "first frame, as PNG" if frames > 1 else "as PNG"
+
+
+def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:
+    import numpy as np
+    from PIL import Image as pillow
+    from PIL import ImageOps
+
+    upright = ImageOps.exif_transpose(picture)
+    if upright.mode.startswith("I;16"):
+        grey = (np.asarray(upright) >> 8).astype(np.uint8)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if upright.has_transparency_data:
+        white = pillow.new("RGBA", upright.size, "white")
+        upright = pillow.alpha_composite(white, upright.convert("RGBA"))
+    return np.array(upright.convert("RGB"))

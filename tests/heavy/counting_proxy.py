@@ -1,0 +1,76 @@
+"""A loopback proxy that passes requests on unchanged and keeps their bodies' digests and texts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+
+import aiohttp
+from aiohttp import web
+
+
+class Seen:
+    """What passed through: each request by the digest of its body, and the number of answers by status."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self.url = ""
+
+    @property
+    def total(self) -> int:
+        return sum(self.requests.values())
+
+
+@contextmanager
+def counting_proxy(target: str) -> Iterator[Seen]:
+    """A proxy in front of `target` (http://127.0.0.1:PORT); its own address is in `url`."""
+    seen = Seen()
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=600)) as session:
+
+            async def pass_on(request: web.Request) -> web.Response:
+                body = await request.read()
+                if request.method == "POST":
+                    json.loads(body)
+                    seen.requests[sha256(body).hexdigest()] += 1
+                headers = {"Content-Type": "application/json"}
+                async with session.request(
+                    request.method, target + request.path, data=body, headers=headers
+                ) as reply:
+                    seen.statuses[reply.status] += 1
+                    return web.Response(
+                        status=reply.status,
+                        body=await reply.read(),
+                        headers={"Content-Type": reply.headers.get("Content-Type", "text/plain")},
+                    )
+
+            app = web.Application(client_max_size=1 << 28)
+            app.router.add_route("*", "/{path:.*}", pass_on)
+            runner = web.AppRunner(app)
+            await runner.setup()
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            seen.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            ready.set()
+            await stop.wait()
+            await runner.cleanup()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait(30)
+    try:
+        yield seen
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+        loop.close()

@@ -1,0 +1,169 @@
+"""A real third-party server with a real (tiny, random) vision-language model, on real questions and pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog
+from snellen.api import Plan, run_plan
+from snellen.benchmark import Benchmark
+from snellen.content import Image, user
+from snellen.models._profile import Profile
+from snellen.result import Result
+from snellen.store import ReplyRecord, Run
+from tests.golden_data import golden
+from tests.heavy.counting_proxy import Seen, counting_proxy
+
+pytestmark = pytest.mark.heavy
+N = int(os.environ.get("SNELLEN_SERVE_N", "60"))
+"""Questions of testmini's 304 that are asked; all of them take a few minutes."""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("model") / "tiny-llava"
+    script = Path(__file__).with_name("tiny_llava.py")
+    subprocess.run([sys.executable, str(script), str(folder)], check=True, env=_quiet())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(model: Path) -> Iterator[str]:
+    """`transformers serve` on a port of its own; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(model)]
+    command += ["--device", "cpu", "--dtype", "float32", "--port", str(port)]
+    log = model.parent / "serve.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=_quiet())
+    try:
+        _wait_for(f"http://127.0.0.1:{port}", process, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _quiet() -> dict[str, str]:
+    return {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(f"{url}/health", timeout=5)
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"transformers serve did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def proxy(server: str) -> Iterator[Seen]:
+    with counting_proxy(server) as seen:
+        yield seen
+
+
+def ask(benchmark: Benchmark, model: Path, proxy: Seen, out: Path) -> tuple[Result, Run]:
+    plan = Plan(
+        benchmarks=[benchmark],
+        models=[f"openai/{model}"],
+        profile=Profile(base_url=f"{proxy.url}/v1"),
+        out=out,
+        limit=N,
+        concurrency=2,
+        max_tokens=64,
+        temperature=0.0,
+    )
+    finished = run_plan(plan)[0]
+    assert finished.result is not None
+    return finished.result, Run(finished.run)
+
+
+def replies(run: Run) -> dict[str, str]:
+    return {r.key[0]: r.reply for r in run.replies() if isinstance(r, ReplyRecord)}
+
+
+def testmini() -> Benchmark:
+    return catalog.benchmark("mathvision:split=testmini", data=golden("mathvision"))
+
+
+def test_every_question_is_asked_once_and_ends_in_a_state(
+    model: Path, proxy: Seen, tmp_path: Path
+) -> None:
+    result, run = ask(testmini(), model, proxy, tmp_path)
+
+    assert sum(result.report.replies.values()) == result.report.n == N
+    assert "failed" not in result.report.replies
+    assert proxy.total == N
+    assert set(proxy.requests.values()) == {1}
+
+    benchmark = testmini()
+    official = benchmark.scorings["official"]
+    said = replies(run)
+    right = 0.0
+    for row, sample in [(row, benchmark.sample(row.place, row)) for row in benchmark.data][:N]:
+        del row
+        record = run_reply(said[sample.id])
+        right += official.score(official.parse(record, sample), sample) or 0.0
+    assert result.headline.value == pytest.approx(right / N, abs=1e-12)
+
+    asked = proxy.total
+    again, _ = ask(testmini(), model, proxy, tmp_path)
+    assert proxy.total == asked, "a second run asks nothing"
+    assert again.json() == result.json()
+
+
+def run_reply(text: str):  # type: ignore[no-untyped-def]
+    from snellen.model import Reply
+
+    return Reply(text=text, stop="length")
+
+
+def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> None:
+    """One question over all pictures gives different replies, and exchanging the picture changes the reply."""
+    benchmark = testmini()
+    rows = [benchmark.sample(row.place, row) for row in benchmark.data]
+    pictures = {sample.id: sample.media[0] for sample in rows}
+    ids = list(pictures)[:N]
+    other = dict(zip(ids, [*ids[1:], ids[0]], strict=True))
+
+    one_question = replace(
+        benchmark, prompt=lambda s, _: (user(pictures[s.id], "What is in the picture?"),)
+    )
+    result, run = ask(one_question, model, proxy, tmp_path / "one")
+    said = replies(run)
+    assert result.report.n == N
+    assert len(set(said.values())) >= 0.9 * N
+
+    exchanged = replace(
+        benchmark, prompt=lambda s, _: (user(pictures[other[s.id]], f"{s.question}"),)
+    )
+    unchanged = replace(benchmark, prompt=lambda s, _: (user(pictures[s.id], f"{s.question}"),))
+    first = replies(ask(unchanged, model, proxy, tmp_path / "unchanged")[1])
+    second = replies(ask(exchanged, model, proxy, tmp_path / "exchanged")[1])
+    changed = sum(first[name] != second[name] for name in ids)
+    print(json.dumps({"n": N, "distinct": len(set(said.values())), "changed": changed}))
+    assert changed >= 0.95 * N
+    assert isinstance(pictures[ids[0]], Image)

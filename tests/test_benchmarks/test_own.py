@@ -1,0 +1,635 @@
+"""Own rows without code: what they are taken for, what is asked, what replies are worth."""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import dummies
+from snellen.benchmark import Benchmark
+from snellen.benchmarks import _own
+from snellen.benchmarks._own import guess, own_data, stored
+from snellen.content import Image
+from snellen.datasets import csv
+from snellen.errors import DataError, MediaError, UsageError
+from snellen.media import images
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.score import Scored, Tally
+
+BUNDLED = Path(_own.__file__).parent / "rows" / "own"
+MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}
+ASKED = {"image": "1.png", "question": "What is it?"}
+
+
+def jsonl(folder: Path, *rows: Mapping[str, Any], name: str = "mine.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def samples(benchmark: Benchmark) -> list[Sample]:
+    return [benchmark.sample(row.place, row) for row in benchmark.data]
+
+
+def only(folder: Path, row: Mapping[str, Any], **options: Any) -> Sample:
+    return samples(own_data(jsonl(folder, row), **options))[0]
+
+
+def asked(benchmark: Benchmark) -> str:
+    """The text of the first request."""
+    request = benchmark.request(samples(benchmark)[0])
+    assert request is not None
+    return request.messages[0].text
+
+
+def score(
+    task: str, reply: str, scoring: str = "default", **sample: Any
+) -> tuple[Any, float | None]:
+    """What a scoring reads in a reply, and what it gives for it."""
+    of = stored("mine", {"task": task, "columns": {}}).scorings[scoring]
+    about = Sample(id="1", question="?", **sample)
+    reading = of.parse(Reply(text=reply), about)
+    return reading.answer, of.score(reading, about)
+
+
+# -- the task
+
+
+@pytest.mark.parametrize(
+    ("rows", "task", "why"),
+    [
+        ([MCQ], "mcq", "the columns A to B"),
+        ([{**ASKED, "choices": ["x", "y"]}], "mcq", "the column 'choices'"),
+        ([{**ASKED, "answer": "yes"}, {**ASKED, "answer": "No"}], "yesno", "all answers"),
+        ([{**ASKED, "answer": True}], "yesno", "all answers"),
+        ([{**ASKED, "answer": 3}, {**ASKED, "answer": "12"}], "count", "whole numbers"),
+        ([{**ASKED, "answer": 3}, {**ASKED, "answer": "many"}], "vqa", "answers in words"),
+        ([{**ASKED, "answer": "yes"}, {**ASKED, "answer": "3"}], "vqa", "answers in words"),
+        ([{**ASKED, "A": "a cat"}], "vqa", "no answers"),
+        ([{"image": "1.png", "captions": ["a cat"]}], "caption", "no question"),
+        ([{"image": "1.png"}], "caption", "no question"),
+    ],
+)
+def test_the_task_is_guessed_from_columns_and_answers(
+    tmp_path: Path, rows: list[dict[str, Any]], task: str, why: str
+) -> None:
+    path = jsonl(tmp_path, *rows)
+
+    assert guess(path).task == task
+    assert why in guess(path).why
+    assert own_data(path).options["task"] == task
+
+
+def test_the_task_that_is_given_is_not_guessed(tmp_path: Path) -> None:
+    assert own_data(jsonl(tmp_path, {**ASKED, "answer": "3"}), task="vqa").options["task"] == "vqa"
+
+
+def test_no_more_than_1000_rows_are_read_to_guess(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *[{**ASKED, "answer": "3"}] * 1000, {**ASKED, "answer": "many"})
+
+    assert guess(path).task == "count"
+
+
+def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no task 'ocr'; there are mcq, vqa"):
+        own_data(jsonl(tmp_path, ASKED), task="ocr")
+
+
+# -- what is asked
+
+
+def test_choices_are_asked_as_llava_does(tmp_path: Path) -> None:
+    assert asked(own_data(jsonl(tmp_path, {**MCQ, "hint": "It barks."}))) == (
+        "It barks.\nWhat is it?\nA. a cat\nB. a dog\n"
+        "Answer with the option's letter from the given choices directly."
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("vqa", "What is it?\nAnswer the question using a single word or phrase."),
+        ("yesno", "What is it?\nAnswer with yes or no."),
+        ("count", "What is it?\nAnswer with one number."),
+        ("caption", "What is it?\nDescribe the image in one sentence."),
+    ],
+)
+def test_each_task_asks_for_its_form_of_answer(tmp_path: Path, task: str, text: str) -> None:
+    assert asked(own_data(jsonl(tmp_path, ASKED), task=task)) == text
+
+
+def test_a_caption_needs_no_question(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, {"image": "1.png"}))
+
+    assert asked(benchmark) == "Describe the image in one sentence."
+
+
+def test_images_come_before_the_text(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, {**ASKED, "image": ["1.png", "2.png"]}))
+    request = benchmark.request(samples(benchmark)[0])
+
+    assert request is not None
+    first, second, text = request.messages[0].content
+    assert isinstance(first, Image) and first.source == tmp_path / "1.png"
+    assert isinstance(second, Image) and second.source == tmp_path / "2.png"
+    assert isinstance(text, str)
+
+
+def test_a_sheet_is_asked_as_the_same_rows_in_json_are(tmp_path: Path) -> None:
+    row = {**MCQ, "id": "7", "answer": "B", "category": "animals"}
+    sheet = tmp_path / "mine.csv"
+    sheet.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+
+    assert samples(own_data(sheet)) == samples(own_data(jsonl(tmp_path, row)))
+
+
+# -- columns
+
+
+def test_a_row_without_an_id_has_its_number(tmp_path: Path) -> None:
+    assert [s.id for s in samples(own_data(jsonl(tmp_path, ASKED, ASKED)))] == ["0", "1"]
+
+
+@pytest.mark.parametrize("column", ["id", "index"])
+def test_an_id_is_taken_from_its_column(tmp_path: Path, column: str) -> None:
+    assert only(tmp_path, {**ASKED, column: 17}).id == "17"
+
+
+def test_a_row_with_an_empty_id_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl has no 'id'"):
+        samples(own_data(jsonl(tmp_path, {**ASKED, "id": "1"}, {**ASKED, "id": ""})))
+
+
+def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
+    row = {"photo": "1.png", "Prompt": "What is it?", "truth": "a cat", "question": "not this"}
+
+    sample = only(
+        tmp_path, row, columns={"photo": "image", "Prompt": "question", "truth": "answer"}
+    )
+
+    assert (sample.question, sample.target) == ("What is it?", "a cat")
+    assert sample.media[0].place == "1.png"
+
+
+def test_a_map_of_a_column_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as error:
+        own_data(jsonl(tmp_path, MCQ), columns={"imge": "image"})
+
+    assert str(error.value) == (
+        "mine.jsonl has no column 'imge' (--map imge=image). "
+        "Did you mean 'image'? There are image, question, A, B."
+    )
+
+
+def test_a_map_to_a_field_that_is_not_ours_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no field 'anser'\. Did you mean 'answer'"):
+        own_data(jsonl(tmp_path, MCQ), columns={"image": "anser"})
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (
+            {"question": "?", "img": "1.png"},
+            "no column 'image' or 'images' or 'image_path', which vqa",
+        ),
+        ({"Question": "?", "image": "1.png", "A": "x", "B": "y"}, "Did you mean 'Question'"),
+    ],
+)
+def test_a_column_that_is_needed_and_missing_is_named(
+    tmp_path: Path, row: dict[str, str], words: str
+) -> None:
+    with pytest.raises(DataError, match=words) as error:
+        own_data(jsonl(tmp_path, row))
+    assert "--map" in str(error.value)
+
+
+def test_choices_that_are_needed_and_missing_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has no choices, which mcq needs"):
+        own_data(jsonl(tmp_path, ASKED), task="mcq")
+
+
+def test_small_cells_of_unknown_columns_are_kept_with_the_sample(tmp_path: Path) -> None:
+    row = {**ASKED, "source": "web", "year": 1999, "long": "x" * 5000, "list": [1]}
+
+    assert only(tmp_path, row).data == {"source": "web", "year": 1999, "image": "1.png"}
+
+
+def test_results_are_broken_down_by_category_and_split_where_they_are(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]]
+    rows = [{**ASKED, "category": "animals"}, {**ASKED, "category": None}]
+    benchmark = own_data(jsonl(tmp_path, *rows))
+
+    assert benchmark.break_down_by == ("category",)
+    assert [s.tags for s in samples(benchmark)] == [{"category": "animals"}, {"category": ""}]
+
+
+def test_samples_about_one_image_are_one_cluster(tmp_path: Path) -> None:
+    cell = base64.b64encode(b"x" * 100).decode()
+    rows: list[dict[str, str]]
+    rows = [ASKED, ASKED, {**ASKED, "image": "2.png"}, {**ASKED, "image": f"/9j/{cell}"}]
+    benchmark = own_data(jsonl(tmp_path, *rows, rows[-1]))
+    assert benchmark.cluster_by is not None
+
+    clusters = [benchmark.cluster_by(sample) for sample in samples(benchmark)]
+
+    assert clusters[0] == clusters[1]
+    assert clusters[3] == clusters[4]
+    assert len(set(clusters)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mine.jsonl", "mine"),
+        ("My rows (2).v1.jsonl.gz", "My-rows-2-.v1"),
+        ("mmbench.tsv", "mmbench"),
+        ("..jsonl", "rows"),
+    ],
+)
+def test_a_benchmark_has_the_name_of_its_file(name: str, expected: str) -> None:
+    assert _own._safe_name(Path(name)) == expected
+
+
+def test_own_rows_never_have_the_name_of_a_benchmark_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ovo_bench.py").touch()
+    monkeypatch.setattr(_own, "__file__", str(tmp_path / "_own.py"))
+
+    assert _own._safe_name(Path("OVO-bench.jsonl")) == "OVO-bench-own"
+
+
+# -- images
+
+
+@pytest.mark.parametrize("column", ["image", "images", "image_path"])
+@pytest.mark.parametrize("form", [["a.png", "b.png"], '["a.png", "b.png"]'])
+def test_several_images_are_a_list_or_its_text(tmp_path: Path, column: str, form: Any) -> None:
+    sample = only(tmp_path, {"question": "?", column: form})
+
+    assert [image.place for image in sample.media] == ["a.png", "b.png"]
+
+
+def test_a_path_is_relative_to_the_file_and_may_not_leave_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "1.png").write_bytes(b"secret")
+    image = only(tmp_path / "rows", {**ASKED, "image": "../1.png"}).media[0]
+
+    assert isinstance(image, Image)
+    with pytest.raises(MediaError, match=r"\.\./1\.png is outside"):
+        images.load(image)
+
+
+def test_images_can_lie_in_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    image = only(tmp_path, ASKED, data=tmp_path / "pictures").media[0]
+
+    assert image.source == tmp_path / "pictures/1.png"
+
+
+@pytest.mark.parametrize("form", ["{}", "data:image/png;base64,{}"])
+def test_a_picture_in_the_row_is_its_bytes(tmp_path: Path, form: str) -> None:
+    data = (BUNDLED / "images/circle.png").read_bytes()
+    image = only(tmp_path, {**ASKED, "image": form.format(base64.b64encode(data).decode())}).media[
+        0
+    ]
+
+    assert isinstance(image, Image)
+    loaded = images.load(image)
+    assert loaded.source == data
+    assert loaded.place == "row 0 of mine.jsonl, image"
+
+
+def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_path: Path) -> None:
+    image = only(tmp_path, {**ASKED, "image": "iVBORw0KGgo" + "A" * 90 + "!"}).media[0]
+
+    assert isinstance(image, Image)
+    with pytest.raises(MediaError, match=r"row 0 of mine\.jsonl, image"):
+        images.load(image)
+
+
+def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"row 0 of mine\.jsonl, image is an address.*--allow-urls"):
+        only(tmp_path, {**ASKED, "image": "https://example.org/1.png"})
+
+
+def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
+    assert only(tmp_path, {**ASKED, "image": ""}).media == ()
+
+
+# -- choices and what is right
+
+
+@pytest.mark.parametrize("answer", ["B", "b", "a dog", " a dog "])
+def test_the_right_choice_is_given_by_letter_or_text(tmp_path: Path, answer: str) -> None:
+    assert only(tmp_path, {**MCQ, "answer": answer}).target == "B"
+
+
+@pytest.mark.parametrize("choices", [["a cat", "a dog"], '["a cat", "a dog"]'])
+def test_choices_are_a_list_or_its_text(tmp_path: Path, choices: Any) -> None:
+    sample = only(tmp_path, {**ASKED, "choices": choices, "answer": "a dog"})
+
+    assert sample.choices == ("a cat", "a dog")
+    assert sample.target == "B"
+
+
+def test_cells_none_and_na_are_choices_like_others(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    path.write_text("image\tquestion\tA\tB\tanswer\n1.png\t?\tNone\tNA\tNA\n")
+    sample = samples(own_data(path))[0]
+
+    assert (sample.choices, sample.target) == (("None", "NA"), "B")
+
+
+def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
+    assert only(tmp_path, {**MCQ, "C": "", "D": None, "answer": "A"}).choices == ("a cat", "a dog")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (
+            {**MCQ, "answer": "a bird"},
+            "row 0 of mine.jsonl has the answer 'a bird', which is neither",
+        ),
+        ({**MCQ, "answer": "C"}, "neither the letter nor the text"),
+        ({**MCQ, "answer": 1}, "neither the letter nor the text"),
+        ({**MCQ, "A": "B", "B": "A", "answer": "A"}, "could mean A or B"),
+        ({**MCQ, "A": "same", "B": "same", "answer": "same"}, "could mean A or B"),
+        ({**MCQ, "answer": ["A", "B"]}, "2 different answers; mcq takes one"),
+        ({**MCQ, "C": "", "D": "a fish"}, "has a choice D but none C"),
+        ({**MCQ, "B": ""}, "has 1 choices; there must be 2 to 26"),
+        ({**ASKED, "choices": "a cat"}, "has 1 choices"),
+        ({**MCQ, "question": ""}, "has no question"),
+        ({**MCQ, "image": 3}, "image is a int"),
+    ],
+)
+def test_a_row_that_cannot_be_asked_or_scored_is_named(
+    tmp_path: Path, row: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        only(tmp_path, row)
+
+
+@pytest.mark.parametrize(("task", "answer"), [("yesno", "perhaps"), ("count", "many")])
+def test_an_answer_that_a_task_cannot_have_is_named(tmp_path: Path, task: str, answer: str) -> None:
+    with pytest.raises(DataError, match=f"row 0 .* {answer!r}, which is none for {task}"):
+        only(tmp_path, {**ASKED, "answer": answer}, task=task)
+
+
+@pytest.mark.parametrize("hidden", [{}, {"answer": None}, {"answer": ""}, {"answer": []}])
+def test_a_row_without_an_answer_has_no_target(tmp_path: Path, hidden: dict[str, Any]) -> None:
+    sample = only(tmp_path, {**MCQ, **hidden})
+
+    assert sample.target is None
+    assert sample.references == ()
+
+
+def test_several_answers_are_references(tmp_path: Path) -> None:
+    assert only(tmp_path, {**ASKED, "answers": '["cat", "kitten"]'}).references == ("cat", "kitten")
+
+
+def test_an_answer_in_brackets_that_is_no_list_of_words_is_one_answer(tmp_path: Path) -> None:
+    assert only(tmp_path, {**ASKED, "answer": "[3, 4]"}).target == "[3, 4]"
+
+
+def test_each_row_has_its_answer_whichever_of_its_names_the_column_has(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]]
+    rows = [{**ASKED, "answer": "cat"}, {**ASKED, "answers": ["cat", "kitten"]}]
+
+    one, two = samples(own_data(jsonl(tmp_path, *rows)))
+
+    assert one.target == "cat"
+    assert two.references == ("cat", "kitten")
+
+
+def test_a_picture_in_the_row_comes_before_a_path_to_it(tmp_path: Path) -> None:
+    rows = [{**ASKED, "image_path": "2.png"}, {**ASKED, "image": "", "image_path": "2.png"}]
+
+    one, two = samples(own_data(jsonl(tmp_path, *rows)))
+
+    assert (one.media[0].place, two.media[0].place) == ("1.png", "2.png")
+
+
+def test_rows_of_videos_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"mine\.jsonl is about videos"):
+        own_data(jsonl(tmp_path, {"video": "1.mp4", "question": "?"}))
+
+
+def test_two_columns_for_one_field_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="gives both 'A' and 'B' to question"):
+        own_data(jsonl(tmp_path, MCQ), columns={"A": "question", "B": "question"})
+
+
+def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"mine\.jsonl has no rows"):
+        own_data(jsonl(tmp_path))
+
+
+def test_a_sheet_is_read_as_a_sheet(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("image,question,answer\n1.png,?,yes\n")
+
+    assert own_data(path).data.facts() == csv(path).facts()
+
+
+# -- replies
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "points"),
+    [
+        ("B", "B", 1),
+        ("(B) a dog", "B", 1),
+        ("The answer is B.", "B", 1),
+        ("a dog", "B", 1),
+        ("A", "A", 0),
+        ("A B", None, 0),
+        ("A or B", None, 0),
+        ("", None, 0),
+        ("Neither.", None, 0),
+    ],
+)
+def test_a_choice_is_read(reply: str, answer: str | None, points: float) -> None:
+    assert score("mcq", reply, choices=("a cat", "a dog"), target="B") == (answer, points)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Yes", "yes"),
+        ("no.", "no"),
+        ("**Yes**, it is.", "yes"),
+        ("Yes, there are no dogs.", "yes"),
+        ("No, no dog.", "no"),
+        ("The answer is yes.", "yes"),
+        ("There is no dog.", "no"),
+        ("Yes and no", None),
+        ("yes or no", None),
+        ("Yes. No.", None),
+        ("no/yes", None),
+        ("It could be yes, it could be no.", None),
+        ("Perhaps", None),
+        ("Yesterday, nobody knew", None),
+        ("", None),
+    ],
+)
+def test_yes_and_no_are_read(reply: str, answer: str | None) -> None:
+    assert score("yesno", reply, target="yes") == (answer, float(answer == "yes"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("3", "3"),
+        ("three", "3"),
+        ("There are Three dots.", "3"),
+        ("3.0", "3"),
+        ("3 (three)", "3"),
+        ("twenty-one", "21"),
+        ("Thirty", "30"),
+        ("1,024", "1024"),
+        ("-2", "-2"),
+        ("3.5", "3.5"),
+        ("0", "0"),
+        ("1 2 3", None),
+        ("two or three", None),
+        ("two hundred", None),
+        ("50%", None),
+        ("the 3rd", None),
+        ("someone", None),
+        ("9" * 5000, None),
+        ("", None),
+    ],
+)
+def test_a_count_is_the_only_number(reply: str, answer: str | None) -> None:
+    assert score("count", reply, target="3") == (answer, float(answer == "3"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "target", "points"),
+    [
+        ("Red", "red", 1),
+        ("The red.", "red", 1),
+        ("it's", "its", 1),
+        ("two", "2", 1),
+        ("1,000", "1000", 1),
+        ("3.5", "3.5", 1),
+        ("3.5", "35", 0),
+        ("-5", "5", 0),
+        ("A", "a", 1),
+        ("B", "a", 0),
+        ("Straße", "straße", 1),
+        ("blue", "red", 0),
+        ("red and blue", "red", 0),
+        ("", "red", 0),
+    ],
+)
+def test_a_short_answer_is_compared_without_case_punctuation_and_articles(
+    reply: str, target: str, points: float
+) -> None:
+    assert score("vqa", reply, target=target)[1] == points
+
+
+@pytest.mark.parametrize(
+    ("people", "points"),
+    [
+        (("red", "blue"), 1),
+        (("blue", "green"), 0),
+        (("red", "blue", "blue"), 1 / 3),
+        (("red", "Red.", "blue"), 2 / 3),
+        (("red",) * 3 + ("blue",) * 7, 1),
+        (("red",) * 10, 1),
+    ],
+)
+def test_three_people_who_agree_make_an_answer_right(
+    people: tuple[str, ...], points: float
+) -> None:
+    assert score("vqa", "red", references=people)[1] == pytest.approx(points, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("The answer is red.", "red"),
+        ("Looking at it closely, the answer is: **red**\nbecause it is.", "red"),
+        ("Answer: the red", "red"),
+        ("red", "red"),
+        ("answer", "answer"),
+    ],
+)
+def test_the_robust_reading_takes_what_is_said_to_be_the_answer(reply: str, answer: str) -> None:
+    assert score("vqa", reply, "robust", target="red")[0] == answer
+
+
+def test_a_long_reply_is_read_in_no_time() -> None:
+    for reply in (
+        "answer is " * 100_000,
+        "answer:" + " " * 10**6 + "x",
+        "no " * 10**5,
+        "1," * 10**5,
+    ):
+        for task in ("mcq", "vqa", "yesno", "count"):
+            score(task, reply, choices=("a", "b") if task == "mcq" else (), target="A")
+
+
+# -- scores
+
+
+def headline(benchmark: Benchmark, says: Mapping[str, str], scoring: str) -> Any:
+    tally = Tally(benchmark)
+    about = samples(benchmark)
+    list(tally.rows(Scored(s, 0, "ok", Reply(text=says[s.id])) for s in about))
+    report = tally.report(model="dummy", identity={}, of=len(about))
+    return next(iter(report.scorings[scoring].metrics.values()))
+
+
+@pytest.mark.parametrize("dummy", dummies.DUMMIES)
+@pytest.mark.parametrize("task", ["mcq", "vqa", "yesno", "count"])
+def test_dummy_models_score_what_the_check_says(task: str, dummy: str) -> None:
+    benchmark = own_data(BUNDLED / f"{task}.jsonl")
+    assert benchmark.options["task"] == task
+    assert benchmark.check is not None
+    say = dummies.DUMMIES[dummy](benchmark.check)
+    says = {sample.id: say(sample) for sample in samples(benchmark)}
+
+    assert set(benchmark.check.expect) == set(benchmark.scorings)
+    for scoring, expected in benchmark.check.expect.items():
+        got = headline(benchmark, says, scoring)
+        assert got.value == pytest.approx(expected[dummy], abs=1e-9)
+        assert got.n == len(says)
+
+
+def test_bundled_images_can_be_shown() -> None:
+    for task in ("mcq", "vqa", "yesno", "count", "caption"):
+        for sample in samples(own_data(BUNDLED / f"{task}.jsonl")):
+            for image in sample.media:
+                assert isinstance(image, Image)
+                assert images.load(image).width
+
+
+def test_captions_are_asked_and_have_no_score_but_the_reason() -> None:
+    benchmark = own_data(BUNDLED / "caption.jsonl")
+    says = {sample.id: "A red circle." for sample in samples(benchmark)}
+
+    metric = headline(benchmark, says, "default")
+
+    assert metric.value is None
+    assert "captions have no score" in metric.reason
+
+
+def test_stored_replies_are_scored_without_the_rows() -> None:
+    benchmark = own_data(BUNDLED / "mcq.jsonl")
+    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.options))))
+
+    assert again.options == benchmark.options
+    assert again.break_down_by == benchmark.break_down_by == ("category",)
+    assert list(again.scorings) == list(benchmark.scorings)
+    assert again.cluster_by is not None and benchmark.cluster_by is not None
+    for sample in samples(benchmark):
+        assert again.cluster_by(sample) == benchmark.cluster_by(sample)

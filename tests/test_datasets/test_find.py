@@ -1,0 +1,102 @@
+"""Where files are looked for, and where paths in their rows start from."""
+
+from pathlib import Path
+
+import pytest
+
+from snellen.datasets import find, home, jsonl
+from snellen.errors import DataError, MediaError
+from snellen.media import images
+
+NAMES = ["test.jsonl", "annotations.jsonl", "data/test.jsonl"]
+
+
+def put(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b'{"image": "images/1.jpg"}\n')
+    return path
+
+
+def test_the_first_name_that_is_there_is_taken(tmp_path: Path) -> None:
+    put(tmp_path / "data/test.jsonl")
+    second = put(tmp_path / "annotations.jsonl")
+
+    assert find(tmp_path, "mathvision", NAMES).path == second
+
+
+def test_a_file_that_the_user_names_is_taken_whatever_its_name(tmp_path: Path) -> None:
+    mine = put(tmp_path / "mine.jsonl")
+
+    assert find(mine, "mathvision", NAMES).path == mine
+
+
+def test_without_a_folder_the_cache_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path))
+    cached = put(tmp_path / "data/mathvision/test.jsonl")
+
+    assert find(None, "mathvision", NAMES).path == cached
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"SNELLEN_HOME": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
+        ({"XDG_CACHE_HOME": "/b"}, "/b/snellen"),
+        ({"HOME": "/c"}, "/c/.cache/snellen"),
+    ],
+)
+def test_the_cache_folder_is_ours_else_the_platforms(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for variable in ("SNELLEN_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+
+    assert str(home()) == expected
+
+
+def test_nothing_is_looked_for_before_it_is_needed(tmp_path: Path) -> None:
+    table = jsonl(find(tmp_path, "mathvision", NAMES))
+    put(tmp_path / "test.jsonl")
+
+    assert len(list(table)) == 1
+
+
+def test_what_is_missing_is_said_with_the_place_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as error:
+        list(jsonl(find(tmp_path, "mathvision", NAMES)))
+
+    assert str(error.value) == (
+        f"mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in {tmp_path}. "
+        "Name the file or its folder with --data PATH."
+    )
+
+
+def test_a_missing_folder_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no such folder"):
+        assert find(tmp_path / "nowhere", "mathvision", NAMES).path
+
+
+@pytest.mark.parametrize("rows", ["test.jsonl", "data/test.jsonl"])
+@pytest.mark.parametrize("named", [False, True])
+def test_images_are_named_relative_to_where_the_names_start(
+    tmp_path: Path, rows: str, named: bool
+) -> None:
+    path = put(tmp_path / rows)
+
+    image = find(path if named else tmp_path, "mathvision", NAMES).image("images/1.jpg")
+
+    assert image.source == tmp_path / "images/1.jpg"
+    assert image.place == "images/1.jpg"
+
+
+def test_an_image_cannot_be_named_outside_the_folder(tmp_path: Path) -> None:
+    put(tmp_path / "data" / "test.jsonl")
+    (tmp_path / "secret.jpg").write_bytes(b"\xff\xd8\xff")
+
+    with pytest.raises(MediaError, match="outside the data's folder"):
+        images.load(find(tmp_path / "data", "x", ["test.jsonl"]).image("../secret.jpg"))

@@ -1,0 +1,246 @@
+"""Replies to a report: every reply is accounted for, and no failure becomes a number."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.content import user
+from snellen.datasets import Drawn, Row
+from snellen.errors import DataError, UsageError
+from snellen.formats import predictions
+from snellen.metrics import Columns, mean
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.score import Report, Scored, Tally, score_predictions
+from snellen.stats import Estimate
+
+TARGETS = {"a": "yes", "b": "no", "c": "yes", "d": "no"}
+
+
+def whole(reply: Reply, sample: Sample) -> Reading:
+    return Reading(answer=reply.text or None, rule="whole")
+
+
+def first_word(reply: Reply, sample: Sample) -> Reading:
+    words = reply.text.split()
+    return Reading(answer=words[0] if words else None, rule="first word")
+
+
+def right(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer == sample.target)
+
+
+def scoring(**fields: Any) -> Scoring:
+    made: dict[str, Any] = {
+        "version": 1,
+        "source": "ours",
+        "parse": whole,
+        "score": right,
+        "metrics": {"accuracy": mean},
+        **fields,
+    }
+    return Scoring(**made)
+
+
+def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Benchmark:
+    answers = TARGETS if targets is None else targets
+
+    def rows() -> Iterator[dict[str, Any]]:
+        return ({"id": name, "target": target} for name, target in answers.items())
+
+    def sample(place: int, row: Row) -> Sample:
+        vowel = "vowel" if row["id"] in "aeiou" else "consonant"
+        return Sample(id=row["id"], question="?", target=row["target"], tags={"letter": vowel})
+
+    made: dict[str, Any] = {
+        "name": "four",
+        "asks": 1,
+        "data": Drawn("four", rows),
+        "sample": sample,
+        "prompt": lambda sample, history: (user(sample.question),),
+        "scorings": {"official": scoring()},
+        "break_down_by": ("letter",),
+        **fields,
+    }
+    return Benchmark(**made)
+
+
+def report(made: Benchmark, replies: dict[str, str], **options: Any) -> Report:
+    return score_predictions(made, replies, where="replies.jsonl", **options)[0]
+
+
+def test_metrics_come_for_the_whole_and_for_each_category() -> None:
+    found = report(benchmark(), {"a": "yes", "b": "yes", "c": "yes", "d": "no"})
+
+    metrics = found.scorings["official"].metrics
+    assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
+        "accuracy": (0.75, 4),
+        "accuracy/consonant": (pytest.approx(2 / 3), 3),
+        "accuracy/vowel": (1.0, 1),
+    }
+    assert found.breakdown == {"letter": ["consonant", "vowel"]}
+
+
+def test_every_count_sums_to_n() -> None:
+    found = report(benchmark(), {"a": "yes", "b": "", "c": " "})
+
+    assert found.n == 4
+    assert found.replies == {"ok": 1, "empty": 2, "absent": 1}
+    assert found.scorings["official"].readings == {"answered": 2, "unparsed": 1, "no-reply": 1}
+
+
+def test_an_unparsed_reply_scores_zero_and_is_counted() -> None:
+    found = report(benchmark(), {"a": "", "b": "no", "c": "yes", "d": "no"})
+
+    assert found.scorings["official"].metrics["accuracy"].value == 0.75
+    assert found.scorings["official"].readings["unparsed"] == 1
+
+
+def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
+    found = report(benchmark(), {"a": "yes", "b": "yes"})
+
+    assert found.scorings["official"].metrics["accuracy"].value == 0.5
+    assert "2 rows without a reply are in no mean, as the authors do" in found.notes
+
+
+def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says_so() -> None:
+    made = benchmark(scorings={"official": scoring(missing="wrong")})
+
+    found = report(made, {"a": "yes", "b": "yes"})
+
+    assert found.scorings["official"].metrics["accuracy"].value == 0.25
+    note = "2 rows without a reply scored 0, as the authors do; without them accuracy 0.5000"
+    assert note in found.notes
+
+
+def test_missing_overrides_the_authors_rule() -> None:
+    found = report(benchmark(), {"a": "yes"}, missing="wrong")
+
+    assert found.scorings["official"].metrics["accuracy"].value == 0.25
+    assert any("as --missing says" in note for note in found.notes)
+
+
+def test_disagreements_name_the_rules_and_examples() -> None:
+    made = benchmark(scorings={"official": scoring(), "robust": scoring(parse=first_word)})
+
+    found = report(made, {"a": "yes it is", "b": "no", "c": "yes", "d": "no way"})
+
+    [one] = found.disagreements
+    assert (one.scorings, one.n) == (("official", "robust"), 2)
+    assert one.by_rule == {"whole | first word": 2}
+    assert one.examples == ["a", "d"]
+
+
+def test_hidden_answers_give_no_number_but_the_reason() -> None:
+    found = report(benchmark({"a": None, "b": None}), {"a": "yes", "b": "no"})
+
+    metric = found.scorings["official"].metrics["accuracy"]
+    assert (metric.value, metric.reason) == (None, "the answers are hidden")
+    assert found.scorings["official"].readings == {"no-target": 2}
+
+
+def test_a_metric_of_the_whole_set_sees_answers_without_scores() -> None:
+    def yes_ratio(columns: Columns) -> Estimate:
+        assert columns.score is None
+        yes = [answer == "yes" for answer in columns.answer]
+        return Estimate(value=sum(yes) / len(yes), n=len(yes))
+
+    made = benchmark(
+        scorings={
+            "official": scoring(score=lambda reading, sample: None, metrics={"yes": yes_ratio})
+        }
+    )
+
+    found = report(made, {"a": "yes", "b": "yes", "c": "no"})
+
+    metric = found.scorings["official"].metrics["yes"]
+    assert metric.value == pytest.approx(2 / 3)
+    assert metric.n == 3
+
+
+def test_categories_of_two_tags_with_one_name_are_told_apart() -> None:
+    def sample(place: int, row: Row) -> Sample:
+        tags = {"colour": "orange", "fruit": "orange" if row["id"] == "a" else "plum"}
+        return Sample(id=row["id"], question="?", target="yes", tags=tags)
+
+    made = benchmark(sample=sample, break_down_by=("colour", "fruit"))
+
+    found = report(made, dict.fromkeys("abcd", "yes"))
+
+    names = list(found.scorings["official"].metrics)
+    assert names == [
+        "accuracy",
+        "accuracy/colour=orange",
+        "accuracy/fruit=orange",
+        "accuracy/plum",
+    ]
+
+
+def test_a_tuple_is_one_answer() -> None:
+    def words(reply: Reply, sample: Sample) -> Reading:
+        return Reading(answer=tuple(reply.text.split()), rule="words")
+
+    made = benchmark(scorings={"official": scoring(parse=words)})
+    tally = Tally(made)
+    sample = Sample(id="a", question="?", target="yes", tags={"letter": "vowel"})
+    replies = [Scored(sample, 0, "ok", Reply(text="one two", stop="stop"))]
+
+    rows = b"".join(tally.rows(replies))
+
+    assert json.loads(rows)["answer"] == ["one", "two"]
+    assert tally.report(model="", identity={}).n == 1
+
+
+def test_replies_to_unknown_questions_are_left_out_and_counted() -> None:
+    found = report(benchmark(), {"a": "yes", "zzz": "yes"})
+
+    assert any(note.startswith("1 replies of replies.jsonl are to questions") for note in found.notes)
+
+
+def test_a_file_of_another_benchmark_is_refused() -> None:
+    with pytest.raises(DataError, match="none of its 1 ids .*'zzz'.* is an id of four"):
+        report(benchmark(), {"zzz": "yes"})
+
+
+def test_an_unknown_scoring_is_named_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="no scoring 'robust'; it has official"):
+        report(benchmark(), {"a": "yes"}, scorings=["robust"])
+
+
+def file_of(tmp_path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path = tmp_path / "model.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_predictions_are_read_by_their_ids(tmp_path: Path) -> None:
+    path = file_of(tmp_path, [{"id": "b", "response": "no"}, {"id": 7, "response": 3}])
+
+    assert predictions.read(path).replies == {"b": "no", "7": "3"}
+
+
+def test_two_different_replies_to_one_question_are_refused(tmp_path: Path) -> None:
+    path = file_of(tmp_path, [{"id": "b", "response": "no"}, {"id": "b", "response": "yes"}])
+
+    with pytest.raises(DataError, match="the id 'b' has two replies, the second in row 1"):
+        predictions.read(path)
+
+
+def test_the_same_reply_twice_is_counted_once_and_said(tmp_path: Path) -> None:
+    path = file_of(tmp_path, [{"id": "b", "response": "no"}] * 2)
+
+    read = predictions.read(path)
+
+    assert read.replies == {"b": "no"}
+    assert "1 rows say again what an earlier row said: counted once" in read.notes
+
+
+def test_a_file_without_ids_says_which_columns_it_has(tmp_path: Path) -> None:
+    path = file_of(tmp_path, [{"name": "b", "response": "no"}])
+
+    with pytest.raises(DataError, match=r"no column of ids. It has name, response"):
+        predictions.read(path)
