@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -22,12 +23,12 @@ from snellen import __version__, catalog, dummies
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, user
 from snellen.datasets import Facts
-from snellen.errors import DataError, SnellenError, UsageError
+from snellen.errors import DataError, UsageError
 from snellen.model import Generates, Generation, Model, Reply, Request
 from snellen.models._profile import Profile
 from snellen.result import Result, load_report
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
-from snellen.score import score_predictions, score_run
+from snellen.scoring import score_predictions, score_run
 from snellen.store import Run, open_run
 
 T = TypeVar("T")
@@ -533,21 +534,8 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    result: list[T] = []
-    error: list[BaseException] = []
-
-    def body() -> None:
-        try:
-            result.append(asyncio.run(work))
-        except (SnellenError, KeyboardInterrupt) as caught:
-            error.append(caught)
-
-    thread = threading.Thread(target=body)
-    thread.start()
-    thread.join()
-    if error:
-        raise error[0]
-    return result[0]
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 __all__ = ["Finished", "Plan", "ask", "evaluate", "load_run", "run_plan", "score"]

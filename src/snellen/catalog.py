@@ -36,6 +36,10 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
 }
+IN_PROCESS = 32
+"""Requests at once to a model that runs here and says nothing else."""
+SYNTHETIC = "synthetic"
+"""As `data`: the few rows that are bundled with a benchmark."""
 OFFICIAL = "https://api.openai.com/v1"
 
 
@@ -84,10 +88,9 @@ def benchmark(
     stem, implied = _resolve(name)
     make = getattr(importlib.import_module(f"snellen.benchmarks.{stem}"), stem)
     values = _typed(make, {**implied, **given}, _kebab(stem))
-    synthetic = data is not None and str(data) == "synthetic"
-    if synthetic and (ROWS / stem).is_dir():
-        values["data"] = ROWS / stem
-    elif data is not None and not synthetic:
+    if str(data) == SYNTHETIC:
+        values["data"] = bundled(stem)
+    elif data is not None:
         values["data"] = data
     made: Benchmark = make(**values)
     shown = {key: value for key, value in values.items() if key != "data"}
@@ -97,6 +100,20 @@ def benchmark(
         if key != "data"
     }
     return replace(made, options={**defaults, **shown})
+
+
+def bundled(stem: str) -> Path | None:
+    """The folder of a benchmark's bundled rows; None where it draws its own."""
+    return ROWS / stem if (ROWS / stem).is_dir() else None
+
+
+def metrics() -> Iterator[tuple[str, str]]:
+    """Every metric's name, and the first line of what it is, read without importing it."""
+    folder = FOLDER.parent / "metrics"
+    for path in sorted(folder.glob("*.py")):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield node.name, (ast.get_docstring(node) or "").partition("\n")[0]
 
 
 def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
@@ -231,29 +248,32 @@ def model(spec: str, profile: Profile | None = None) -> Opened:
             revision=profile.revision,
             concurrency=profile.concurrency,
         )
-    if kind == "baseline" and f"baseline/{name}" in MODELS:
-        module = importlib.import_module(f"snellen.models.{MODELS[f'baseline/{name}'][0]}")
-        made: Model = module.open_model(name, profile=profile, api_key=None)
-        return Opened(model=made, name=spec, server=spec, concurrency=profile.concurrency or 32)
-    if kind == "recorded":
-        from snellen.models import recorded
-
-        replay = recorded.open_model(name, profile=profile, api_key=None)
-        return Opened(model=replay, name=spec, server=spec, concurrency=profile.concurrency or 32)
-    if kind == "python":
-        from snellen.models import python
-
-        mine = python.open_model(name, profile=profile, api_key=None)
-        return Opened(
-            model=mine,
-            name=spec,
-            server=spec,
-            revision=getattr(mine, "revision", None),
-            concurrency=profile.concurrency or getattr(mine, "concurrency", 1),
-        )
+    if kind in ("python", "recorded") or f"{kind}/{name}" in MODELS:
+        return _in_process(spec, kind, name, profile)
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
     raise CatalogError(f"no model {spec!r}; {hint}")
+
+
+def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
+    """A model that runs here; one that answers batches gets its queue."""
+    file = kind if kind != "baseline" else MODELS[spec][0]
+    made = importlib.import_module(f"snellen.models.{file}").open_model(
+        name, profile=profile, api_key=None
+    )
+    suits = getattr(made, "concurrency", IN_PROCESS)
+    model: Model = made
+    if not hasattr(made, "generate"):
+        from snellen.models.batching import Batching
+
+        model = Batching(made)
+    return Opened(
+        model=model,
+        name=spec,
+        server=spec,
+        revision=getattr(made, "revision", None),
+        concurrency=profile.concurrency or suits,
+    )
 
 
 def _key(spec: str, profile: Profile) -> str | None:

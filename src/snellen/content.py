@@ -69,6 +69,11 @@ class Message:
         """The text parts, joined by newlines."""
         return "\n".join(part for part in self.content if isinstance(part, str))
 
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images, in order."""
+        return tuple(part for part in self.content if isinstance(part, Image))
+
 
 def system(*parts: Part) -> Message:
     """A message of the system."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from snellen.score import MetricReport, Report, ScoringReport
+from snellen.scoring import MetricReport, Report, ScoringReport
 from snellen.store import REPORT, Run
 
 

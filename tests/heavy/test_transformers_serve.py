@@ -105,21 +105,21 @@ def replies(run: Run) -> dict[str, str]:
     return {r.key[0]: r.reply for r in run.replies() if isinstance(r, ReplyRecord)}
 
 
-def testmini() -> Benchmark:
+def mini() -> Benchmark:
     return catalog.benchmark("mathvision:split=testmini", data=golden("mathvision"))
 
 
 def test_every_question_is_asked_once_and_ends_in_a_state(
     model: Path, proxy: Seen, tmp_path: Path
 ) -> None:
-    result, run = ask(testmini(), model, proxy, tmp_path)
+    result, run = ask(mini(), model, proxy, tmp_path)
 
     assert sum(result.report.replies.values()) == result.report.n == N
     assert "failed" not in result.report.replies
     assert proxy.total == N
     assert set(proxy.requests.values()) == {1}
 
-    benchmark = testmini()
+    benchmark = mini()
     official = benchmark.scorings["official"]
     said = replies(run)
     right = 0.0
@@ -130,7 +130,7 @@ def test_every_question_is_asked_once_and_ends_in_a_state(
     assert result.headline.value == pytest.approx(right / N, abs=1e-12)
 
     asked = proxy.total
-    again, _ = ask(testmini(), model, proxy, tmp_path)
+    again, _ = ask(mini(), model, proxy, tmp_path)
     assert proxy.total == asked, "a second run asks nothing"
     assert again.json() == result.json()
 
@@ -143,7 +143,7 @@ def run_reply(text: str):  # type: ignore[no-untyped-def]
 
 def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> None:
     """One question over all pictures gives different replies, and exchanging the picture changes the reply."""
-    benchmark = testmini()
+    benchmark = mini()
     rows = [benchmark.sample(row.place, row) for row in benchmark.data]
     pictures = {sample.id: sample.media[0] for sample in rows}
     ids = list(pictures)[:N]

@@ -18,7 +18,7 @@ from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.model import Reply
 from snellen.sample import Sample
-from snellen.score import Scored, Tally
+from snellen.scoring import Scored, Tally
 
 BUNDLED = Path(_own.__file__).parent / "rows" / "own"
 MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}

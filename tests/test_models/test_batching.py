@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import TypeVar
 
 import pytest
 
@@ -11,9 +12,11 @@ from snellen.errors import Rejected
 from snellen.model import Reply, Request
 from snellen.models.batching import Batching
 
+T = TypeVar("T")
+
 
 class Echo:
-    """Says each request's text again; keeps what batches it got, and fails for requests that say so."""
+    """Says each request's text again; keeps its batches, and fails for requests that say so."""
 
     name = "echo"
 
@@ -41,6 +44,16 @@ def ask(text: str) -> Request:
     return Request(messages=(user(text),))
 
 
+def run(work: Coroutine[None, None, T]) -> T:
+    """Run to the end, or fail where it waits for ever."""
+
+    async def in_time() -> T:
+        async with asyncio.timeout(20):
+            return await work
+
+    return asyncio.run(in_time())
+
+
 async def generate(model: Batching, text: str) -> str:
     return (await model.generate(ask(text))).text
 
@@ -52,15 +65,19 @@ async def said(model: Batching, texts: Sequence[str]) -> list[str]:
 def test_every_caller_gets_its_own_reply_from_full_batches() -> None:
     echo = Echo()
     texts = [f"question {k}" for k in range(20)]
-    assert asyncio.run(said(Batching(echo, most=8), texts)) == texts
+    assert run(said(Batching(echo, most=8), texts)) == texts
     assert [len(batch) for batch in echo.batches] == [8, 8, 4]
 
 
 def test_the_longest_come_first_so_that_a_batch_holds_like_sizes() -> None:
     echo = Echo()
     sizes = [40, 400, 80, 800, 1200, 4]
-    asyncio.run(said(Batching(echo, most=2), ["x" * size for size in sizes]))
-    assert [[len(text) for text in batch] for batch in echo.batches] == [[1200, 800], [400, 80], [40, 4]]
+    run(said(Batching(echo, most=2), ["x" * size for size in sizes]))
+    assert [[len(text) for text in batch] for batch in echo.batches] == [
+        [1200, 800],
+        [400, 80],
+        [40, 4],
+    ]
 
 
 def test_a_large_picture_counts_for_more_than_a_few_words() -> None:
@@ -72,12 +89,12 @@ def test_a_large_picture_counts_for_more_than_a_few_words() -> None:
         shown = Request(messages=(user(picture, "picture"),))
         await asyncio.gather(model.generate(ask("words " * 20)), model.generate(shown))
 
-    asyncio.run(body())
+    run(body())
     assert echo.batches[0] == ["picture"]
 
 
 def test_a_single_request_does_not_wait_for_others() -> None:
-    assert asyncio.run(said(Batching(Echo(), most=8), ["alone"])) == ["alone"]
+    assert run(said(Batching(Echo(), most=8), ["alone"])) == ["alone"]
 
 
 def test_what_comes_during_a_batch_is_answered_after_it() -> None:
@@ -94,7 +111,7 @@ def test_what_comes_during_a_batch_is_answered_after_it() -> None:
         echo.open.set()
         return await first + await later
 
-    assert asyncio.run(body()) == ["one", "two", "three"]
+    assert run(body()) == ["one", "two", "three"]
     assert [sorted(batch) for batch in echo.batches] == [["one"], ["three", "two"]]
 
 
@@ -104,9 +121,31 @@ def test_one_failing_request_fails_no_other_of_its_batch() -> None:
         asked = (model.generate(ask(text)) for text in ("good", "bad", "fine"))
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
-    good, bad, fine = asyncio.run(body())
+    good, bad, fine = run(body())
     assert (good, fine) == (Reply(text="good"), Reply(text="fine"))
     assert isinstance(bad, Rejected)
+
+
+def test_after_a_failed_batch_who_gave_up_waiting_is_not_asked_for() -> None:
+    echo = Echo()
+    echo.open.clear()
+
+    async def body() -> str:
+        model = Batching(echo, most=3)
+        bad, gone, stays = (
+            asyncio.create_task(generate(model, text)) for text in ("bad", "gone", "stays")
+        )
+        while not echo.batches:
+            await asyncio.sleep(0.001)
+        gone.cancel()
+        await asyncio.sleep(0)
+        echo.open.set()
+        with pytest.raises(Rejected):
+            await bad
+        return await stays
+
+    assert run(body()) == "stays"
+    assert sorted(map(sorted, echo.batches[1:])) == [["bad"], ["stays"]]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +159,7 @@ def test_a_broken_model_is_an_error_and_no_endless_wait(
     text: str, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        asyncio.run(said(Batching(Echo()), [text]))
+        run(said(Batching(Echo()), [text]))
 
 
 def test_a_caller_that_gave_up_waiting_is_not_asked_for() -> None:
@@ -134,7 +173,7 @@ def test_a_caller_that_gave_up_waiting_is_not_asked_for() -> None:
         gone.cancel()
         return await stays
 
-    assert asyncio.run(body()) == "stays"
+    assert run(body()) == "stays"
     assert echo.batches == [["stays"]]
 
 
@@ -153,13 +192,13 @@ def test_a_caller_that_gives_up_in_mid_batch_does_not_disturb_the_others() -> No
         echo.open.set()
         return await stays
 
-    assert asyncio.run(body()) == "stays"
+    assert run(body()) == "stays"
     assert len(echo.batches) == 1
 
 
 def test_the_model_is_called_from_one_thread_that_is_not_the_event_loops() -> None:
     echo = Echo()
-    asyncio.run(said(Batching(echo, most=2), [str(k) for k in range(10)]))
+    run(said(Batching(echo, most=2), [str(k) for k in range(10)]))
     assert len(echo.threads) == 1
     assert threading.get_ident() not in echo.threads
 
@@ -174,10 +213,10 @@ def test_closing_answers_what_waits_and_takes_nothing_more() -> None:
             await model.generate(ask("late"))
         return [await task for task in waiting]
 
-    assert asyncio.run(body()) == ["one", "two", "three"]
+    assert run(body()) == ["one", "two", "three"]
 
 
 def test_a_model_may_be_used_from_one_event_loop_after_another() -> None:
     model = Batching(Echo(), most=8)
-    assert asyncio.run(said(model, ["first"])) == ["first"]
-    assert asyncio.run(said(model, ["second"])) == ["second"]
+    assert run(said(model, ["first"])) == ["first"]
+    assert run(said(model, ["second"])) == ["second"]

@@ -1,4 +1,4 @@
-"""The reader reads pictures alone: well when they are large, at chance when they are not its question's."""
+"""The reader sees pictures alone: large ones well, and at chance with another question's."""
 
 import ast
 import asyncio
@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import snellen
 from snellen.benchmarks.eyechart import eyechart
 from snellen.content import Image, user
+from snellen.drawing import UNIT, Canvas
 from snellen.errors import Rejected
 from snellen.media import images
 from snellen.model import Generates, Reply, Request, loaded
@@ -22,7 +24,7 @@ from snellen.models._profile import Profile
 from snellen.models.reader import Reader, open_model
 from snellen.sample import Sample
 
-CHART = eyechart(seed=5, n=576)
+CHART = eyechart(seed=5, n=384)
 
 
 @cache
@@ -68,18 +70,18 @@ def shares(task: str, shown: Callable[[int], int]) -> float:
 
 
 def test_large_letters_are_read() -> None:
-    assert all(share >= 0.95 for height, share in by_height().items() if height >= "08px")
+    assert all(share >= 0.95 for height, share in by_height().items() if height >= "10px")
 
 
 def test_the_smallest_letters_are_read_no_better_than_by_chance() -> None:
-    # Twelve rows of five letters, of ten kinds: 0.1, and 3.3 standard errors of 0.039.
-    assert by_height()["02px"] <= 0.23
+    # Eight rows of five letters, of ten kinds: 0.1, and 3.3 standard errors of 0.047.
+    assert by_height()["02px"] <= 0.26
 
 
 def test_letters_are_read_ever_worse_as_they_shrink() -> None:
     shares = [share for _, share in sorted(by_height().items())]
-    # 0.09: the standard error of a difference of two shares of sixty letters.
-    assert all(small <= large + 0.09 for small, large in zip(shares, shares[1:], strict=False))
+    # 0.1: at most the standard error of a difference of two shares of forty letters.
+    assert all(small <= large + 0.1 for small, large in pairwise(shares))
     assert shares[1] < shares[3] < shares[6]
 
 
@@ -88,10 +90,10 @@ def test_colours_counts_and_positions_are_seen(task: str) -> None:
     assert shares(task, lambda k: k) >= 0.97
 
 
-# Chance, and 3.3 standard errors of 144 answers (720 letters) above it.
+# Chance, and 3.3 standard errors of 96 answers (480 letters) above it.
 @pytest.mark.parametrize(
     ("task", "most"),
-    [("letters", 0.14), ("colours", 0.22), ("counts", 0.2), ("positions", 0.2)],
+    [("letters", 0.15), ("colours", 0.24), ("counts", 0.22), ("positions", 0.22)],
 )
 def test_with_another_question_s_picture_it_is_at_chance(task: str, most: float) -> None:
     assert shares(task, lambda k: k + 24) <= most  # 24: letters of the same height
@@ -133,9 +135,13 @@ def test_it_counts_connected_pieces_whatever_their_shape() -> None:
     assert said("How many marks are there?", encoded(pixels)) == "3"
 
 
-def test_without_a_list_of_letters_it_reads_the_alphabet() -> None:
-    from snellen.drawing import UNIT, Canvas
+def test_a_letter_in_two_pieces_is_one_letter() -> None:
+    pixels = np.full((30, 40, 3), 255)
+    pixels[10:20, 10:12] = pixels[10:20, 15:17] = 0
+    assert said("Which letter is this? One of H, Z.", encoded(pixels)) == "H"
 
+
+def test_without_a_list_of_letters_it_reads_the_alphabet() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     canvas = Canvas(26 * 60, 60)
     for place, letter in enumerate(alphabet):

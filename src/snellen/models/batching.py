@@ -107,7 +107,8 @@ class Batching:
                     waiting.reply.set_result(reply)
         elif len(batch) > 1:
             for waiting in batch:
-                await self._answer([waiting])
+                if not waiting.reply.done():
+                    await self._answer([waiting])
         elif not batch[0].reply.done():
             batch[0].reply.set_exception(error)
 

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 from snellen.content import Image
 from snellen.errors import MediaError, Rejected
 from snellen.media import images
-from snellen.model import Model, Reply, Request
+from snellen.model import Reply, Request
 from snellen.models._profile import Profile
-from snellen.models.batching import Batching
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     """(height, width), 0 where the picture is as its background, 1 where it differs most."""
 
 LETTERS = {
-    "A": ".###. #...# ##### #...# #...#",
+    "A": "..#.. .#.#. #...# ##### #...#",
     "B": "####. #...# ####. #...# ####.",
     "C": ".###. #...# #.... #...# .###.",
     "D": "####. #...# #...# #...# ####.",
@@ -48,13 +47,13 @@ LETTERS = {
     "N": "#...# ##..# #.#.# #..## #...#",
     "O": ".###. #...# #...# #...# .###.",
     "P": "####. #...# ####. #.... #....",
-    "Q": ".###. #...# #.#.# #..#. .##.#",
+    "Q": ".###. #...# #.#.# #..## .####",
     "R": "####. #...# ####. #..#. #...#",
     "S": ".###. #.... .###. ....# .###.",
     "T": "##### ..#.. ..#.. ..#.. ..#..",
     "U": "#...# #...# #...# #...# .###.",
     "V": "#...# #...# .#.#. .#.#. ..#..",
-    "W": "#...# #...# #.#.# ##.## #...#",
+    "W": "#...# #...# #.#.# #.#.# .#.#.",
     "X": "#...# .#.#. ..#.. .#.#. #...#",
     "Y": "#...# .#.#. ..#.. ..#.. ..#..",
     "Z": "##### ...#. ..#.. .#... #####",
@@ -79,9 +78,9 @@ SOLID = 0.5
 """Pixels with more ink than this are ink, the others background: classical, and short-sighted."""
 
 
-def open_model(name: str, *, profile: Profile, api_key: str | None) -> Model:
-    """The reader, behind a queue."""
-    return Batching(Reader(f"baseline/{name}"))
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
+    """The reader; it answers batches and waits behind `models.batching`."""
+    return Reader(f"baseline/{name}")
 
 
 class Reader:

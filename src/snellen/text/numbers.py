@@ -20,7 +20,7 @@ Sums of three or more terms are added in another order there, so the last binary
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -139,16 +139,17 @@ class _NoNumber(Exception):
 
 @dataclass(frozen=True)
 class _Power:
-    base: Number
-    exponent: "Fraction | Number"
+    """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
+
+    base: "Fraction | Number | _Product"
+    exponent: Fraction | Number
 
 
 @dataclass(frozen=True)
 class _Product:
-    """Factors that are multiplied, and then divided by the product of others."""
+    """Factors, none of them a product."""
 
-    over: tuple[Number, ...]
-    under: tuple[Number, ...]
+    factors: tuple[Fraction | Number | _Power, ...]
 
 
 _Node = Fraction | Number | _Power | _Product
@@ -198,8 +199,8 @@ class _Reader:
         total = self._product()
         while self._token in SIGNS:
             sign = self._advance()
-            term = _value(self._product())
-            total = _bounded(_value(total) + (term if sign == "+" else -term))
+            term = self._product()
+            total = _bounded(_value(total) + _value(term if sign == "+" else _negated(term)))
         return total
 
     def _product(self, *, bare: bool = False) -> _Node:
@@ -208,7 +209,7 @@ class _Reader:
             if self._advance() in TIMES:
                 product = _times(product, self._signed(bare))
             else:
-                product = _Product((_value(product),), (_value(self._signed(bare)),))
+                product = _quotient(product, self._signed(bare))
         return product
 
     def _signed(self, bare: bool) -> _Node:
@@ -218,9 +219,7 @@ class _Reader:
         factors = self._postfixed()
         while self._token in _STARTS and not (bare and self._token in FUNCTION_LIKE):
             factors = _times(factors, self._postfixed())
-        if not negative:
-            return factors
-        return -factors if isinstance(factors, Fraction) else _times(Fraction(-1), factors)
+        return _negated(factors) if negative else factors
 
     def _postfixed(self) -> _Node:
         node = self._power()
@@ -233,7 +232,10 @@ class _Reader:
         node = self._atom()
         while self._token == "^":
             self._advance()
-            node = _Power(_value(node), self._script())
+            node = _Power(node if isinstance(node, Fraction) else _value(node), self._script())
+            if self._token == "_":
+                self._advance()
+                self._script()  # means nothing to them
         return node
 
     def _script(self) -> Fraction | Number:
@@ -263,21 +265,24 @@ class _Reader:
         if token == r"\pi":
             return math.pi
         if token == r"\frac":
-            return _Product((self._braced(),), (self._braced(),))
+            return _quotient(self._braced(), self._braced())
         if token == r"\sqrt":
             return self._root()
         if token == "e":
             self._expect("^")
-            return _exp(self._script())
+            power = _exp(self._script())
+            if self._token == "_":
+                raise _NoNumber
+            return power
         if token in BINOMIALS:
-            return _binomial(self._braced(), self._braced())
+            return _binomial(_value(self._braced()), _value(self._braced()))
         return self._group(token)
 
-    def _braced(self) -> Number:
+    def _braced(self) -> _Node:
         self._expect("{")
-        value = _value(self._sum())
+        node = self._sum()
         self._expect("}")
-        return value
+        return node
 
     def _group(self, opener: str) -> _Node:
         closing = []
@@ -306,7 +311,7 @@ class _Reader:
             root = self._sum()
             self._expect("]")
             exponent = 1 / root if isinstance(root, Fraction) else 1 / _value(root)
-        return _Power(self._braced(), exponent)
+        return _Power(_value(self._braced()), exponent)
 
     def _function(self) -> _Node:
         name = self._advance()
@@ -316,7 +321,7 @@ class _Reader:
             scripts[mark] = self._script()
         argument = self._argument()
         power = scripts.get("^", Fraction(0))
-        if power == Fraction(-1) and isinstance(power, Fraction) and name in INVERSES:
+        if name in INVERSES and _is_written(power, Fraction(-1)):
             return INVERSES[name](_value(argument))
         value: _Node
         if name == r"\exp":
@@ -326,7 +331,7 @@ class _Reader:
         else:
             value = FUNCTIONS[name](_value(argument))
         # They ask whether the exponent is "true", and so lose a 0.
-        return value if power == 0 and isinstance(power, Fraction) else _Power(_value(value), power)
+        return value if _is_written(power, Fraction(0)) else _Power(_value(value), power)
 
     def _argument(self) -> _Node:
         """In round brackets that hold all of it, or bare: what follows as far as no further function comes."""
@@ -346,33 +351,97 @@ def _value(node: _Node) -> Number:
     if isinstance(node, Fraction):
         return node.numerator if node.denominator == 1 else node.numerator / node.denominator
     if isinstance(node, _Power):
-        return _raised(node.base, node.exponent)
+        return _raised(_value(node.base), node.exponent)
     if isinstance(node, _Product):
-        value = _multiplied(node.over)
-        return value / _multiplied(node.under) if node.under else value
+        return _product_value(node.factors)
     return node
 
 
-def _multiplied(factors: tuple[Number, ...]) -> Number:
+def _times(left: _Node, right: _Node) -> _Product:
+    factors: list[Fraction | Number | _Power] = []
+    for node in (left, right):
+        factors += node.factors if isinstance(node, _Product) else [node]
+    return _Product(tuple(factors))
+
+
+def _quotient(upper: _Node, lower: _Node) -> _Product:
+    over = _value(upper) if isinstance(upper, _Product) else upper
+    return _Product((over, _Power(_value(lower) if isinstance(lower, _Power) else lower, Fraction(-1))))
+
+
+def _negated(node: _Node) -> _Node:
+    return -node if isinstance(node, Fraction) else _times(Fraction(-1), node)
+
+
+def _product_value(factors: tuple[Fraction | Number | _Power, ...]) -> Number:
+    """The product as they write it out and compute it, wrongly where it begins with a negative number and has one divisor.
+
+    They leave out the brackets there: -3/2.675 is -3/107/40, and -\\frac{1}{2\\pi} is -1*1/2*pi.
+    """
+    over, under = _written_out(factors)
+    value = _multiplied(over)
+    if len(under) == 1 and _is_negative(factors):
+        lower = under[0]
+        if isinstance(lower, Fraction) and lower > 0:
+            return value / lower.numerator / lower.denominator
+        if isinstance(lower, _Product) and _in_order(factors) and not _is_negative(lower.factors):
+            first, *more = lower_over if (lower_over := _written_out(lower.factors)[0]) else [1]
+            value = _multiplied([value / first, *more])
+            under = _written_out(lower.factors)[1]
+    return value / _multiplied([_value(factor) for factor in under]) if under else value
+
+
+def _written_out(
+    factors: tuple[Fraction | Number | _Power, ...],
+) -> tuple[list[Number], list[Fraction | Number | _Product]]:
+    """Numerator and denominator."""
+    in_order = _in_order(factors)
+    over: list[Number] = []
+    under: list[Fraction | Number | _Product] = []
+    for factor in factors if in_order else sorted(factors, key=_rank):
+        if isinstance(factor, _Power) and isinstance(factor.exponent, Fraction) and factor.exponent < 0:
+            # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
+            positive = _Power(factor.base, -factor.exponent)
+            under.append(factor.base if factor.exponent == -1 else _value(positive))
+        elif isinstance(factor, Fraction) and not in_order:
+            over.append(factor.numerator)
+            if factor.denominator > 1:
+                under.append(factor.denominator)
+        else:
+            over.append(_value(factor))
+    return over, under
+
+
+def _in_order(factors: tuple[Fraction | Number | _Power, ...]) -> bool:
+    """Whether they write the factors out as they come, and not numbers first; so where two written numbers meet."""
+    first, *others = factors
+    return _is_written(first, Fraction(1)) or any(
+        isinstance(factor, Fraction)
+        or isinstance(factor, _Power)
+        and all(isinstance(n, Fraction) and n.denominator == 1 for n in (factor.base, factor.exponent))
+        for factor in others
+    )
+
+
+def _rank(factor: Fraction | Number | _Power) -> int:
+    if isinstance(factor, Fraction):
+        return 0
+    return 1 if isinstance(factor, _Power) and isinstance(factor.base, Fraction) else 2
+
+
+def _is_negative(factors: tuple[Fraction | Number | _Power, ...]) -> bool:
+    return isinstance(factors[0], Fraction) and factors[0] < 0
+
+
+def _is_written(node: _Node, number: Fraction) -> bool:
+    return isinstance(node, Fraction) and node == number
+
+
+def _multiplied(factors: Iterable[Number]) -> Number:
     product: Number = 1
     for factor in factors:
         product = _bounded(product * factor)
     return product
-
-
-def _times(left: _Node, right: _Node) -> _Product:
-    over: list[Number] = []
-    under: list[Number] = []
-    for node in (left, right):
-        if isinstance(node, _Product):
-            over += node.over
-            under += node.under
-        elif isinstance(node, _Power) and isinstance(node.exponent, Fraction) and node.exponent < 0:
-            # 3 · 10^{-3} is 3/1000 there, which rounds otherwise than 3 · 0.001.
-            under.append(_value(_Power(node.base, -node.exponent)))
-        else:
-            over.append(_value(node))
-    return _Product(tuple(over), tuple(under))
 
 
 def _raised(base: Number, exponent: Fraction | Number) -> Number:
@@ -406,9 +475,9 @@ def _binomial(upper: Number, lower: Number) -> Fraction:
 
 def _exp(argument: _Node) -> _Node:
     """They write exp(1) as a letter, which then has no value."""
-    if argument == Fraction(0) and isinstance(argument, Fraction):
+    if _is_written(argument, Fraction(0)):
         return Fraction(1)
-    if argument == Fraction(1) and isinstance(argument, Fraction):
+    if _is_written(argument, Fraction(1)):
         raise _NoNumber
     return math.exp(_value(argument))
 

@@ -15,7 +15,7 @@ from snellen.formats import predictions
 from snellen.metrics import Columns, mean
 from snellen.model import Reply
 from snellen.sample import Sample
-from snellen.score import Report, Scored, Tally, score_predictions
+from snellen.scoring import Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
 
 TARGETS = {"a": "yes", "b": "no", "c": "yes", "d": "no"}

@@ -1,0 +1,109 @@
+"""A model for tests that says what it is told to say, when it is told to: replies, rankings and streams.
+
+    model = Scripted(lambda request: "A")
+    model = Scripted([Reply(text="A"), Overloaded("busy"), Reply(text="B")])
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from snellen.errors import ModelError
+from snellen.model import Emission, Frame, Query, Ranked, Reply, Request, SessionSpec
+
+T = TypeVar("T")
+Said = str | Reply | ModelError
+Say = Callable[[Request], Said]
+
+
+class Scripted:
+    """Keeps all three protocols. `say` is a function of the request, or outcomes in order, the last of which is repeated.
+
+    `rank` gives log-probabilities by choice; `stream` maps media times in seconds to what is said then, and `answers` queries' ids to answers. `requests` are kept in the order
+    in which they came, `most` is how many were there at once.
+    """
+
+    def __init__(
+        self,
+        say: Say | Sequence[Said] = (),
+        *,
+        name: str = "scripted",
+        delay: float = 0.0,
+        rank: Callable[[Request], Sequence[Ranked]] | None = None,
+        stream: Mapping[float, str] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.requests: list[Request] = []
+        self.most = 0
+        self._say = say if callable(say) else self._in_order(say)
+        self._delay = delay
+        self._rank = rank
+        self._stream = dict(stream or {})
+        self._answers = dict(answers or {})
+        self._now = 0
+
+    async def generate(self, request: Request) -> Reply:
+        """The next reply; a scripted error is raised."""
+        said = await self._ask(request, self._say)
+        if isinstance(said, ModelError):
+            raise said
+        return said if isinstance(said, Reply) else Reply(text=said, stop="stop")
+
+    async def rank(self, request: Request) -> Sequence[Ranked]:
+        """The scripted log-probabilities; without a script the first choice is likeliest."""
+        ranked = self._rank or _first_likeliest
+        return await self._ask(request, ranked)
+
+    async def open(self, spec: SessionSpec) -> ScriptedSession:
+        return ScriptedSession(self._stream, self._answers)
+
+    async def _ask(self, request: Request, answer: Callable[[Request], T]) -> T:
+        self.requests.append(request)
+        self._now += 1
+        self.most = max(self.most, self._now)
+        try:
+            await asyncio.sleep(self._delay)
+            return answer(request)
+        finally:
+            self._now -= 1
+
+    def _in_order(self, outcomes: Sequence[Said]) -> Say:
+        def say(_: Request) -> Said:
+            return outcomes[min(len(self.requests), len(outcomes)) - 1]
+
+        return say
+
+
+class ScriptedSession:
+    """Says each scripted line when the frame of its time has come; its whole state is the time it has seen."""
+
+    def __init__(
+        self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0
+    ) -> None:
+        self._stream = stream
+        self._answers = answers
+        self._seen = seen
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        before, self._seen = self._seen, max(self._seen, *(frame.time for frame in frames))
+        due = [time for time in sorted(self._stream) if before < time <= self._seen]
+        return [Emission(text=self._stream[time]) for time in due]
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        text = self._answers.get(query.id)
+        if text is None and must_answer:
+            text = f"seen up to {self._seen:g} s"
+        return [] if text is None else [Emission(text=text, query=query.id)]
+
+    async def fork(self) -> ScriptedSession:
+        return ScriptedSession(self._stream, self._answers, self._seen)
+
+    async def close(self) -> None:
+        pass
+
+
+def _first_likeliest(request: Request) -> Sequence[Ranked]:
+    return [Ranked(-1.0 - place, 1) for place, _ in enumerate(request.choices)]

@@ -1,0 +1,200 @@
+"""Imports point one way, inside functions and for types too: a test that reads the source."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "snellen"
+# Each line imports only from the lines above it; names on one line never import each other.
+LAYERS = """
+    errors stats text
+    content
+    media
+    sample model
+    transport store
+    answers datasets drawing metrics models prompts
+    benchmark formats
+    benchmarks judge runner scoring
+    dummies executors
+    catalog suites capabilities
+    result
+    report
+    api testing
+    view
+    cli
+    __main__
+"""
+LEVEL = {name: level for level, line in enumerate(LAYERS.splitlines()) for name in line.split()}
+ONLY: Mapping[str, tuple[str, ...]] = {
+    "aiohttp": ("transport.py",),
+    "PIL": ("media/",),
+    "av": ("media/",),
+    "os.environ": ("catalog.py", "datasets/"),
+    "os.environb": ("catalog.py", "datasets/"),
+    "os.getenv": ("catalog.py", "datasets/"),
+    # What a request was made from: a back end that reads it could fit its prompt to the benchmark.
+    ".origin": ("benchmark.py", "models/vlmevalkit.py"),
+}
+
+
+def violations(source: Path) -> list[str]:
+    """What the files under `source`, a package's folder, use and may not; a sentence each."""
+    found = []
+    for path in sorted(source.rglob("*.py")):
+        place = path.relative_to(source).as_posix()
+        for name in dict.fromkeys(used(path, source)):
+            if reason := _fault(place, name):
+                found.append(f"{place} {reason}")
+    return found
+
+
+def used(path: Path, source: Path) -> Iterator[str]:
+    """Dotted names of all that a file imports or takes from `os`, and `.origin` where it reads that."""
+    package = [source.name, *path.relative_to(source).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom():
+                start = package[: len(package) + 1 - node.level] if node.level else []
+                module = ".".join([*start, *filter(None, [node.module])])
+                yield from (_module(f"{module}.{alias.name}", source) for alias in node.names)
+            case ast.Call(func=ast.Name("import_module") | ast.Attribute(attr="import_module")):
+                yield _text(node.args[0]).rstrip(".")
+            case ast.Attribute(value=ast.Name("os")):
+                yield f"os.{node.attr}"
+            case ast.Attribute(attr="origin"):
+                yield ".origin"
+
+
+def _module(name: str, source: Path) -> str:
+    """The module that a name of ours lies in: `snellen.a` for `snellen.a.b`, where b is no file."""
+    package, *rest = name.split(".")
+    if package != source.name or rest == ["__version__"]:
+        return name
+    path = source.joinpath(*rest)
+    return name if path.is_dir() or path.with_suffix(".py").exists() else name.rpartition(".")[0]
+
+
+def _text(node: ast.expr) -> str:
+    """A string as far as it is known before the program runs."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return _text(node.values[0])
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _fault(place: str, name: str) -> str | None:
+    for only, places in ONLY.items():
+        if name == only or name.startswith(f"{only}."):
+            allowed = place.startswith(places)
+            return None if allowed else f"uses {only}, which {' and '.join(places)} alone may"
+    top, _, rest = name.partition(".")
+    if top != SOURCE.name or place == "__init__.py" or rest == "__version__":
+        return None
+    mine, theirs = re.split(r"\.py|/", place)[0], rest.partition(".")[0]
+    if mine not in LEVEL:
+        return "is in no layer: give it a place in LAYERS"
+    if theirs == mine:
+        allowed = rest.rpartition(".")[2].startswith("_") or place == f"{mine}/__init__.py"
+        return None if allowed else f"imports {name}, which is not private to its folder"
+    # The package itself, and what is in no layer, is below nothing.
+    allowed = LEVEL.get(theirs, len(LEVEL)) < LEVEL[mine]
+    return None if allowed else f"imports {name}, which is not below it"
+
+
+def test_every_import_points_down() -> None:
+    assert violations(SOURCE) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "name"),
+    [
+        ("stats/__init__.py", "import snellen.cli", "snellen.cli"),
+        ("stats/__init__.py", "from snellen import cli", "snellen.cli"),
+        ("stats/__init__.py", "from ..cli import main", "snellen.cli"),
+        ("store/a.py", "def f():\n    from snellen.cli import main", "snellen.cli"),
+        ("store/a.py", "if TYPE_CHECKING:\n    import snellen.api", "snellen.api"),
+        ("store/a.py", "import_module('snellen.api')", "snellen.api"),
+        ("model.py", "importlib.import_module(f'snellen.models.{name}')", "snellen.models"),
+        ("models/a.py", "from snellen.metrics import mean", "snellen.metrics"),
+        ("model.py", "import snellen", "snellen"),
+        ("model.py", "from snellen import nowhere", "snellen"),
+    ],
+)
+def test_an_import_of_what_is_not_below_is_found(
+    tmp_path: Path, place: str, text: str, name: str
+) -> None:
+    found = violations(_package(tmp_path, place, text))
+    assert found == [f"{place} imports {name}, which is not below it"]
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "name"),
+    [
+        ("models/a.py", "from snellen.models.b import c", "snellen.models.b"),
+        ("models/a.py", "from . import b", "snellen.models.b"),
+        ("stats/_a.py", "from snellen.stats import mean", "snellen.stats"),
+    ],
+)
+def test_an_import_of_a_neighbours_public_file_is_found(
+    tmp_path: Path, place: str, text: str, name: str
+) -> None:
+    found = violations(_package(tmp_path, place, text))
+    assert found == [f"{place} imports {name}, which is not private to its folder"]
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "name"),
+    [
+        ("models/a.py", "import aiohttp", "aiohttp"),
+        ("drawing/a.py", "from PIL import Image", "PIL"),
+        ("store/a.py", "import av.video", "av"),
+        ("runner/a.py", "os.environ['KEY']", "os.environ"),
+        ("runner/a.py", "from os import getenv", "os.getenv"),
+        ("models/openai.py", "request.origin.benchmark", ".origin"),
+    ],
+)
+def test_a_use_of_what_belongs_to_another_file_is_found(
+    tmp_path: Path, place: str, text: str, name: str
+) -> None:
+    found = violations(_package(tmp_path, place, text))
+    assert found == [f"{place} uses {name}, which {' and '.join(ONLY[name])} alone may"]
+
+
+def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
+    found = violations(_package(tmp_path, "surprise.py", "from snellen import errors"))
+    assert found == ["surprise.py is in no layer: give it a place in LAYERS"]
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("cli/__init__.py", "from snellen.stats import mean\nfrom snellen import api, __version__"),
+        ("models/__init__.py", "from snellen.models.b import c\nfrom .a import d"),
+        ("models/a.py", "from snellen.models._b import c\nfrom snellen.models import _b"),
+        ("models/a.py", "from ._b import c"),
+        ("transport.py", "import aiohttp"),
+        ("media/images.py", "import PIL.Image"),
+        ("datasets/_find.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
+        ("benchmark.py", "request.origin"),
+        ("__init__.py", "from snellen import api"),
+    ],
+)
+def test_what_is_allowed_is_let_through(tmp_path: Path, place: str, text: str) -> None:
+    assert violations(_package(tmp_path, place, text)) == []
+
+
+def _package(folder: Path, place: str, text: str) -> Path:
+    """A package of empty files, one of which has this text."""
+    source = folder / "snellen"
+    files = ["api.py", "errors.py", "models/a.py", "models/b.py", "models/_b.py"]
+    folders = ["cli", "metrics", "models", "stats"]
+    for name in [*(f"{folder}/__init__.py" for folder in folders), *files, place]:
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (source / place).write_text(text)
+    return source
