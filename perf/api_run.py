@@ -1,14 +1,17 @@
 """An API run of `snellen run` beside the floor client, against one mock server, in one run.
 
-usage: python perf/api_run.py [--peers ../shared/bench/peers] [--work DIR] [--parts slope,span128,memory,start] [--reps 3]
+usage: python perf/api_run.py [--peers ../shared/bench/peers] [--work DIR] [--parts
+slope,span128,memory,start] [--reps 3]
 
-slope    CPU a sample from N = 200 to 3,000 (54 kB JPEGs, 100 ms, 32 at once), request span over ceil(N / 32) x latency, run folder, memory
+slope    CPU a sample from N = 200 to 3,000 (54 kB JPEGs, 100 ms, 32 at once), request span over
+ceil(N / 32) x latency, run folder, memory
 span128  request span at 128 at once, N = 12,800
 memory   peak memory at 100,000 samples (2 kB pictures, no latency) against 3,000
 start    seconds from the start of the process to the first request
 resume   seconds to the next request with 100,000 finished samples
 
-Prints one line a run and, at the end, each budget of DESIGN section 9 with what was measured. The floor clients are those of the peers' workloads: the least that a
+Prints one line a run and, at the end, each budget of DESIGN section 9 with what was measured. The
+floor clients are those of the peers' workloads: the least that a
 Python client can do. CPU is user + system of the process and its children, by wait4.
 """
 
@@ -87,9 +90,14 @@ def data(n: int, small: bool = False) -> Path:
                 size = 64 if small else 448
                 picture.write_bytes(make_datasets.picture(np.random.default_rng([0, number]), size))
             row = {"id": i, "image": f"images/{number:06d}.jpg", "question": question}
-            row |= dict(zip("ABCD", options, strict=True)) | {"answer": answer, "category": f"cat{i % 5}"}
+            row |= dict(zip("ABCD", options, strict=True)) | {
+                "answer": answer,
+                "category": f"cat{i % 5}",
+            }
             file.write(json.dumps(row) + "\n")
-            floor.append({"question": question, "choices": options, "target": answer, "image": str(picture)})
+            floor.append(
+                {"question": question, "choices": options, "target": answer, "image": str(picture)}
+            )
     (folder / f"inspect/synmcq{n}.json").write_text(json.dumps(floor))
     return rows
 
@@ -99,8 +107,9 @@ def ours(rows: Path, n: int, concurrency: int, latency: float, fresh: bool = Tru
     if fresh:
         shutil.rmtree(out, ignore_errors=True)
     found = measured(
-        [str(SNELLEN), "run", "-b", str(rows), "-m", "openai/mock", "--base-url", f"http://127.0.0.1:{args.port}/v1",
-         "--concurrency", str(concurrency), "--max-tokens", "16", "--temperature", "0", "--out", str(out)],
+        [str(SNELLEN), "run", "-b", str(rows), "-m", "openai/mock",
+         "--base-url", f"http://127.0.0.1:{args.port}/v1", "--concurrency", str(concurrency),
+         "--max-tokens", "16", "--temperature", "0", "--out", str(out)],
         latency,
     )  # fmt: skip
     files = [path for path in out.rglob("*") if path.is_file()]
@@ -115,7 +124,8 @@ def ours(rows: Path, n: int, concurrency: int, latency: float, fresh: bool = Tru
 
 def floor(n: int, client: str, concurrency: int = 32) -> dict:
     return measured(
-        [sys.executable, str(PEERS / "floor_client.py"), "--data", str(WORK / "data"), "--port", str(args.port),
+        [sys.executable, str(PEERS / "floor_client.py"), "--data", str(WORK / "data"),
+         "--port", str(args.port),
          "--n", str(n), "--concurrency", str(concurrency), "--client", client],
         LATENCY,
     )  # fmt: skip
@@ -133,7 +143,14 @@ def least(runs: list[dict], key: str) -> float:
 budgets: list[tuple[str, str, str]] = []
 WORK.mkdir(parents=True, exist_ok=True)
 mock = subprocess.Popen(
-    [sys.executable, str(PEERS / "mock_server.py"), "--port", str(args.port), "--latency", str(LATENCY)],
+    [
+        sys.executable,
+        str(PEERS / "mock_server.py"),
+        "--port",
+        str(args.port),
+        "--latency",
+        str(LATENCY),
+    ],
     stdout=subprocess.PIPE,
 )
 try:
@@ -159,11 +176,36 @@ try:
         }
         ratio = slopes["ours"] / slopes["floor aiohttp"]
         print("CPU ms a sample:", {name: round(slope, 3) for name, slope in slopes.items()})
-        budgets.append(("CPU a sample", "<= 0.5 ms and <= 2.5 x aiohttp floor", f"{slopes['ours']:.3f} ms, {ratio:.2f} x"))
+        budgets.append(
+            (
+                "CPU a sample",
+                "<= 0.5 ms and <= 2.5 x aiohttp floor",
+                f"{slopes['ours']:.3f} ms, {ratio:.2f} x",
+            )
+        )
         ideal = math.ceil(3000 / 32) * LATENCY
-        budgets.append(("span / ideal, 32, N = 3,000", "<= 1.05", f"{least(runs['ours', 3000], 'span') / ideal:.3f} (floor aiohttp {least(runs['floor aiohttp', 3000], 'span') / ideal:.3f})"))
-        budgets.append(("memory at 3,000", "<= 120 MB", f"{least(runs['ours', 3000], 'rss') * 1.048576:.0f} MB"))
-        budgets.append(("run folder a sample", "<= 1 kB + prompt + reply", f"{least(runs['ours', 3000], 'folder'):.0f} bytes in all"))
+        budgets.append(
+            (
+                "span / ideal, 32, N = 3,000",
+                "<= 1.05",
+                f"{least(runs['ours', 3000], 'span') / ideal:.3f} (floor aiohttp "
+                f"{least(runs['floor aiohttp', 3000], 'span') / ideal:.3f})",
+            )
+        )
+        budgets.append(
+            (
+                "memory at 3,000",
+                "<= 120 MB",
+                f"{least(runs['ours', 3000], 'rss') * 1.048576:.0f} MB",
+            )
+        )
+        budgets.append(
+            (
+                "run folder a sample",
+                "<= 1 kB + prompt + reply",
+                f"{least(runs['ours', 3000], 'folder'):.0f} bytes in all",
+            )
+        )
     if "span128" in parts:
         rows = data(12_800)
         found = [ours(rows, 12_800, 128, LATENCY) for _ in range(args.reps)]
@@ -171,12 +213,28 @@ try:
         say("ours", 12_800, found[-1])
         say("floor aiohttp", 12_800, base[-1])
         ideal = 12_800 / 128 * LATENCY
-        budgets.append(("span / ideal, 128, N = 12,800", "<= 1.10", f"{least(found, 'span') / ideal:.3f} (floor aiohttp {least(base, 'span') / ideal:.3f})"))
+        budgets.append(
+            (
+                "span / ideal, 128, N = 12,800",
+                "<= 1.10",
+                f"{least(found, 'span') / ideal:.3f} (floor aiohttp "
+                f"{least(base, 'span') / ideal:.3f})",
+            )
+        )
     if "memory" in parts:
-        small, large = ours(data(3000, True), 3000, 32, 0.0), ours(data(100_000, True), 100_000, 32, 0.0)
+        small, large = (
+            ours(data(3000, True), 3000, 32, 0.0),
+            ours(data(100_000, True), 100_000, 32, 0.0),
+        )
         say("ours small", 3000, small)
         say("ours small", 100_000, large)
-        budgets.append(("memory growth 3,000 -> 100,000", "<= 50 MB", f"{(large['rss'] - small['rss']) * 1.048576:.0f} MB"))
+        budgets.append(
+            (
+                "memory growth 3,000 -> 100,000",
+                "<= 50 MB",
+                f"{(large['rss'] - small['rss']) * 1.048576:.0f} MB",
+            )
+        )
     if "resume" in parts:
         rows = data(100_000, True)
         out = WORK / "runs"
@@ -194,7 +252,13 @@ try:
     if "start" in parts:
         rows = data(200)
         first = [ours(rows, 200, 32, LATENCY)["first"] for _ in range(2 * args.reps)]
-        budgets.append(("start to first request", "<= 0.6 s", f"{min(first):.2f} s (median {sorted(first)[len(first) // 2]:.2f})"))
+        budgets.append(
+            (
+                "start to first request",
+                "<= 0.6 s",
+                f"{min(first):.2f} s (median {sorted(first)[len(first) // 2]:.2f})",
+            )
+        )
 finally:
     mock.kill()
 print(f"\n{'budget':42} {'allowed':40} measured")

@@ -1,9 +1,13 @@
-"""SIGKILL at random instants of `snellen run`, each time started again, and what is left at the end.
+"""SIGKILL at random instants of `snellen run`, each time started again, and what is left at the
+end.
 
-usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--peers ../shared/bench/peers] [--work DIR]
+usage: python perf/kill.py [--runs 100] [--kills 1] [--n 2000] [--seed 1] [--peers
+../shared/bench/peers] [--work DIR]
 
-Each run of N questions (50 ms, 32 at once) is killed `kills` times, at instants drawn uniformly between its first request and the end that is to be expected, and
-continued by the same command. At the end each key must have exactly one reply, and the server must have seen at most N + kills x 32 requests.
+Each run of N questions (50 ms, 32 at once) is killed `kills` times, at instants drawn uniformly
+between its first request and the end that is to be expected, and
+continued by the same command. At the end each key must have exactly one reply, and the server must
+have seen at most N + kills x 32 requests.
 Seeds and instants are printed. `--runs 1 --kills 100` kills one run a hundred times.
 """
 
@@ -92,7 +96,11 @@ def one(run: int, path: Path) -> None:
     )
     report = json.loads(journal.with_name("report.json").read_bytes())
     seen = requests()
-    print(f"run {run}: seed '{args.seed} {run}', killed {len(instants)} times, instants {instants}, requests {seen}", flush=True)
+    print(
+        f"run {run}: seed '{args.seed} {run}', killed {len(instants)} times, instants "
+        f"{instants}, requests {seen}",
+        flush=True,
+    )
     assert len(finals) == args.n and set(finals.values()) == {1}, Counter(finals.values())
     assert report["replies"] == {"ok": args.n}, report["replies"]
     assert seen <= args.n + len(instants) * CONCURRENCY, seen
@@ -101,7 +109,8 @@ def one(run: int, path: Path) -> None:
 
 WORK.mkdir(parents=True, exist_ok=True)
 mock = subprocess.Popen(
-    [sys.executable, str(Path(args.peers) / "mock_server.py"), "--port", str(args.port)], stdout=subprocess.PIPE
+    [sys.executable, str(Path(args.peers) / "mock_server.py"), "--port", str(args.port)],
+    stdout=subprocess.PIPE,
 )
 try:
     assert mock.stdout is not None

@@ -1,8 +1,9 @@
 """Tests marked `heavy` skip without their packages; `--no-skips` makes a failure of every skip."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from importlib.util import find_spec
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,10 +14,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a skipped test fails")
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     absent = [name for name in ("torch", "transformers") if find_spec(name) is None]
-    if absent and item.get_closest_marker("heavy"):
-        pytest.skip(f"needs {' and '.join(absent)} (constraints-heavy.txt)")
+    reason = f"needs {' and '.join(absent)}, of constraints-heavy.txt"
+    for item in items:
+        if absent and item.get_closest_marker("heavy"):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -39,3 +42,19 @@ def _no_skip(report: Report, config: pytest.Config) -> Report:
         report.outcome = "failed"
         report.longrepr = f"skipped, and nothing may be: {report.longrepr}"
     return report
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    # A worker of xdist keeps to itself what it left out; the closing line is to count it.
+    for item in items:
+        told = getattr(item.config, "workeroutput", {})
+        told["deselected"] = told.get("deselected", 0) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    # Each worker collects, and leaves out, the same tests.
+    count = getattr(node, "workeroutput", {}).get("deselected", 0)
+    reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+    if count:
+        reporter.stats["deselected"] = [SimpleNamespace() for _ in range(count)]

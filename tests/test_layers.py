@@ -22,7 +22,8 @@ LAYERS = """
     catalog suites capabilities
     result
     report
-    api testing
+    api
+    testing
     view
     cli
     __main__
@@ -52,7 +53,7 @@ def violations(source: Path) -> list[str]:
 
 
 def used(path: Path, source: Path) -> Iterator[str]:
-    """Dotted names of all that a file imports or takes from `os`, and `.origin` where it reads that."""
+    """Dotted names of all that a file imports or takes from `os`; `.origin` where it reads one."""
     package = [source.name, *path.relative_to(source).parts[:-1]]
     for node in ast.walk(ast.parse(path.read_bytes())):
         match node:

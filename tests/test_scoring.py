@@ -198,11 +198,13 @@ def test_a_tuple_is_one_answer() -> None:
 def test_replies_to_unknown_questions_are_left_out_and_counted() -> None:
     found = report(benchmark(), {"a": "yes", "zzz": "yes"})
 
-    assert any(note.startswith("1 replies of replies.jsonl are to questions") for note in found.notes)
+    assert any(
+        note.startswith("1 replies of replies.jsonl are to questions") for note in found.notes
+    )
 
 
 def test_a_file_of_another_benchmark_is_refused() -> None:
-    with pytest.raises(DataError, match="none of its 1 ids .*'zzz'.* is an id of four"):
+    with pytest.raises(DataError, match=r"none of its 1 ids .*'zzz'.* is an id of four"):
         report(benchmark(), {"zzz": "yes"})
 
 

@@ -1,8 +1,8 @@
 """Snellen measures vision-language models on public benchmarks.
 
-    >>> import snellen
-    >>> snellen.__all__
-    ['ask', 'evaluate', 'load_run', 'score']
+>>> import snellen
+>>> snellen.__all__
+['ask', 'evaluate', 'load_run', 'score']
 """
 
 from __future__ import annotations

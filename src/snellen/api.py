@@ -1,4 +1,5 @@
-"""Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same functions."""
+"""Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same
+functions."""
 
 from __future__ import annotations
 
@@ -102,8 +103,10 @@ def evaluate(
 ) -> Result:
     """Ask a model a benchmark's questions, score the replies, and give the result.
 
-    `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a `Benchmark`; `model` a name
-    (`openai/NAME`) or an object with `async generate(request) -> Reply`. `api_key_env` names the environment variable that holds the key.
+    `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
+    `Benchmark`; `model` a name
+    (`openai/NAME`) or an object with `async generate(request) -> Reply`. `api_key_env` names the
+    environment variable that holds the key.
     Asked again with the same arguments, it asks only what has no reply yet.
 
     Raises:
@@ -224,7 +227,8 @@ INTERRUPTED = "interrupted"
 
 
 def run_plan(plan: Plan, show: Show | None = None) -> list[Finished]:
-    """Run all benchmarks × models; those on one server share its limit, different servers are asked at once.
+    """Run all benchmarks × models; those on one server share its limit, different servers are asked
+    at once.
 
     Raises:
         SnellenError: something that the caller can mend; runs under way have kept what they had.
@@ -290,7 +294,8 @@ def _prepare(
     budget: Budget,
     stack: ExitStack,
 ) -> _Job:
-    """Everything up to the first request: the data is read and checked, the folder locked, its replies known."""
+    """Everything up to the first request: the data is read and checked, the folder locked, its
+    replies known."""
     settings = _settings(plan, benchmark)
     facts = benchmark.data.facts()
     opened = _open(plan, spec, benchmark, settings)
@@ -393,7 +398,9 @@ def run_identity(
         "profile": profile.changes_answers(),
         "generation": {
             "max_tokens": generation.max_tokens,
-            "temperature": None if generation.temperature is None else float(generation.temperature),
+            "temperature": None
+            if generation.temperature is None
+            else float(generation.temperature),
             "top_p": generation.top_p,
             "seed": settings.seed,
         },
@@ -409,7 +416,8 @@ def _manifest(
     run: Run,
     was: str,
 ) -> dict[str, Any]:
-    """The identity, and whatever else is needed to repeat the run. No keys: they are never in a profile."""
+    """The identity, and whatever else is needed to repeat the run. No keys: they are never in a
+    profile."""
     before = run.manifest() if was == "continued" else {}
     session = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -445,9 +453,7 @@ def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
     return Result(report, job.run.path, stopped)
 
 
-def _score_folder(
-    path: Path, scorings: Sequence[str] | None, missing: Missing | None
-) -> Result:
+def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing | None) -> Result:
     run = Run(path)
     manifest = run.manifest()
     identity = manifest["identity"]
@@ -519,7 +525,9 @@ class _interrupts:
 
     def _stop(self) -> None:
         self._loop.remove_signal_handler(signal.SIGINT)
-        print("stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr)
+        print(
+            "stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr
+        )
         for stop in self._stops:
             stop.set(INTERRUPTED, interrupted=True)
 
@@ -529,7 +537,8 @@ class _interrupts:
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its own."""
+    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
+    own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

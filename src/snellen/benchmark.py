@@ -1,6 +1,7 @@
 """What a benchmark is: rows, a prompt, and ways to score. All of it pure.
 
-    row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading --score--> number --metrics--> Estimate
+row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading --score-->
+number --metrics--> Estimate
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +33,8 @@ Missing = Literal["wrong", "excluded"]
 class Reading:
     """What one scoring found in one reply.
 
-    `answer` is None where nothing could be read; `rule` names the rule that fired; `guessed` says that the authors' code drew
+    `answer` is None where nothing could be read; `rule` names the rule that fired; `guessed` says
+    that the authors' code drew
     at random; `candidates` are the answers it could have been.
     """
 
@@ -56,9 +58,12 @@ class Judge:
 class Scoring:
     """One way to score a benchmark's replies.
 
-    `version` is raised when scores move; replies stay valid. `source` is repository@commit:file#lines, or `ours`. `score`
-    gives None where only the whole set has a score; an unparsed reply is given to it as any other, and scores 0 unless the authors' rule says else.
-    `missing` is what becomes of a question without a reply in other people's prediction files. `best` is the score of a perfect
+    `version` is raised when scores move; replies stay valid. `source` is
+    repository@commit:file#lines, or `ours`. `score`
+    gives None where only the whole set has a score; an unparsed reply is given to it as any other,
+    and scores 0 unless the authors' rule says else.
+    `missing` is what becomes of a question without a reply in other people's prediction files.
+    `best` is the score of a perfect
     answer, for the bounds of an incomplete run.
     """
 
@@ -77,8 +82,10 @@ class Scoring:
 class Check:
     """What dummy models must score on the bundled rows, so that `snellen check` can prove a file.
 
-    `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is not right. `expect` maps a
-    scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get, to 1e-9.
+    `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is
+    not right. `expect` maps a
+    scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get,
+    to 1e-9.
     """
 
     says: Callable[[Sample, str], str]
@@ -88,12 +95,17 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Rows, what is asked about each, and how the replies are scored; the first scoring is the headline.
+    """Rows, what is asked about each, and how the replies are scored; the first scoring is the
+    headline.
 
-    `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked again. `prompt` gives the whole conversation to
-    send, and () when there is no further turn; it is not asked for more than `turns` turns (None: until it gives ()). The last
-    turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an image, a video), from
-    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together. `options` are what this benchmark was loaded with;
+    `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked
+    again. `prompt` gives the whole conversation to
+    send, and () when there is no further turn; it is not asked for more than `turns` turns (None:
+    until it gives ()). The last
+    turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an
+    image, a video), from
+    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
+    `options` are what this benchmark was loaded with;
     `notes` are said in every result.
     """
 

@@ -48,7 +48,8 @@ OFFICIAL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class Entry:
-    """A benchmark's file: its canonical name, the first line of its sheet, and the names that others know it by."""
+    """A benchmark's file: its canonical name, the first line of its sheet, and the names that
+    others know it by."""
 
     name: str
     title: str
@@ -72,9 +73,11 @@ def benchmark(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """The benchmark that a name with options (`mathvision:split=testmini`), or a file of rows, means.
+    """The benchmark that a name with options (`mathvision:split=testmini`), or a file of rows,
+    means.
 
-    `data` is the folder or file with its rows, `synthetic` the few that are bundled. `task` and `columns` are for files of rows alone.
+    `data` is the folder or file with its rows, `synthetic` the few that are bundled. `task` and
+    `columns` are for files of rows alone.
 
     Raises:
         CatalogError: no benchmark of that name. UsageError: an option that it has not.
@@ -117,7 +120,8 @@ def metrics() -> Iterator[tuple[str, str]]:
 
 
 def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
-    """The file's stem and the options that a name stands for; other toolkits' names are known too."""
+    """The file's stem and the options that a name stands for; other toolkits' names are known
+    too."""
     stem = name.lower().replace("-", "_")
     if (FOLDER / f"{stem}.py").exists() and not stem.startswith("_"):
         return stem, {}
@@ -155,14 +159,15 @@ def _split_options(spec: str) -> tuple[str, dict[str, str]]:
     for pair in filter(None, rest.split(",")):
         key, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"{spec}: {pair!r} is no option; options are written name=value, with commas between.")
+            raise UsageError(
+                f"{spec}: {pair!r} is no option; options are written name=value, with commas "
+                "between."
+            )
         options[key.strip().replace("-", "_")] = value.strip()
     return name, options
 
 
-def _typed(
-    make: Callable[..., Benchmark], given: Mapping[str, Any], name: str
-) -> dict[str, Any]:
+def _typed(make: Callable[..., Benchmark], given: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Options as the benchmark's function wants them."""
     hints = get_type_hints(make)
     known = [key for key in inspect.signature(make).parameters if key != "data"]
@@ -212,7 +217,8 @@ def _kebab(stem: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what suits it (None: find out)."""
+    """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what
+    suits it (None: find out)."""
 
     model: Model
     name: str
@@ -222,7 +228,8 @@ class Opened:
 
 
 def model(spec: str, profile: Profile | None = None) -> Opened:
-    """The model that a name means, opened: `openai/NAME`, `baseline/NAME`, `recorded/RUN`, `python:FILE:NAME`.
+    """The model that a name means, opened: `openai/NAME`, `baseline/NAME`, `recorded/RUN`,
+    `python:FILE:NAME`.
 
     Raises:
         CatalogError: no model of that name. UsageError: it cannot be opened so.
@@ -277,7 +284,8 @@ def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
 
 
 def _key(spec: str, profile: Profile) -> str | None:
-    """The key of a server. The official service's own variable is the default there, and goes nowhere else."""
+    """The key of a server. The official service's own variable is the default there, and goes
+    nowhere else."""
     variable = profile.api_key_env or (None if profile.base_url else "OPENAI_API_KEY")
     if variable is None:
         return None
@@ -285,8 +293,15 @@ def _key(spec: str, profile: Profile) -> str | None:
     if key:
         return key
     if profile.base_url:
-        raise UsageError(f"{spec}: the environment variable {variable} is not set; it is to hold the key.")
+        raise UsageError(
+            f"{spec}: the environment variable {variable} is not set; it is to hold the key."
+        )
     raise UsageError(
         f"{spec}: no --base-url, and no key in {variable} for the official service. "
         "Name a server with --base-url, or set the key."
     )
+
+
+def keys_set() -> Mapping[str, bool]:
+    """The variables in which keys are looked for by themselves, and whether they are set."""
+    return {"OPENAI_API_KEY": bool(os.environ.get("OPENAI_API_KEY"))}

@@ -28,7 +28,8 @@ class Image:
     """One image, by reference.
 
     `place` is what a person calls it (a path as the data set writes it, `row 3, image`), shown in
-    messages and stored. `within` is a folder that a path may not leave. The last four are known once
+    messages and stored. `within` is a folder that a path may not leave. The last four are known
+    once
     `media.images.load` has read it: `source` is then the bytes as a model gets them, `digest` is
     `sha256:<hex>` of those bytes, `width` and `height` are pixels.
     """

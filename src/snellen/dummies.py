@@ -1,6 +1,7 @@
 """Models that know what no model may know: the answers, or what most answers are.
 
-Each is a table of replies by request digest, made here from the benchmark itself and handed to `recorded`: no back end ever sees a target.
+Each is a table of replies by request digest, made here from the benchmark itself and handed to
+`recorded`: no back end ever sees a target.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def table(
     seed: int | None = None,
     repeats: int = 1,
 ) -> Mapping[str, Reply]:
-    """What a model that says `say(sample)` replies, by the digest of the request that the runner will make."""
+    """What a model that says `say(sample)` replies, by the digest of the request that the runner
+    will make."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.sample(row.place, row)
@@ -74,10 +76,12 @@ def hedging(check: Check) -> Say:
 
 
 def most_frequent(benchmark: Benchmark) -> Say:
-    """The data set's most frequent answer to questions with this many choices, in the words that the prompt asks for.
+    """The data set's most frequent answer to questions with this many choices, in the words that
+    the prompt asks for.
 
     Raises:
-        UsageError: the benchmark's answers are hidden, or its file does not say in which words it wants them.
+        UsageError: the benchmark's answers are hidden, or its file does not say in which words it
+        wants them.
     """
     counts: dict[int, Counter[str]] = {}
     for row in benchmark.data:

@@ -5,9 +5,11 @@
     ├── DataError            a data set's file or row is not what the benchmark expects
     │   └── MediaError       one image or video cannot be read: fails its sample, the run goes on
     ├── CatalogError         no benchmark or model of that name, or two of them
-    ├── StoreError           a run folder is locked, full, foreign or newer than this version: ends the run
+    ├── StoreError           a run folder is locked, full, foreign or newer than this version: ends
+    the run
     └── ModelError           a model gave no reply
-        ├── Overloaded       try again later (408, 409, 425, 429, 5xx, time-out): the runner asks again
+        ├── Overloaded       try again later (408, 409, 425, 429, 5xx, time-out): the runner asks
+        again
         └── Rejected         will fail again (400, 401, 404): recorded, not asked again
 
 Every message says what happened, in which file, row, sample or model, and what to do.
@@ -60,7 +62,8 @@ class Overloaded(ModelError):
 class Rejected(ModelError):
     """No reply, and none to be expected from asking the same again.
 
-    `hopeless` says that no other question will be answered either (401, no such model), which ends the run.
+    `hopeless` says that no other question will be answered either (401, no such model), which ends
+    the run.
     """
 
     def __init__(self, message: str, *, hopeless: bool = False) -> None:

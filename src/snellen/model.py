@@ -79,7 +79,8 @@ def request_digest(request: Request) -> str:
 
 
 def loaded(request: Request) -> Request:
-    """The request with its images read, checked and digested; itself where there is nothing to read.
+    """The request with its images read, checked and digested; itself where there is nothing to
+    read.
 
     Raises:
         MediaError: one cannot be read.
@@ -89,7 +90,9 @@ def loaded(request: Request) -> Request:
     messages = tuple(
         Message(
             message.role,
-            tuple(images.load(part) if isinstance(part, Image) else part for part in message.content),
+            tuple(
+                images.load(part) if isinstance(part, Image) else part for part in message.content
+            ),
         )
         for message in request.messages
     )
@@ -108,7 +111,8 @@ def _part_digest(part: Part) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens as the server counted them; None where it did not say. `reasoning` is part of `output`."""
+    """Tokens as the server counted them; None where it did not say. `reasoning` is part of
+    `output`."""
 
     input: int | None = None
     output: int | None = None
@@ -138,8 +142,10 @@ ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
 class Reply:
     """What a model said.
 
-    `stop` is the server's finish reason in its own words but for two: `length` (cut at the token limit)
-    and `filter` (the service withheld the reply). `choices` has one entry per choice of a `rank` request.
+    `stop` is the server's finish reason in its own words but for two: `length` (cut at the token
+    limit)
+    and `filter` (the service withheld the reply). `choices` has one entry per choice of a `rank`
+    request.
     """
 
     text: str = ""
@@ -203,7 +209,8 @@ class Query:
 class Emission:
     """Something a session said. Its time is set by the runner.
 
-    `query` names the question it answers, None where the model does not say; `final` is False for part of a message
+    `query` names the question it answers, None where the model does not say; `final` is False for
+    part of a message
     that goes on; `silence` is the model's own score for saying nothing, where it has one.
     """
 

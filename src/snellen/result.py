@@ -61,7 +61,8 @@ class Result:
 
 
 def summary(result: Result) -> str:
-    """A result in a few plain lines: headline, interval, n, what failed and what could not be read."""
+    """A result in a few plain lines: headline, interval, n, what failed and what could not be
+    read."""
     report = result.report
     lines = [f"{report.benchmark} · {report.model or 'replies from a file'}"]
     for name, scoring in report.scorings.items():
@@ -94,7 +95,8 @@ def shown(metric: MetricReport) -> str:
         text += f"  [{metric.ci95[0] * scale:.2f}, {metric.ci95[1] * scale:.2f}]"
     text += f"  n {metric.n:,}"
     if metric.bounds is not None:
-        text += f"  between {metric.bounds[0] * scale:.2f} and {metric.bounds[1] * scale:.2f} if all were known"
+        low, high = (f"{bound * scale:.2f}" for bound in metric.bounds)
+        text += f"  between {low} and {high} if all were known"
     if metric.ci95 is None and metric.reason:
         text += f"  ({metric.reason})"
     return text
@@ -117,4 +119,6 @@ def load_report(path: Path) -> Result:
     try:
         return Result(msgspec.json.decode(raw, type=Report), folder)
     except msgspec.DecodeError as error:
-        raise StoreError(f"{folder / REPORT} is not a report: {error}. `snellen score` makes it anew.") from error
+        raise StoreError(
+            f"{folder / REPORT} is not a report: {error}. `snellen score` makes it anew."
+        ) from error

@@ -10,8 +10,10 @@ from snellen.content import Image, Video
 class Sample:
     """One question, what it shows, and what is right.
 
-    `id` is unique in its benchmark and taken from the data set where it has ids. `target` is the one
-    right answer, `references` are several people's; None and () where the answer is hidden. `tags` are what results are broken
+    `id` is unique in its benchmark and taken from the data set where it has ids. `target` is the
+    one
+    right answer, `references` are several people's; None and () where the answer is hidden. `tags`
+    are what results are broken
     down by. `data` is whatever else the prompt or the scoring needs, in JSON's types.
     """
 

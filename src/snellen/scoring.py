@@ -1,6 +1,7 @@
 """Scores stored replies; asks nobody.
 
-Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their intervals, and what became of every single reply.
+Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
+intervals, and what became of every single reply.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 TRUNCATED_SHARE = 0.02
 """A result with a larger share of cut replies carries a warning."""
 EXAMPLES = 5
+SHORT = 8
+"""Characters of an answer that is likely to come again."""
 ReplyOrAbsent = ReplyState | Literal["absent"]
 REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
     "ok",
@@ -50,7 +53,8 @@ REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
 
 
 class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric as it is published; `bounds` are its values if all that is missing or refused were wrong, or right."""
+    """A metric as it is published; `bounds` are its values if all that is missing or refused were
+    wrong, or right."""
 
     value: float | None
     unit: str
@@ -71,7 +75,8 @@ class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples to which the headline scoring and another give different scores, by the two rules that fired."""
+    """Samples to which the headline scoring and another give different scores, by the two rules
+    that fired."""
 
     scorings: tuple[str, str]
     n: int
@@ -80,9 +85,11 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples × repeats).
+    """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
+    × repeats).
 
-    `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of` is the number of (sample, repeat)s that the whole
+    `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of`
+    is the number of (sample, repeat)s that the whole
     data set has, where fewer were asked.
     """
 
@@ -154,7 +161,8 @@ def score_predictions(
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
 ) -> tuple[Report, bytes]:
-    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines of `scores.jsonl`.
+    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines
+    of `scores.jsonl`.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's.
@@ -179,15 +187,23 @@ def score_predictions(
     if not found:
         first = ", ".join(map(repr, list(replies)[:3]))
         raise DataError(
-            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of {benchmark.data.where}. "
+            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
+            f"{benchmark.data.where}. "
             "Is it this benchmark, and this split?"
         )
     said = list(notes)
     if extra := len(replies) - found:
-        said.append(f"{extra:,} replies of {where} are to questions that the data set does not have: left out")
+        said.append(
+            f"{extra:,} replies of {where} are to questions that the data set does not have: "
+            "left out"
+        )
     report = tally.report(
         model=model,
-        identity={"benchmark": benchmark.name, "options": dict(benchmark.options), "replies": where},
+        identity={
+            "benchmark": benchmark.name,
+            "options": dict(benchmark.options),
+            "replies": where,
+        },
         notes=said,
     )
     return report, rows
@@ -212,17 +228,22 @@ class Tally:
         for name in names or benchmark.scorings:
             if name not in benchmark.scorings:
                 raise UsageError(
-                    f"{benchmark.name} has no scoring {name!r}; it has {', '.join(benchmark.scorings)}."
+                    f"{benchmark.name} has no scoring {name!r}; it has "
+                    f"{', '.join(benchmark.scorings)}."
                 )
             scoring = benchmark.scorings[name]
             if scoring.reads != benchmark.ask:
                 self._notes.append(
-                    f"{name} is absent: it reads `{scoring.reads}`, and this run asked for `{benchmark.ask}`"
+                    f"{name} is absent: it reads `{scoring.reads}`, and this run asked for "
+                    f"`{benchmark.ask}`"
                 )
             else:
                 self._columns[name] = _Growing()
         self._states: Counter[str] = Counter()
         self._clusters: dict[str, int] = {}
+        self._last_id: str | None = None
+        self._last_cluster = -1
+        self._short: dict[str, str] = {}
         self._cluster = array("i")
         self._tags: dict[str, tuple[dict[str, int], array[int]]] = {
             tag: ({}, array("i")) for tag in benchmark.break_down_by
@@ -255,7 +276,8 @@ class Tally:
         of: int = 0,
         incomplete: str | None = None,
     ) -> Report:
-        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete` says in words what is missing."""
+        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete` says
+        in words what is missing."""
         n = len(self._cluster)
         failed = self._states["failed"]
         said = list(notes)
@@ -265,13 +287,15 @@ class Tally:
             said.append(incomplete)
         elif failed:
             said.append(
-                f"incomplete: {failed:,} of {n:,} have no reply and are in no mean; the same command asks them again"
+                f"incomplete: {failed:,} of {n:,} have no reply and are in no mean; the same "
+                "command asks them again"
             )
         if refused := self._states["refused"]:
             said.append(f"{refused:,} replies were withheld by the service and count as wrong")
         if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
             said.append(
-                f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise --max-tokens"
+                f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
+                "--max-tokens"
             )
         return Report(
             format=FORMAT,
@@ -296,11 +320,10 @@ class Tally:
         sample = scored.sample
         self._states[scored.state] += 1
         self._reply_states.append(REPLY_STATES.index(scored.state))
-        name = self._benchmark.cluster_by(sample) if self._benchmark.cluster_by else sample.id
-        self._cluster.append(self._clusters.setdefault(name, len(self._clusters)))
+        self._cluster.append(self._cluster_of(sample))
         for tag, (codes, column) in self._tags.items():
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
-        self._targets.append(sample.target)
+        self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
         if scored.reply is not None and scored.reply.usage is not None:
             self._tokens["input"] += scored.reply.usage.input or 0
@@ -309,7 +332,7 @@ class Tally:
         for name, growing in self._columns.items():
             scoring = self._benchmark.scorings[name]
             reading, state, score = self._read(scoring, scored)
-            growing.add(reading.answer, state, score)
+            growing.add(self._same(reading.answer), state, score)
             if first is None:
                 first = (name, reading, score)
             elif score != first[2]:
@@ -331,9 +354,25 @@ class Tally:
                 candidates=list(reading.candidates),
             )
 
-    def _read(
-        self, scoring: Scoring, scored: Scored
-    ) -> tuple[Reading, ReadingState, float | None]:
+    def _cluster_of(self, sample: Sample) -> int:
+        """The number of what the sample shares with others; a sample's repeats, which come one
+        after the other, share at least it."""
+        if self._benchmark.cluster_by:
+            return self._clusters.setdefault(
+                self._benchmark.cluster_by(sample), len(self._clusters)
+            )
+        if sample.id != self._last_id:
+            self._last_id = sample.id
+            self._last_cluster += 1
+        return self._last_cluster
+
+    def _same(self, answer: Any) -> Any:
+        """One object for all equal short answers: a hundred thousand "A"s need no room."""
+        if isinstance(answer, str) and len(answer) <= SHORT:
+            return self._short.setdefault(answer, answer)
+        return answer
+
+    def _read(self, scoring: Scoring, scored: Scored) -> tuple[Reading, ReadingState, float | None]:
         """What a scoring finds in a reply and what that is worth; None where it is in no mean."""
         if scored.reply is None or scored.state == "refused":
             missing = self._missing or (scoring.missing if scored.state == "absent" else "excluded")
@@ -402,7 +441,8 @@ class Tally:
         return found
 
     def _labels(self) -> dict[str, dict[int, str]]:
-        """For each tag its categories, by code, as they stand in metric names; a name that two tags share says whose it is."""
+        """For each tag its categories, by code, as they stand in metric names; a name that two tags
+        share says whose it is."""
         uses = Counter(name for names, _ in self._tags.values() for name in names)
         return {
             tag: {
@@ -428,7 +468,11 @@ class Tally:
         else:
             name, metric = next(iter(scoring.metrics.items()))
             without = metric(everything.where(has_score & ~absent)).value
-            rest = "nothing is left without them" if without is None else f"without them {name} {without:.4f}"
+            rest = (
+                "nothing is left without them"
+                if without is None
+                else f"without them {name} {without:.4f}"
+            )
             note = f"{n:,} rows without a reply scored 0, {who}; {rest}"
         if note not in self._notes:
             self._notes.append(note)
@@ -459,7 +503,8 @@ class Tally:
 
 @dataclass
 class _Growing:
-    """One scoring's columns while they grow; a row without a score has 0.0 there and False in `_has`."""
+    """One scoring's columns while they grow; a row without a score has 0.0 there and False in
+    `_has`."""
 
     scores: array[float] = field(default_factory=lambda: array("d"))
     answers: list[object] = field(default_factory=list)
@@ -512,9 +557,7 @@ class _Differing:
         )
 
 
-def _metric_report(
-    estimate: Estimate, bounds: tuple[float, float] | None = None
-) -> MetricReport:
+def _metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
     return MetricReport(
         value=estimate.value,
         unit=estimate.unit,

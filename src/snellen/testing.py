@@ -2,7 +2,8 @@
 
     from snellen.testing import check_benchmark, check_metric, check_model
 
-Each raises `AssertionError` with what is wrong and what was expected. `snellen check` and our own tests call the same functions.
+Each raises `AssertionError` with what is wrong and what was expected. `snellen check` and our own
+tests call the same functions.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ Z999 = 3.2905
 
 @dataclass(frozen=True)
 class Checked:
-    """One dummy's headline value under one scoring; `expected` is a value, or an interval for the random model."""
+    """One dummy's headline value under one scoring; `expected` is a value, or an interval for the
+    random model."""
 
     scoring: str
     dummy: str
@@ -53,7 +55,8 @@ class Checked:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What dummy models scored on a benchmark's bundled rows, beside what its file says they must."""
+    """What dummy models scored on a benchmark's bundled rows, beside what its file says they
+    must."""
 
     benchmark: str
     n: int
@@ -92,7 +95,9 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     entry = next((entry for entry in catalog.entries() if entry.name == name), None)
     if entry is not None:
         for heading in SHEET:
-            assert heading in entry.sheet, f"{name}: say in the sheet where its {heading} comes from"
+            assert heading in entry.sheet, (
+                f"{name}: say in the sheet where its {heading} comes from"
+            )
         for alias, options in entry.aliases.items():
             same = catalog.benchmark(alias, data=Path("synthetic"))
             assert same.name == name, f"{name}: {alias!r} names another benchmark"
@@ -108,7 +113,9 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         expected = set(benchmark.check.expect.get(scoring, {}))
         assert expected == set(dummies.DUMMIES), f"{name}: expect of {scoring} names {expected}"
         found = benchmark.scorings[scoring]
-        assert found.source == "ours" or "@" in found.source, f"{name}: {scoring} needs its source at a commit"
+        assert found.source == "ours" or "@" in found.source, (
+            f"{name}: {scoring} needs its source at a commit"
+        )
     for sample in samples:
         missing = set(benchmark.break_down_by) - set(sample.tags)
         assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"
@@ -138,7 +145,8 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
-    """A blind draw scores what chance gives, within the 99.9 % interval; only where there are choices."""
+    """A blind draw scores what chance gives, within the 99.9 % interval; only where there are
+    choices."""
     samples = [benchmark.sample(row.place, row) for row in benchmark.data]
     chances = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
     if not any(chances):
@@ -165,7 +173,8 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
 
 
 def check_metric(metric: Metric, *, best: float = 1.0) -> None:
-    """A metric of scores in [0, 1]: the order of rows does not matter, perfect scores reach `best`, none is no number.
+    """A metric of scores in [0, 1]: the order of rows does not matter, perfect scores reach `best`,
+    none is no number.
 
     Raises:
         AssertionError: it does not keep to the contract.
@@ -181,7 +190,9 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     assert math.isclose(one.value, other.value, rel_tol=1e-12), "the order of rows must not matter"
     assert one.n == 200, "n is the number of rows"
     if one.ci95 is not None:
-        assert one.ci95[0] < one.value < one.ci95[1], "the interval holds the value, and has a width"
+        assert one.ci95[0] < one.value < one.ci95[1], (
+            "the interval holds the value, and has a width"
+        )
     if one.unit == "fraction":
         assert 0 <= one.value <= 1, "a fraction is in [0, 1]"
     perfect = metric(_columns(np.ones(200), np.arange(200)))
@@ -212,7 +223,8 @@ def _columns(score, cluster) -> Columns:  # type: ignore[no-untyped-def]
 
 
 def check_model(model: Generates, request: Request) -> Reply:
-    """A model answers, also eight at once, and goes on after one of them is cancelled; gives one reply.
+    """A model answers, also eight at once, and goes on after one of them is cancelled; gives one
+    reply.
 
     Raises:
         AssertionError: it does not keep to the contract.
@@ -248,7 +260,9 @@ def check_ranks(model: Ranks, request: Request) -> None:
         ranked = await model.rank(request)
         assert len(ranked) == len(request.choices), "one entry a choice, in their order"
         for logprob, tokens in ranked:
-            assert logprob <= 0 and tokens >= 1, "log-probabilities are ≤ 0, over at least one token"
+            assert logprob <= 0 and tokens >= 1, (
+                "log-probabilities are ≤ 0, over at least one token"
+            )
 
     api.run_async(body())
 
@@ -280,5 +294,3 @@ def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
         assert await answers(frames, forked=True) == plain, "what a fork was asked leaves no trace"
 
     api.run_async(body())
-
-

@@ -1,32 +1,38 @@
 """HTTP to one server. The only file that imports the HTTP client.
 
-It sends a body and brings back a status and bytes, or says in `Overloaded` why nothing came. What the status means is the back end's to say;
-whether to send again is the runner's.
+It sends a body and brings back a status and bytes, or says why nothing came. What the status means
+is the back end's to say; whether to send again is the runner's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from time import monotonic, time
-from urllib.parse import urlsplit
+from io import BytesIO
+from time import time
+from urllib.parse import unquote
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
 
-from snellen.errors import Overloaded, UsageError
+from snellen.errors import Overloaded, Rejected, UsageError
 
 MOST_BYTES = 64 << 20
 """No reply is longer, uncompressed."""
-BLOCK = 1 << 16
+SHORTEST_SECRET = 8
+"""What is shorter is a placeholder (`EMPTY`, `x`), and may be a word of a reply."""
+IN_ONE_PIECE = 1 << 20
+"""Larger bodies are given to the HTTP client as a stream: it warns about larger bytes."""
+HERE = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What a server sent: `first` and `total` are seconds from sending to the head and to the end of the reply."""
+    """What a server sent; `first` and `total` are seconds until its head and its end had come."""
 
     status: int
     headers: Mapping[str, str]
@@ -36,9 +42,9 @@ class Response:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that the server asks to wait, from `Retry-After` in seconds or as a date (RFC 9110, 10.2.3)."""
+        """Seconds that the server asks to wait, as a number or a date (RFC 9110, 10.2.3)."""
         value = self.headers.get("Retry-After", "").strip()
-        if value.replace(".", "", 1).isdigit():
+        if value.replace(".", "", 1).isdecimal():
             return float(value)
         try:
             return max(0.0, parsedate_to_datetime(value).timestamp() - time())
@@ -49,8 +55,12 @@ class Response:
 class Transport:
     """Connections to one server, kept open; how many at once is the runner's to decide.
 
-    `secrets` are taken out of everything that comes back, before anybody sees it: servers echo keys in their error pages. Seconds to connect, until the
-    first byte, and for the whole request are bounded.
+    `secrets`, and those in the address, are taken out of all that comes back before anybody sees
+    it: servers echo keys in their error pages. `connect`, `first` and `total` are the seconds
+    allowed until there is a connection, the head of the reply, and its end.
+
+    Raises:
+        UsageError: that is no address, or a header cannot be sent.
     """
 
     def __init__(
@@ -63,18 +73,33 @@ class Transport:
         first: float = 600.0,
         total: float = 1200.0,
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{shown(base_url)!r} is no address of a server; write http://HOST:PORT/v1.")
-        self.where = shown(base_url)
-        self._base = base_url.rstrip("/")
-        self._headers = dict(headers or {})
-        secrets = [*secrets, parts.password or "", *_values(parts.query)]
-        self._secrets = [secret.encode() for secret in secrets if secret]
+        self._base = _address(base_url)
+        self.where = shown(str(self._base))
+        self._headers = {"Content-Type": "application/json", **(headers or {})}
+        secrets = [*secrets, *_query_secrets(self._base)]
+        if self._base.user is not None:
+            if "Authorization" in self._headers:
+                raise UsageError(
+                    f"{self.where}: there is a key, and a user in the address; give one."
+                )
+            password = self._base.password or ""
+            basic = b64encode(f"{self._base.user}:{password}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {basic}"
+            secrets += [basic, password or self._base.user]
+            self._base = self._base.with_user(None)
+        for name, value in self._headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise UsageError(
+                    f"{self.where}: the header {name} cannot be sent, since it has a line break "
+                    "or a letter outside ASCII. Was a key copied with more than the key?"
+                )
+        self._proxy = _proxy(self._base)
+        if self._proxy is not None:
+            secrets.append(self._proxy.password or "")
+        self._secrets = [one.encode() for one in secrets if len(one) >= SHORTEST_SECRET]
+        self._connect = connect
         self._first = first
         self._total = total
-        self._timeout = aiohttp.ClientTimeout(total=total, sock_connect=connect)
-        self._connect = connect
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[str, URL] = {}
 
@@ -82,35 +107,52 @@ class Transport:
         return f"Transport({self.where!r})"
 
     async def post(self, path: str, body: bytes) -> Response:
-        """Send a JSON body to `base_url/path`.
+        """Send a JSON body to `base_url/path`. Redirections are not followed.
 
         Raises:
-            Overloaded: no connection, no complete reply, or not in time.
+            Overloaded: no connection, no whole reply, or not in time.
+            Rejected: asking again is of no use: a redirection, a certificate that nobody vouches
+                for, a reply without end.
         """
         session = self._session or self._opened()
-        started = monotonic()
-        phase = "the first byte of a reply"
+        data = body if len(body) <= IN_ONE_PIECE else BytesIO(body)
+        now = asyncio.get_running_loop().time
+        started = now()
+        late = f"no reply began within {self._first:g} s (time-out `first`)"
         try:
-            async with asyncio.timeout(self._first) as patience:
-                async with session.post(self._url(path), data=body, allow_redirects=False) as reply:
-                    patience.reschedule(None)
-                    phase = "the whole reply"
-                    first = monotonic() - started
-                    content = await self._body(reply)
-        except TimeoutError as error:
-            seconds = monotonic() - started
-            raise Overloaded(f"{self.where}: no sign of {phase} within {seconds:.1f} s") from error
+            async with (
+                asyncio.timeout(self._first) as patience,
+                session.post(self._url(path), data=data, allow_redirects=False) as reply,
+            ):
+                first = now() - started
+                late = f"the reply was not complete within {self._total:g} s (time-out `total`)"
+                patience.reschedule(started + self._total)
+                content = await self._body(reply)
+        # The HTTP client's own errors quote the address and the headers, keys included: they are
+        # told in our words, and never appear in a traceback.
+        except aiohttp.ConnectionTimeoutError:
+            late = f"no connection within {self._connect:g} s (time-out `connect`)"
+            raise Overloaded(f"{self.where}: {late}") from None
+        except TimeoutError:
+            raise Overloaded(f"{self.where}: {late}") from None
         except aiohttp.ClientConnectorCertificateError as error:
-            raise Overloaded(f"{self.where}: its TLS certificate is not valid: {error.certificate_error}") from error
-        except (aiohttp.ClientError, ssl.SSLError, OSError) as error:
-            words = self.redact(str(error) or type(error).__name__)
-            raise Overloaded(f"{self.where}: {_what_broke(error)} ({words})") from error
+            why = f"its TLS certificate is not to be trusted: {error.certificate_error}"
+            raise Rejected(f"{self.where}: {self.redact(why)}", hopeless=True) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise Overloaded(f"{self.where}: {self.redact(_what_broke(error))}") from None
+        if 300 <= reply.status < 400:
+            there = shown(reply.headers.get("Location", "nowhere"))
+            raise Rejected(
+                f"{self.where}: {reply.status}: it has moved to {self.redact(there)}. "
+                "Requests and keys do not follow; if that address is right, name it.",
+                hopeless=True,
+            )
         return Response(
             status=reply.status,
             headers=reply.headers,
             body=content,
             first=first,
-            total=monotonic() - started,
+            total=now() - started,
         )
 
     def redact(self, text: str) -> str:
@@ -127,17 +169,19 @@ class Transport:
     def _opened(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-            timeout=self._timeout,
-            headers={"Content-Type": "application/json", **self._headers},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=self._proxy,
         )
         return self._session
 
     def _url(self, path: str) -> URL:
         url = self._urls.get(path)
         if url is None:
-            base, question, query = self._base.partition("?")
-            url = self._urls[path] = URL(f"{base.rstrip('/')}/{path}{question}{query}", encoded=True)
+            whole = f"{self._base.raw_path.rstrip('/')}/{path}"
+            url = self._base.with_path(whole, encoded=True, keep_query=True)
+            self._urls[path] = url
         return url
 
     async def _body(self, reply: aiohttp.ClientResponse) -> bytes:
@@ -147,36 +191,69 @@ class Transport:
             blocks.append(block)
             size += len(block)
             if size > MOST_BYTES:
-                reply.close()
-                raise Overloaded(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB")
+                raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB")
         content = blocks[0] if len(blocks) == 1 else b"".join(blocks)
         for secret in self._secrets:
-            if secret in content:
-                content = content.replace(secret, b"[key]")
+            content = content.replace(secret, b"[key]")
         return content
 
 
 def shown(url: str) -> str:
-    """An address as it may be shown: without user, password and query.
+    """An address as it may be shown: without user, password, query and fragment.
 
     >>> shown("https://me:secret@host:8000/v1?key=secret")
     'https://host:8000/v1'
     """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    scheme, slashes, rest = url.partition("?")[0].partition("#")[0].rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _values(query: str) -> list[str]:
-    return [pair.partition("=")[2] for pair in query.split("&")]
+def _address(base_url: str) -> URL:
+    try:
+        url = URL(base_url).with_fragment(None)
+        if url.scheme in ("http", "https") and url.host:
+            return url
+    except ValueError:
+        pass
+    # An address that cannot be taken apart cannot be shown without what is secret in it, either.
+    named = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
+    raise UsageError(f"{named} is no address of a server; write http://HOST:PORT/v1.")
+
+
+def _query_secrets(url: URL) -> list[str]:
+    """The values of a query, as written and as meant; versions (`api-version=…`) are no secret."""
+    pairs = [pair.partition("=") for pair in url.raw_query_string.split("&")]
+    raw = [value for name, _, value in pairs if not name.endswith("version")]
+    return [*raw, *map(unquote, raw)]
+
+
+def _proxy(url: URL) -> URL | None:
+    """The proxy that the environment names for this address; none for this machine itself."""
+    if url.host in HERE or proxy_bypass(url.authority):
+        return None
+    named = getproxies().get(url.scheme)
+    return URL(named) if named else None
 
 
 def _what_broke(error: Exception) -> str:
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "there is no host of that name"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return "nothing accepts connections there: is the server up, and the address right?"
-    if isinstance(error, aiohttp.ServerDisconnectedError):
-        return "it closed the connection without a reply"
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return "it broke off in the middle of a reply"
-    return "the connection broke"
+    """What happened to a connection, in words."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return f"there is no host of that name ({error.os_error.strerror})"
+        case aiohttp.ClientProxyConnectionError():
+            return "the proxy that the environment names accepts no connections"
+        case aiohttp.ClientHttpProxyError():
+            return f"the proxy that the environment names answers {error.status} {error.message}"
+        case aiohttp.ClientConnectorSSLError():
+            return f"no TLS there ({error}): is the address to begin with http://?"
+        case aiohttp.ClientConnectorError():
+            return f"nothing accepts connections there ({error.os_error.strerror}): is it up?"
+        case aiohttp.ServerDisconnectedError():
+            return "it closed the connection without a reply"
+        case aiohttp.ClientPayloadError():
+            return "it broke off in the middle of a reply"
+        case aiohttp.ClientResponseError():
+            return f"what it sends is not HTTP ({error.message})"
+        case _:
+            return f"the connection broke ({error or type(error).__name__})"

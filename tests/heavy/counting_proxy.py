@@ -15,7 +15,8 @@ from aiohttp import web
 
 
 class Seen:
-    """What passed through: each request by the digest of its body, and the number of answers by status."""
+    """What passed through: each request by the digest of its body, and the number of answers by
+    status."""
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()

@@ -1,4 +1,5 @@
-"""A real third-party server with a real (tiny, random) vision-language model, on real questions and pictures."""
+"""A real third-party server with a real (tiny, random) vision-language model, on real questions and
+pictures."""
 
 from __future__ import annotations
 
@@ -142,7 +143,8 @@ def run_reply(text: str):  # type: ignore[no-untyped-def]
 
 
 def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> None:
-    """One question over all pictures gives different replies, and exchanging the picture changes the reply."""
+    """One question over all pictures gives different replies, and exchanging the picture changes
+    the reply."""
     benchmark = mini()
     rows = [benchmark.sample(row.place, row) for row in benchmark.data]
     pictures = {sample.id: sample.media[0] for sample in rows}

@@ -1,4 +1,5 @@
-"""Writes a LLaVA of 0.2 million random weights in the transformers format: real loading, real pictures, nonsense replies.
+"""Writes a LLaVA of 0.2 million random weights in the transformers format: real loading, real
+pictures, nonsense replies.
 
 usage: python tests/heavy/tiny_llava.py FOLDER
 """
@@ -6,12 +7,16 @@ usage: python tests/heavy/tiny_llava.py FOLDER
 import sys
 from pathlib import Path
 
-WORDS = ["what is in the picture ? one two three", "answer with a single word or phrase : A B C D E", "user assistant 0123456789"]
-TEMPLATE = (
-    "{% for m in messages %}{{ m['role'] }}: {% if m['content'] is string %}{{ m['content'] }}{% else %}{% for c in m['content'] %}"
-    "{% if c['type'] in ('image', 'image_url') %}<image>{% elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}{% endfor %}{% endif %}\n"
-    "{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
-)
+WORDS = [
+    "what is in the picture ? one two three",
+    "answer with a single word or phrase : A B C D E",
+    "user assistant 0123456789",
+]
+TEMPLATE = """\
+{%- for m in messages %}{{ m['role'] }}: {% if m['content'] is string %}{{ m['content'] }}
+{%- else %}{% for c in m['content'] %}{% if c['type'] in ('image', 'image_url') %}<image>
+{%- elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}{% endfor %}{% endif %}
+{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"""
 
 
 def build(folder: Path) -> None:
@@ -63,7 +68,8 @@ def build(folder: Path) -> None:
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=1,
-        # Wide, so that the replies depend on what is asked and shown; 0.02 prints blanks for everything.
+        # Wide, so that the replies depend on what is asked and shown; 0.02 prints blanks for
+        # everything.
         initializer_range=0.2,
         max_position_embeddings=8192,
         pad_token_id=0,

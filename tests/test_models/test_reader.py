@@ -14,14 +14,14 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen import catalog
 from snellen.benchmarks.eyechart import eyechart
 from snellen.content import Image, user
 from snellen.drawing import UNIT, Canvas
 from snellen.errors import Rejected
 from snellen.media import images
 from snellen.model import Generates, Reply, Request, loaded
-from snellen.models._profile import Profile
-from snellen.models.reader import Reader, open_model
+from snellen.models.reader import Reader
 from snellen.sample import Sample
 
 CHART = eyechart(seed=5, n=384)
@@ -46,10 +46,21 @@ def score(sample: Sample, picture: bytes) -> float:
     return found
 
 
+@cache
+def pictures() -> dict[str, bytes]:
+    """What is shown with each sample, by its id."""
+    shown = {}
+    for sample in samples():
+        request = CHART.request(sample)
+        assert request is not None
+        medium = request.messages[0].content[0]
+        assert isinstance(medium, Image) and isinstance(medium.source, bytes)
+        shown[sample.id] = medium.source
+    return shown
+
+
 def picture(sample: Sample) -> bytes:
-    medium = sample.media[0]
-    assert isinstance(medium, Image) and isinstance(medium.source, bytes)
-    return medium.source
+    return pictures()[sample.id]
 
 
 @cache
@@ -165,8 +176,8 @@ def test_a_damaged_picture_is_a_failure_and_no_answer() -> None:
         said("How many circles are there?", damaged)
 
 
-def test_it_is_opened_by_name_and_answers_many_at_once() -> None:
-    model = open_model("reader", profile=Profile(), api_key=None)
+def test_opened_by_its_name_it_answers_many_at_once() -> None:
+    model = catalog.model("baseline/reader").model
     assert isinstance(model, Generates)
     asked = [sample for sample in samples() if sample.tags["task"] == "counts"][:20]
 
@@ -180,17 +191,16 @@ def test_it_is_opened_by_name_and_answers_many_at_once() -> None:
 
 
 def test_it_knows_nothing_of_what_draws_or_asks() -> None:
-    source = Path(snellen.__file__).parent / "models"
-    imported = set()
-    for file in ("reader.py", "batching.py"):
-        for node in ast.walk(ast.parse((source / file).read_bytes())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("snellen"):
-                imported.add(node.module)
+    source = Path(snellen.__file__).parent / "models" / "reader.py"
+    imported = {
+        node.module
+        for node in ast.walk(ast.parse(source.read_bytes()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("snellen")
+    }
     assert imported == {
         "snellen.content",
         "snellen.errors",
         "snellen.media",
         "snellen.model",
         "snellen.models._profile",
-        "snellen.models.batching",
     }

@@ -45,7 +45,9 @@ def test_the_random_model_draws_by_the_seed_and_evenly() -> None:
     again = ask(model, Request(messages=LISTED.messages, choices=CHOICES, seed=7)).text
 
     assert again == drawn[7]
-    assert all(70 <= drawn.count(letter) <= 130 for letter in "ABC")  # 100 ± 3.7 standard deviations
+    assert all(
+        70 <= drawn.count(letter) <= 130 for letter in "ABC"
+    )  # 100 ± 3.7 standard deviations
 
 
 # -- recorded
@@ -118,9 +120,14 @@ def test_a_scripted_session_speaks_when_the_frame_of_its_time_has_come() -> None
 
 FUNCTION = "def answer(messages):\n    return messages[-1].text.upper()\n"
 ASYNC = "async def answer(messages):\n    return 'async'\n"
-CLASS = "class Mine:\n    def generate(self, messages):\n        return str(len(messages[-1].images))\n"
+CLASS = (
+    "class Mine:\n    def generate(self, messages):\n        return str(len(messages[-1].images))\n"
+)
 WHOLE = "def answer(request):\n    return f'{request.seed}'\n"
-BATCH = "class Mine:\n    def generate_batch(self, batch):\n        return [m[-1].text for m in batch]\n"
+BATCH = (
+    "class Mine:\n    def generate_batch(self, batch):\n        return [m[-1].text for m "
+    "in batch]\n"
+)
 
 
 def own(tmp_path: Path, source: str, name: str = "answer") -> catalog.Opened:
@@ -149,7 +156,10 @@ def test_a_function_or_class_of_ones_own_is_a_model(
 
 
 def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
-    source = "def answer(messages):\n    i = messages[-1].images[0]\n    return f'{i.mime} {i.width} {len(i.source)}'\n"
+    source = (
+        "def answer(messages):\n    i = messages[-1].images[0]\n    return f'{i.mime} "
+        "{i.width} {len(i.source)}'\n"
+    )
     benchmark = catalog.benchmark("eyechart:n=1")
     sample = next(benchmark.sample(row.place, row) for row in benchmark.data)
     request = benchmark.request(sample)
@@ -157,7 +167,7 @@ def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
 
     said = ask(own(tmp_path, source).model, request).text
 
-    picture = sample.media[0].source
+    picture = request.messages[0].images[0].source
     assert isinstance(picture, bytes)
     assert said == f"image/png 336 {len(picture)}"
 
@@ -165,7 +175,9 @@ def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
 def test_what_ones_own_code_raises_fails_the_question_and_says_where(tmp_path: Path) -> None:
     opened = own(tmp_path, "def answer(messages):\n    return 1 / 0\n")
 
-    with pytest.raises(Rejected, match=r"ZeroDivisionError: division by zero \(my_model.py, line 2\)"):
+    with pytest.raises(
+        Rejected, match=r"ZeroDivisionError: division by zero \(my_model.py, line 2\)"
+    ):
         ask(opened.model, LISTED)
 
 
@@ -218,5 +230,3 @@ def test_a_named_key_that_is_not_set_is_said(monkeypatch: pytest.MonkeyPatch) ->
     profile = Profile(base_url="http://127.0.0.1:9/v1", api_key_env="MY_KEY")
     with pytest.raises(UsageError, match="the environment variable MY_KEY is not set"):
         catalog.model("openai/m", profile)
-
-

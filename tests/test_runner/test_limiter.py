@@ -37,7 +37,8 @@ def simulate(work: Callable[[], Any]) -> Any:
 async def drive(
     limiter: Limiter, questions: int, serve: Callable[[int], float | None]
 ) -> list[tuple[float, int]]:
-    """Ask `questions` as the runner does; `serve(now in flight)` gives seconds, or None for a 429. Gives the level over time."""
+    """Ask `questions` as the runner does; `serve(now in flight)` gives seconds, or None for a 429.
+    Gives the level over time."""
     loop = asyncio.get_running_loop()
     levels: list[tuple[float, int]] = []
     flying = 0

@@ -140,7 +140,9 @@ def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
 def test_records_of_unknown_kinds_and_fields_are_kept(tmp_path: Path) -> None:
     stored(tmp_path, said("a", "yes"))
     line = b'{"format":0,"kind":"smell","key":["a",0,0],"state":"ok"}'
-    extended = b'{"format":0,"key":["b",0,0],"kind":"reply","request":"d","state":"ok","at":"","aura":1}'
+    extended = (
+        b'{"format":0,"key":["b",0,0],"kind":"reply","request":"d","state":"ok","at":"","aura":1}'
+    )
     with (tmp_path / "replies.jsonl").open("ab") as file:
         file.write(line + b"\n" + extended + b"\n")
 
@@ -195,12 +197,15 @@ def test_events_go_through_the_same_store(tmp_path: Path) -> None:
 
 def test_a_second_process_is_kept_out_and_told_by_whom(tmp_path: Path) -> None:
     script = (
-        "from pathlib import Path; from snellen.store import Folder; from snellen.errors import StoreError\n"
+        "from pathlib import Path; from snellen.store import Folder; from snellen.errors "
+        "import StoreError\n"
         f"try:\n    Folder(Path({str(tmp_path)!r})).lock().__enter__()\n"
         "except StoreError as error:\n    print(error)\n"
     )
     with Folder(tmp_path).lock():
-        out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        out = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
 
     assert "is writing this run" in out.stdout
     assert "process " in out.stdout

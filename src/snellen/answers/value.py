@@ -8,26 +8,35 @@ from snellen.text.numbers import latex_value
 
 
 class Value(NamedTuple):
-    """A value as the reply writes it, without dollar signs and units, or None; the rule that found it or gave up."""
+    """A value without dollar signs and units, or None; the rule that found it or gave up."""
 
     answer: str | None
     rule: str
     candidates: tuple[str, ...] = ()
 
 
+LONGEST = 200
+"""Signs of a value."""
+
+_BRACES = re.compile(r"\\f?boxed\s*\{|\\[{}]|[{}]")
 _SAID = re.compile(
-    r"\b(?i:(?:answer|solution|result)(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])|answer\s*\*\*\s*:)"
-    r"[\s:*]*(?P<value>[^\n]*)"
+    r"\b(?i:(?:answer|solution|result)(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
+    r"|answer\s*\*\*\s*:)[\s:*]*(?P<value>[^\n]*)"
 )
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|,\s|\s(?:because|since|as|so|which|when|where)\b")
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
 _BEFORE_EQUALS = re.compile(r"^[A-Za-z\\][\w\\\s{}]{0,20}(?:=|\\approx|≈)\s*")
 _UNIT = re.compile(
-    r"(?<=[\d})])(?:\s+(?!and\b|or\b|to\b)[A-Za-z][A-Za-z ]*|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)"
-    r"|\s*\^\s*\{?\\circ\}?|\s*°)(?:\s*\^\s*\{?[23]\}?|[²³])?$"
+    r"(?<=[\d})])(?:\s*\{[a-z]{2,}\}|\s+(?!and\b|or\b|to\b)[A-Za-z][A-Za-z ]*"
+    r"|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)|\s*\^\s*\{?\\circ\}?|\s*°)"
+    r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
 )
 _MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
-_NUMBER = re.compile(r"(?<![\w.,/^])-?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?(?![\w^]|[.,/:][0-9])")
+_DIGITS = re.compile(r"[0-9](?:[0-9.,/]*[0-9])?")
+_ALONE = re.compile(
+    r"(?<![^\s$=:*])(-?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?)(?=[.,;:?*$)°%]*(?:\s|$))"
+)
+_LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]")
 _DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
 
 
@@ -38,21 +47,23 @@ def boxed(text: str) -> list[str]:
     ['\\frac{1}{2}']
     """
     found = []
-    for mark in re.finditer(r"\\f?boxed\s*\{", text):
-        depth = 1
-        for brace in re.finditer(r"[{}]", text[mark.end() : mark.end() + 1_000]):
-            depth += 1 if brace[0] == "{" else -1
-            if not depth:
-                found.append(text[mark.end() : mark.end() + brace.start()])
-                break
-    return found
+    opened: list[int | None] = []
+    for brace in _BRACES.finditer(text):
+        if brace[0] == "}":
+            start = opened.pop() if opened else None
+            if start is not None and brace.start() - start <= LONGEST:
+                found.append((start, text[start : brace.start()]))
+        elif brace[0][-1] == "{" and brace[0] != r"\{":
+            opened.append(None if brace[0] == "{" else brace.end())
+    return [box for _, box in sorted(found)]
 
 
 def final_value(text: str) -> Value:
     r"""The value that a reply settles on; never a guess.
 
-    In this order: \boxed{…}; what follows "the answer is" or "Answer:"; the whole reply, if it is a value; the only number in
-    it. The first of these that is there decides; if it names two values, the reply is unparsed.
+    In this order: \boxed{…}; what follows "the answer is" or "Answer:"; the whole reply, if it is a
+    value; the only number in it. The first of these that is there decides; if it names two values,
+    the reply is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'
@@ -62,49 +73,63 @@ def final_value(text: str) -> Value:
     boxes = boxed(text)
     if boxes:
         return _only("boxed", [cleaned(box) for box in boxes])
-    said = [cleaned(_SENTENCE.split(match["value"])[0]) for match in _SAID.finditer(text)]
-    said = [value for value in said if number(value) is not None]
+    said = [value for match in _SAID.finditer(text) if (value := _begins_with(match["value"]))]
     if said:
         return _only("the answer is", said)
-    whole = cleaned(text)
-    if number(whole) is not None:
+    whole = cleaned(text) if len(text) <= LONGEST else ""
+    if _is_value(whole):
         return _only("whole reply", [whole])
-    numbers = _NUMBER.findall(text)
-    if numbers:
-        return _only("only number", numbers)
-    return Value(None, "no value")
+    numbers = tuple(dict.fromkeys(_DIGITS.findall(text)))
+    alone = _ALONE.search(text)
+    if len(numbers) == 1 and alone:
+        return Value(alone[1], "only number", (alone[1],))
+    return Value(None, "several: only number" if len(numbers) > 1 else "no value", numbers)
+
+
+def _begins_with(line: str) -> str | None:
+    """The value that a line is, or that it begins with."""
+    line = line[: 2 * LONGEST]
+    for text in (cleaned(line), cleaned(_SENTENCE.split(line)[0])):
+        if _is_value(text):
+            return text
+    return None
+
+
+def _is_value(text: str) -> bool:
+    return bool(_LETTER_OR_TUPLE.fullmatch(text)) or number(text) is not None
 
 
 def cleaned(text: str) -> str:
-    """A value without dollar signs, emphasis, \\text{}, what stands before its equals sign, units, and a full stop."""
+    """A value without dollar signs, emphasis, \\text{}, what its equals sign follows, and units."""
     text = _WRAPPED.sub(r"\1", text.strip())
-    for mark in (r"\(", r"\)", r"\[", r"\]", "$", "**", r"\displaystyle", r"\left", r"\right", r"\!"):
-        text = text.replace(mark, "")
+    text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
     text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
+    text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
+    text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
     text = _BEFORE_EQUALS.sub("", text.strip().rstrip(".").strip())
     return _UNIT.sub("", text).strip()
 
 
 def number(text: str) -> float | None:
-    r"""The number that a cleaned value is, all of it; None for anything else, numbers side by side too.
+    r"""The number that a cleaned value is; None for anything else, numbers side by side too.
 
     >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
     (2.5, None, -0.75)
     """
-    if re.search(r"[0-9.]\s+[0-9.]", text) or len(text) > 200:
+    if len(text) > LONGEST or re.search(r"[0-9.]\s+[0-9.]", text):
         return None
     if mixed := _MIXED.fullmatch(text):
         whole, upper, lower = (int(part) for part in mixed.groups()[1:])
         return (-1 if mixed[1] else 1) * (whole + upper / lower) if lower else None
-    value = latex_value(text, whole=True)
+    value = latex_value(text)
     return None if value is None or abs(value) > 1e300 else float(value)
 
 
 def same_value(answer: str, target: str) -> bool:
     """Whether two cleaned values are the same text but for blanks and case, or the same number.
 
-    Numbers are the same to one part in a million, or where the answer is the target rounded to the two or more decimals that
-    the answer has.
+    Numbers are the same to one part in a million, or where the answer is the target rounded to the
+    two or more decimals that the answer has.
 
     >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
     (True, False, True)

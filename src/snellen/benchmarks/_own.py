@@ -218,7 +218,8 @@ def _check_columns(
         raise DataError(f"{path.name} is about videos; own rows may name images only, so far.")
     needed = {"image"} if task == "caption" else {"question"}
     if any(_IMAGE_LIKE.search(name) for name in names):
-        # Rows may be text alone, but a misspelt column must not be asked about without its pictures.
+        # Rows may be text alone, but a misspelt column must not be asked about without its
+        # pictures.
         needed.add("image")
     for field in sorted(needed - set(found)):
         raise DataError(

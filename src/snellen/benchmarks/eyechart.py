@@ -125,7 +125,8 @@ def eyechart(
 
 Draw = Callable[[int], int]
 """A number below a limit."""
-Shape = Mapping[str, Any]
+Shape = list[Any]
+"""What, x, y, side, colour: as `Canvas.draw` takes them, in JSON's types."""
 
 
 def _rows(seed: int, n: int, kinds: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -212,7 +213,7 @@ def _one(draw: Draw, names: Sequence[str]) -> str:
 
 
 def _shape(what: str, x: int, y: int, side: int, colour: Sequence[int] = (0, 0, 0)) -> Shape:
-    return {"what": what, "x": x, "y": y, "side": side, "colour": list(colour)}
+    return [what, x, y, side, list(colour)]
 
 
 # -- samples
@@ -224,23 +225,21 @@ def _sample(_: int, row: Row) -> Sample:
         id=row["id"],
         question=QUESTIONS[row["task"]],
         choices=CHOICES.get(row["task"], ()),
-        media=(Image(_picture(row["shapes"]), place=f"{row['id']}, drawn"),),
         target=row["answer"],
         # Two digits, so that heights sort by size.
         tags={"task": row["task"], "height": "" if height is None else f"{height:02}px"},
+        data={"shapes": row["shapes"]},
     )
 
 
-def _picture(shapes: Sequence[Shape]) -> bytes:
-    canvas = Canvas(SIDE, SIDE)
-    for shape in shapes:
-        red, green, blue = shape["colour"]
-        canvas.draw(shape["what"], shape["x"], shape["y"], shape["side"], (red, green, blue))
-    return canvas.png()
-
-
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    return (user(*sample.media, sample.question),)
+    """The picture, drawn only now, and the question."""
+    canvas = Canvas(SIDE, SIDE)
+    shapes: Any = sample.data["shapes"]
+    for what, x, y, side, colour in shapes:
+        canvas.draw(what, x, y, side, colour)
+    picture = Image(canvas.png(), place=f"{sample.id}, drawn")
+    return (user(picture, sample.question),)
 
 
 # -- the official scoring

@@ -9,13 +9,12 @@ Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot
          models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini:
          models/Gemini.py#L181-L238, picture after the text (#L61), choices also where they are only
          letters. 4,096 tokens: GPT4V.py#L68, Gemini.py#L187
-Scoring  official: evaluation/evaluate.py#L15-L48 and utils.py#L42-L135, #L226-L426, where numbers are
-         equal to two decimals and a choice's value counts as its letter. Its quirks stand beside
+Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
+         equal to two decimals, and a choice's value counts as its letter. Its quirks stand beside
          the code below. robust: ours, the letter or value that a reply settles on
 """
 
 import re
-from functools import lru_cache
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -29,7 +28,7 @@ from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.prompts import lettered
 from snellen.sample import Sample
-from snellen.text.numbers import latex_value
+from snellen.text.numbers import latex2sympy_value
 
 REVISION = "a1f5cc3add200c0cd080fad463e500f44ef1fb41"
 SOURCE = f"mathllm/MATH-V@{REVISION}:evaluation/evaluate.py#L15-L48"
@@ -47,8 +46,8 @@ FILES = {
 Preset = Literal["direct", "cot", "gemini"]
 DIRECT = "Answer the question using a single word or phrase."
 COT = (
-    'Please solve the problem step by step and put your answer in one "\\boxed{}". If it is a multiple '
-    'choice question, only one letter is allowed in the "\\boxed{}".\n'
+    'Please solve the problem step by step and put your answer in one "\\boxed{}". '
+    'If it is a multiple choice question, only one letter is allowed in the "\\boxed{}".\n'
 )
 GEMINI = (
     "Please first solve the problem step by step, then put your final answer or a single letter "
@@ -165,16 +164,16 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
         begins = (f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n")
         if text.endswith(ends) or text.startswith(begins):
             text, rule = letter, "letter at an end"
-    last = text.rpartition("is ")[2].rstrip(".")
-    if is_float(last):
-        text, rule = last, "number at the end"
+    _, found, last = text.rpartition("is ")
+    if is_float(last.rstrip(".")):
+        text, rule = last.rstrip("."), "number at the end" if found else rule
     if "oxed{" not in text:
         for flag in FLAGS:
             for said in (flag, flag.replace("the", "The")):
-                before, found, after = text.rpartition(said)
+                _, found, after = text.rpartition(said)
                 text = after.strip()
                 if found:
-                    # A sentence that goes on is cut at ". ", and "12.5" not; "B because. No" stays "B because".
+                    # "B because. No" stays "B because".
                     text, rule = text.split("\n")[0].split(". ")[0], flag
     else:
         rule = "boxed"
@@ -199,10 +198,10 @@ def is_float(text: str) -> bool:
 
 
 def without_latex(text: str) -> str:
-    """The answer in a text, with what the authors take for decoration gone; all in small letters."""
+    """The answer in a text in small letters, without what the authors take for decoration."""
     text = text.lower().replace("{}", "")
     start, end = text.find("oxed{"), text.rfind("}")
-    if 0 <= start and start + 5 <= end:
+    if start >= 0 and end >= start + 5:
         # From the first box to the last brace of the text, whatever it closes.
         text = text[start + 5 : end]
     closing, opening = text.find("}"), text.find("{")
@@ -231,7 +230,7 @@ def without_latex(text: str) -> str:
 
 
 def with_braces(text: str) -> str:
-    r"""\frac12 as \frac{1}{2}; the text as it was where one \frac has less than two signs behind it."""
+    r"""\frac12 as \frac{1}{2}; all as it was where one \frac has less than two signs behind it."""
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
@@ -264,7 +263,7 @@ def official_equal(one: str, other: str) -> bool:
 
 
 def rounded_parts(text: str) -> str:
-    """A tuple with its parts as numbers: "(\frac{6}{2},-4)" is "(3.0,-4)", which is not "(3,-4)"."""
+    r"""A tuple with its parts as numbers: "(\frac{6}{2},-4)" is "(3.0,-4)", not "(3,-4)"."""
     parts = text[1:-1].split(",")
     if len(parts) < 2 or text[0] + text[-1] not in ("()", "[]"):
         return text
@@ -279,9 +278,8 @@ def rounded_parts(text: str) -> str:
     return text[0] + ",".join(kept) + text[-1]
 
 
-@lru_cache(maxsize=8192)
 def rounded_value(text: str) -> int | float | None:
-    value = latex_value(text)
+    value = latex2sympy_value(text)
     return None if value is None else round(value, 2)
 
 

@@ -1,17 +1,22 @@
-"""The command line. Each verb is a file of its own, imported when it is called."""
+"""The command line. Each verb is a file of its own, imported when it is called.
+
+Once `list.py` is imported its name here is the module's: this file does without `list(...)`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 import click
 
 from snellen import __version__
+from snellen.cli._exit import DONE, INTERRUPTED, WRONG_USE
 from snellen.errors import SnellenError
 
-DONE, FELL_SHORT, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Ask models benchmarks' questions, store, score and report.",
@@ -24,11 +29,17 @@ VERBS: Mapping[str, str] = {
 }
 
 
+class Mendable(click.ClickException):
+    """What the user can mend, said without a traceback."""
+
+    exit_code = WRONG_USE
+
+
 class Verbs(click.Group):
     """A group whose help needs no verb's file."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return [*VERBS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
@@ -36,6 +47,14 @@ class Verbs(click.Group):
         command = importlib.import_module(f"snellen.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for arg in args:
+            try:
+                arg.encode()
+            except UnicodeEncodeError:
+                ctx.fail(f"{arg!r} is not UTF-8: a run could not write it down.")
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -50,30 +69,48 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([*VERBS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except SnellenError as error:
+            from snellen.report import plain
+
+            if ctx.params["traceback"]:
+                import traceback
+
+                traceback.print_exc()
+            # Messages quote files and servers, line by line.
+            raise Mendable("\n".join(map(plain, str(error).splitlines()))) from error
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--traceback", is_flag=True, help="Show where in the source an error arose.")
 @click.version_option(__version__, prog_name="snellen")
-def cli() -> None:
+def cli(traceback: bool) -> None:
     """Measure vision-language models on public benchmarks."""
 
 
-def main() -> None:
-    """Run the command line and exit: 0 done, 1 fell short, 2 wrong use or data, 130 interrupted and resumable."""
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    sys.exit(exit_code(sys.argv[1:]))
+
+
+def exit_code(args: Sequence[str]) -> int:
+    """Run the command line; gives the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a narrow locale costs letters, not the result
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main([*args], prog_name="snellen", standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        code = WRONG_USE
-    except SnellenError as error:
-        print(f"snellen: {error}", file=sys.stderr)
-        code = WRONG_USE
-    except (KeyboardInterrupt, click.Abort):
-        print("snellen: interrupted", file=sys.stderr)
-        code = INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing more to say, to nobody.
-        sys.stdout = None
-        code = DONE
-    sys.exit(code)
+        return error.exit_code
+    except click.Abort:
+        print(
+            "snellen: interrupted; what was stored stays, and the same command goes on",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    return int(code or DONE)

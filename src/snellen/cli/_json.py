@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+if TYPE_CHECKING:
+    from snellen.result import Result
+
 as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else, on standard output."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document, and nothing else, on standard output.",
 )
 
 
 def put(document: Any) -> None:
     """Print a document of structs, dataclasses, mappings and lists."""
-    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
-    sys.stdout.buffer.flush()
+    click.echo(msgspec.json.encode(document))
+
+
+def put_results(results: Sequence[Result]) -> None:
+    """Print a report, or a list of several."""
+    click.echo(results_as_json(results), nl=False)
+
+
+def results_as_json(results: Sequence[Result]) -> str:
+    """A report, or a list of several; each says where its run lies and why it was stopped."""
+    documents = []
+    for result in results:
+        document = msgspec.to_builtins(result.report)
+        if result.run is not None:
+            document["run"] = str(result.run)
+        if result.stopped is not None:
+            document["stopped"] = result.stopped
+        documents.append(document)
+    only = documents[0] if len(documents) == 1 else documents
+    return msgspec.json.encode(only).decode() + "\n"

@@ -1,48 +1,67 @@
-"""Progress on standard error: on a terminal a line a run, drawn in place; else plain lines now and then."""
+"""Progress on standard error: on a terminal drawn in place, else plain lines now and then."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-import time
 from collections.abc import Sequence
+from time import monotonic
 
+from snellen.report import plain
 from snellen.runner import Progress
 
-EVERY = 10.0
-"""Seconds between two plain lines."""
+FIRST, EVERY = 1.0, 10.0
+"""Seconds to the first plain line, and between two of them."""
 
 
-class Shown:
-    """Called by the runner at most four times a second."""
+class ProgressLines:
+    """Called by `run_plan` four times a second, and once when all runs have ended."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._lines = 0
-        self._next = time.monotonic() + 1.0
+        self._said: set[int] = set()
+        self._next = monotonic() + FIRST
 
     def __call__(self, runs: Sequence[Progress]) -> None:
-        done = all(run.finished for run in runs)
         if self._terminal:
-            self._redraw(runs)
-        elif done or time.monotonic() >= self._next:
-            self._next = time.monotonic() + EVERY
-            for run in runs:
+            self._draw(runs)
+            return
+        due = monotonic() >= self._next
+        if due:
+            self._next = monotonic() + EVERY
+        for place, run in enumerate(runs):
+            ended = run.finished is not None
+            if place not in self._said and (due or ended):
                 print(line(run), file=sys.stderr, flush=True)
+                if ended:
+                    self._said.add(place)
 
-    def _redraw(self, runs: Sequence[Progress]) -> None:
-        width = shutil.get_terminal_size().columns - 1
-        up = f"\x1b[{self._lines}A" if self._lines else ""
-        body = "".join(f"\x1b[2K{line(run)[:width]}\n" for run in runs)
-        self._lines = len(runs)
-        sys.stderr.write(up + body)
+    def _draw(self, runs: Sequence[Progress]) -> None:
+        """Ended runs stay above; the others are drawn below an empty line, where the cursor waits.
+
+        So whatever else is printed meanwhile lands on that line, whole, and is not drawn over.
+        """
+        ended = [
+            place for place, run in enumerate(runs) if run.finished and place not in self._said
+        ]
+        self._said.update(ended)
+        alive = [run for place, run in enumerate(runs) if place not in self._said]
+        room = max(1, shutil.get_terminal_size().lines - 3)
+        below = [line(run) for run in alive[:room]]
+        if len(alive) > room:
+            below.append(f"and {len(alive) - room} more")
+        above = "".join(f"{line(runs[place])}\n" for place in ended)
+        # No line may wrap, or the way up would be longer than the lines are many.
+        park = "\n" + "".join(f"{text}\n" for text in below) + f"\x1b[{len(below) + 1}F"
+        sys.stderr.write(f"\x1b[?7l\x1b[J{above}{park if below else ''}\x1b[?7h")
         sys.stderr.flush()
 
 
 def line(run: Progress) -> str:
-    """`mathvision × openai/m  120/304  31.2/s  6 s left  2 failed  8 in flight  41.2 %`"""
+    """`mathvision × openai/m  120/304  31.2/s  6 s left  2 failed  8 in flight  score 0.412`"""
     finished = run.kept + run.done + run.failed
-    parts = [run.name, f"{finished:,}/{run.total:,}" if run.total is not None else f"{finished:,}"]
+    parts = [plain(run.name)]
+    parts.append(f"{finished:,}" if run.total is None else f"{finished:,}/{run.total:,}")
     if run.kept:
         parts.append(f"{run.kept:,} kept")
     parts.append(f"{run.rate:.1f}/s")
@@ -55,7 +74,7 @@ def line(run: Progress) -> str:
     if run.in_flight:
         parts.append(f"{run.in_flight} in flight")
     if run.score is not None:
-        parts.append(f"{run.score:.2%}" if 0 <= run.score <= 1 else f"{run.score:.3g}")
+        parts.append(f"score {run.score:.3f}")
     return "  ".join(parts)
 
 

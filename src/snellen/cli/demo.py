@@ -1,4 +1,4 @@
-"""snellen demo: the main job, offline, in seconds."""
+"""snellen demo: the main job, offline."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ from pathlib import Path
 import click
 
 from snellen import api, catalog, report
+from snellen.cli._exit import DONE, INTERRUPTED
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
-from snellen.cli._progress import Shown
+from snellen.cli._json import put_results
+from snellen.cli._progress import ProgressLines
 
 SAYS = """
-The eye chart was drawn here, and read by a small program that gets pictures and questions as a model does.
-Measure a model of yours with the same questions:
-  snellen run -b eyechart -m openai/NAME --base-url http://localhost:8000/v1
-"""
+These pictures were drawn here, and read by a small program that gets what a model gets: a picture
+and a question. The replies, and what was read in each, lie in {run}.
+Ask a model of yours the same questions:
+  snellen run -b eyechart -m openai/NAME --base-url http://localhost:8000/v1"""
 
 
-@click.command("demo", short_help="Measure the built-in reader on the built-in eye chart, offline.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True)
+@click.command("demo")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="For the run folder.",
+)
 @json_option
 def command(out: Path, as_json: bool) -> int:
     """Run `eyechart` with `baseline/reader`: no network, no download, no GPU."""
@@ -30,11 +37,12 @@ def command(out: Path, as_json: bool) -> int:
         out=out,
         command=sys.argv[1:],
     )
-    result = api.run_plan(plan, Shown())[0].result
-    assert result is not None
+    finished = api.run_plan(plan, ProgressLines())[0]
+    assert finished.result is not None
+    report.write_markdown(finished.result)
     if as_json:
-        put(result.report)
+        put_results([finished.result])
     else:
-        report.print_result(result)
-        click.echo(SAYS)
-    return int(bool(result.failed))
+        report.print_result(finished.result)
+        click.echo(SAYS.format(run=finished.run))
+    return INTERRUPTED if finished.interrupted else DONE

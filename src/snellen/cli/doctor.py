@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from importlib import metadata, util
+from importlib import metadata
 from typing import Any
 
 import click
 
-from snellen import __version__
+from snellen import __version__, catalog
+from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.datasets import home
@@ -18,46 +19,62 @@ from snellen.datasets import home
 CORE = ("aiohttp", "click", "msgspec", "numpy", "orjson", "pillow", "pyyaml", "rapidfuzz", "rich")
 EXTRAS = {
     "parquet": ("pyarrow",),
-    "xlsx": ("python_calamine", "xlsxwriter"),
-    "hub": ("huggingface_hub",),
+    "xlsx": ("python-calamine", "xlsxwriter"),
+    "hub": ("huggingface-hub",),
     "video": ("av",),
     "hf": ("torch", "transformers"),
     "vllm": ("vllm",),
     "ray": ("ray",),
     "s3": ("s3fs",),
-    "view": ("starlette", "uvicorn", "jinja2"),
+    "view": ("jinja2", "starlette", "uvicorn"),
     "plots": ("matplotlib",),
 }
 
 
-@click.command("doctor", short_help="Say what is installed and what is missing.")
+@click.command("doctor")
 @json_option
 def command(as_json: bool) -> int:
     """Say what is installed, what is missing and how to get it, and where data go."""
     folder = home()
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    packages = {name: _version(name) for name in CORE}
+    extras = {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()}
     found: dict[str, Any] = {
         "snellen": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "cores": os.cpu_count(),
-        "packages": {name: _version(name) for name in CORE},
-        "extras": {extra: all(map(util.find_spec, names)) for extra, names in EXTRAS.items()},
-        "data folder": str(folder),
-        "free disk": f"{shutil.disk_usage(existing).free / 1e9:.0f} GB",
+        "data_folder": str(folder),
+        "free_disk_bytes": shutil.disk_usage(there).free,
+        "keys_set": catalog.keys_set(),
+        "packages": packages,
+        "extras": extras,
     }
-    missing = [name for name, version in found["packages"].items() if version is None]
     if as_json:
         put(found)
-        return int(bool(missing))
-    for name in ("snellen", "python", "system", "cores", "data folder", "free disk"):
-        click.echo(f"{name}: {found[name]}")
+    else:
+        _print(found)
+    return DONE if all(packages.values()) else FELL_SHORT
+
+
+def _print(found: dict[str, Any]) -> None:
+    for name in ("snellen", "python", "system", "cores"):
+        click.echo(f"{name:<14} {found[name]}")
+    click.echo(f"{'data folder':<14} {found['data_folder']}")
+    click.echo(f"{'free disk':<14} {found['free_disk_bytes'] / 1e9:.1f} GB")
+    for variable, is_set in found["keys_set"].items():
+        click.echo(f"{variable:<14} {'is set' if is_set else 'is not set'}")
+    click.echo("packages:")
     for name, version in found["packages"].items():
-        click.echo(f"  {name:<12} {version or 'MISSING: pip install ' + name}")
+        click.echo(f"  {name:<12} {version or f'MISSING: pip install {name}'}")
     click.echo("extras:")
-    for extra, there in found["extras"].items():
-        click.echo(f"  {extra:<12} {'installed' if there else f'not installed: pip install snellen[{extra}]'}")
-    return int(bool(missing))
+    for extra, versions in found["extras"].items():
+        missing = [name for name, version in versions.items() if version is None]
+        said = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+        if missing:
+            said += ", " if said else ""
+            said += f"no {', '.join(missing)}: pip install 'snellen[{extra}]'"
+        click.echo(f"  {extra:<12} {said}")
 
 
 def _version(name: str) -> str | None:

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from snellen import api, report
+from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli._json import results_as_json
+from snellen.errors import UsageError
+from snellen.result import Result
+
+WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
+    "md": report.markdown,
+    "csv": report.csv,
+    "json": results_as_json,
+}
+PATH = click.Path(path_type=Path)
 
 
-@click.command("report", short_help="Show the results of runs.")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["terminal", "md", "csv", "json"]), default="terminal", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file.")
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", *WRITTEN]),
+    help="Default: what the name of the output ends in, else terminal.",
+)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @json_option
-def command(runs: tuple[Path, ...], form: str, output: Path | None, as_json: bool) -> int:
-    """Show the stored results of RUN folders."""
+def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_json: bool) -> int:
+    """Show the stored results of RUN folders; asks nobody and scores nothing."""
     results = [api.load_run(run) for run in runs]
-    if as_json or form == "json":
-        if output is None:
-            put(results[0].report if len(results) == 1 else [result.report for result in results])
-            return 0
-        text = b"[" + b",".join(result.json() for result in results) + b"]"
-        output.write_bytes(text if len(results) > 1 else results[0].json())
-        return 0
-    if form == "terminal" and output is None:
+    ending = "" if output is None else output.suffix.removeprefix(".")
+    form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
+    if output is None and form == "terminal":
         for result in results:
             report.print_result(result)
-        return 0
-    written = report.csv(results) if form == "csv" else report.markdown(results)
-    if output is None:
-        sys.stdout.write(written)
+    elif output is None:
+        click.echo(WRITTEN[form](results), nl=False)
     else:
-        output.write_text(written)
-    return 0
+        text = WRITTEN[form](results) if form in WRITTEN else report.as_text(results)
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    return DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,153 +11,223 @@ import click
 import msgspec
 
 from snellen import api, catalog, report
-from snellen.benchmark import Missing
+from snellen.benchmark import Benchmark
+from snellen.cli import _parse
+from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
-from snellen.cli._parse import Seconds, concurrency, pairs
-from snellen.cli._progress import Shown
+from snellen.cli._json import put, put_results
+from snellen.cli._progress import ProgressLines
 from snellen.errors import UsageError
 from snellen.models._profile import Profile, read_profile
+from snellen.result import Result
+
+NUMBER = click.IntRange(1)
+PATH = click.Path(path_type=Path)
+SECONDS = "connect=S,first=S,total=S"
 
 
-@click.command("run", short_help="Ask models benchmarks' questions, store, score and report.")
-@click.option("-m", "--model", "models", multiple=True, required=True, metavar="MODEL", help="A model's name, repeatable (`snellen list models`).")
-@click.option("-b", "--benchmark", "benchmarks", multiple=True, required=True, metavar="BENCH", help="A benchmark with options (`mathvision:split=testmini`), or a file of rows; repeatable.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder or file with the rows; `synthetic`: the bundled ones.")
-@click.option("--task", type=click.Choice(["mcq", "vqa", "yesno", "count", "caption"]), help="What a file of rows asks; else guessed, and said.")
-@click.option("--map", "columns", multiple=True, metavar="COL=FIELD", help="What a column of a file of rows means; repeatable.")
+@click.command("run")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="A model's name (`snellen list models`); repeatable.",
+)
+@click.option(
+    "-b",
+    "--benchmark",
+    "benchmarks",
+    multiple=True,
+    required=True,
+    metavar="BENCH",
+    help="A benchmark with options (`mathvision:split=testmini`), or a file of rows; repeatable.",
+)
+@click.option("--data", type=PATH, help="Where the rows are; `synthetic`: the bundled ones.")
+@click.option(
+    "--task", metavar="KIND", help="What a file of rows asks: mcq, vqa, yesno, count, caption."
+)
+@click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    metavar="COL=FIELD",
+    callback=_parse.pairs,
+    help="What a column of a file of rows means; repeatable.",
+)
 @click.option("--prompt", metavar="PRESET", help="A prompt preset of the benchmark.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first N rows.")
-@click.option("--sample", type=click.IntRange(1), help="N rows drawn in proportion to the categories.")
-@click.option("--sample-seed", type=int, default=0, show_default=True)
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often each question is asked, with seeds of their own.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where run folders go.")
-@click.option("--base-url", help="Address of an OpenAI-compatible server (http://localhost:8000/v1).")
+@click.option("--limit", type=NUMBER, help="Only the first N rows.")
+@click.option("--sample", type=NUMBER, help="N rows drawn in proportion to the categories.")
+@click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other rows.")
+@click.option(
+    "--repeats", type=NUMBER, default=1, show_default=True, help="How often each question is asked."
+)
+@click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="For run folders.")
+@click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
-@click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A model profile (TOML).")
-@click.option("--concurrency", "at_once", default=None, metavar="N|auto", help="Requests at once; auto finds out (default).")
-@click.option("--max-tokens", type=click.IntRange(1), help="Instead of the benchmark's own limit.")
-@click.option("--temperature", type=float)
-@click.option("--seed", type=int, help="Seed sent with each request.")
-@click.option("--timeout", metavar="connect=S,first=S,total=S", help="Seconds to connect, to the first byte, in all.")
-@click.option("--max-requests", type=click.IntRange(1), help="Stop after so many requests; resumable.")
-@click.option("--max-cost", type=float, help="Stop when so much is spent (needs prices in the profile); resumable.")
-@click.option("--max-time", type=Seconds(), help="Stop after this time (90s, 10m, 2h); resumable.")
-@click.option("--missing", type=click.Choice(["wrong", "excluded"]), help="What failed questions count as; they are in no mean by default.")
+@click.option("--profile", "profile_file", type=PATH, help="A model profile (TOML).")
+@click.option(
+    "--concurrency",
+    type=_parse.at_once,
+    default="auto",
+    metavar="N|auto",
+    show_default=True,
+    help="Requests at once to a server; auto finds out.",
+)
+@click.option("--max-tokens", type=NUMBER, help="For a reply, instead of the benchmark's limit.")
+@click.option("--temperature", type=_parse.amount, metavar="X")
+@click.option("--seed", type=int, help="Sent with each request.")
+@click.option("--timeout", metavar=SECONDS, callback=_parse.timeouts, help="For one request.")
+@click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")
+@click.option(
+    "--max-cost",
+    type=_parse.amount,
+    metavar="X",
+    help="Stop when so much is spent; needs the profile's prices.",
+)
+@click.option("--max-time", type=_parse.seconds, metavar="TIME", help="Stop after 90s, 10m, 2h.")
+@click.option(
+    "--missing",
+    type=click.Choice(["wrong", "excluded"]),
+    help="What failed questions count as; by default they are in no mean.",
+)
 @click.option("--no-score", is_flag=True, help="Ask and store only.")
-@click.option("--fail-under", multiple=True, metavar="METRIC=X", help="Exit 1 if a metric of the headline scoring is below X; repeatable.")
+@click.option(
+    "--fail-under",
+    "floors",
+    multiple=True,
+    metavar="METRIC=X",
+    callback=_parse.floors,
+    help="Exit 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable.",
+)
 @json_option
 def command(
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
     data: Path | None,
     task: str | None,
-    columns: tuple[str, ...],
+    columns: Mapping[str, str],
     prompt: str | None,
     base_url: str | None,
     api_key_env: str | None,
     profile_file: Path | None,
-    at_once: str | None,
-    timeout: str | None,
+    timeout: Mapping[str, float],
     max_time: float | None,
-    missing: Missing | None,
     no_score: bool,
-    fail_under: tuple[str, ...],
+    floors: Mapping[str, float],
     as_json: bool,
-    **options: Any,
+    **options: Any,  # those that are fields of Plan
 ) -> int:
-    """Ask MODELs BENCHmarks' questions; the same command again asks only what has no reply yet."""
-    floors = {name: _number(value) for name, value in pairs(fail_under, "--fail-under").items()}
+    """Ask each MODEL each BENCH's questions, store the replies, score and report.
+
+    The same command again asks only what has no reply yet.
+    """
     chosen = [
         catalog.benchmark(
             spec,
             data=data,
             task=task,
-            columns=pairs(columns, "--map") or None,
+            columns=columns,
             options={"prompt": prompt} if prompt else None,
         )
-        for spec in benchmarks
+        for spec in dict.fromkeys(benchmarks)
     ]
+    _check_floors(floors, chosen, no_score=no_score)
     plan = api.Plan(
         benchmarks=chosen,
-        models=models,
+        models=list(dict.fromkeys(models)),
         profile=_profile(profile_file, base_url, api_key_env, timeout),
-        concurrency=None if at_once is None else concurrency(at_once),
-        missing=missing,
         score=not no_score,
         max_seconds=max_time,
-        synthetic=str(data) == "synthetic",
+        synthetic=str(data) == catalog.SYNTHETIC,
         command=sys.argv[1:],
         **options,
     )
-    finished = api.run_plan(plan, Shown())
+    for benchmark in chosen:
+        for note in benchmark.notes:
+            _say(f"{benchmark.name}: {note}")
+    finished = api.run_plan(plan, ProgressLines())
     results = [one.result for one in finished if one.result is not None]
-    for one in finished:
-        for note in one.notes:
-            print(f"note: {note}", file=sys.stderr)
-    if as_json:
-        put([result.report for result in results] if len(results) > 1 else _only(results))
+    for result in results:
+        report.write_markdown(result)
+    if as_json and no_score:
+        put([{"name": one.progress.name, "run": str(one.run)} for one in finished])
+    elif as_json:
+        put_results(results)
     else:
         for result in results:
             report.print_result(result)
-    for one in finished:
-        _say_how_it_ended(one)
-    short = _fell_short(results, floors)
-    if any(one.interrupted for one in finished):
-        return 130
-    failed = any(one.progress.failed or one.stopped for one in finished)
-    return int(failed or short or any(result.failed for result in results))
+    return _ending(finished, floors)
 
 
-def _only(results: list[Any]) -> Any:
-    return results[0].report if results else {}
+def _check_floors(
+    floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
+) -> None:
+    """Whether each floor's metric is one of those there will be, before anything is asked."""
+    if floors and no_score:
+        raise UsageError("--fail-under needs a score, and --no-score gives none.")
+    known = {metric: None for made in benchmarks for metric in made.scorings[made.headline].metrics}
+    for name in floors:
+        if name.partition("/")[0] not in known:
+            raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
 
 
 def _profile(
-    file: Path | None, base_url: str | None, api_key_env: str | None, timeout: str | None
+    file: Path | None,
+    base_url: str | None,
+    api_key_env: str | None,
+    timeout: Mapping[str, float],
 ) -> Profile:
     """The file's profile, with the flags over it."""
     profile = read_profile(file) if file else Profile()
-    given: dict[str, Any] = {}
-    if base_url is not None:
-        given["base_url"] = base_url
-    if api_key_env is not None:
-        given["api_key_env"] = api_key_env
-    if timeout is not None:
-        seconds = {name: _number(value) for name, value in pairs(tuple(timeout.split(",")), "--timeout").items()}
-        if strange := set(seconds) - {"connect", "first", "total"}:
-            raise UsageError(f"--timeout has connect, first and total, not {', '.join(sorted(strange))}.")
-        given["timeout"] = msgspec.structs.replace(profile.timeout, **seconds)
-    return msgspec.structs.replace(profile, **given)
+    return msgspec.structs.replace(
+        profile,
+        base_url=base_url or profile.base_url,
+        api_key_env=api_key_env or profile.api_key_env,
+        timeout=msgspec.structs.replace(profile.timeout, **timeout),
+    )
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is no number.") from None
+def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> int:
+    """Say what is left to do, if anything; gives the exit code."""
+    code = DONE
+    unfinished = False
+    for one in finished:
+        name = one.progress.name
+        for note in one.notes:
+            _say(f"{name}: {note}")
+        failed = one.progress.failed if one.result is None else one.result.failed
+        if failed:
+            _say(f"{name}: {failed:,} questions have no reply")
+        if one.stopped:
+            _say(f"{name}: stopped: {one.stopped}")
+        if one.result is None:
+            _say(f"{name}: not scored; `snellen score {one.run}` does it")
+        elif _below(one.result, floors):
+            code = FELL_SHORT
+        unfinished |= bool(failed or one.stopped)
+    if unfinished:
+        _say("the same command goes on where this one ended, and asks again what has no reply")
+        code = FELL_SHORT
+    return INTERRUPTED if any(one.interrupted for one in finished) else code
 
 
-def _say_how_it_ended(one: api.Finished) -> None:
-    """What to do next, if anything."""
-    if one.stopped:
-        print(f"stopped: {one.stopped}", file=sys.stderr)
-    if one.stopped or one.progress.failed:
-        print("The same command goes on, and asks failed questions again.", file=sys.stderr)
-    if one.result is None:
-        print(f"not scored: snellen score {one.run}", file=sys.stderr)
-
-
-def _fell_short(results: list[Any], floors: dict[str, float]) -> bool:
-    """Whether a metric is below its floor, or cannot be said."""
+def _below(result: Result, floors: Mapping[str, float]) -> bool:
+    """Whether a metric that this benchmark has is below its floor, or cannot be said."""
+    metrics = result.scoring().metrics
     short = False
-    for result in results:
-        metrics = result.scoring().metrics
-        for name, floor in floors.items():
-            if name not in metrics:
-                raise UsageError(f"--fail-under {name}: {result.report.benchmark} has {', '.join(metrics)}.")
-            value = metrics[name].value
-            if value is None or value < floor:
-                print(f"{result.report.benchmark}: {name} is {value}, below {floor}", file=sys.stderr)
-                short = True
+    for name, floor in floors.items():
+        if name.partition("/")[0] not in metrics:
+            continue
+        value = metrics[name].value if name in metrics else None
+        if value is None or value < floor:
+            short = True
+            is_ = "undefined" if value is None else f"{value:.6g}"
+            _say(f"{result.report.benchmark}: {name} is {is_}, not {floor:g} or more")
     return short
+
+
+def _say(text: str) -> None:
+    print(report.plain(text), file=sys.stderr)

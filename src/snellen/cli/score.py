@@ -8,17 +8,28 @@ import click
 
 from snellen import api, report
 from snellen.benchmark import Missing
+from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli._json import put_results
 from snellen.errors import UsageError
 
+PATH = click.Path(path_type=Path)
 
-@click.command("score", short_help="Score a run again, or anybody's predictions.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-b", "--benchmark", help="The benchmark that prediction files answer; a run knows its own.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder or file with the benchmark's rows.")
-@click.option("--scoring", "scorings", multiple=True, metavar="NAME|all", help="Only this scoring; repeatable.")
-@click.option("--missing", type=click.Choice(["wrong", "excluded"]), help="What questions without a reply count as.")
+
+@click.command("score")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="RUN|FILE...")
+@click.option(
+    "-b", "--benchmark", metavar="BENCH", help="Whose questions the files answer; a run knows it."
+)
+@click.option("--data", type=PATH, help="Where the benchmark's rows are, for files.")
+@click.option(
+    "--scoring", "scorings", multiple=True, metavar="NAME|all", help="Only this one; repeatable."
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["wrong", "excluded"]),
+    help="What questions without a reply count as.",
+)
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -28,16 +39,22 @@ def command(
     missing: Missing | None,
     as_json: bool,
 ) -> int:
-    """Score run folders, or files of predictions (JSONL, JSON, CSV, TSV, .gz) of a benchmark."""
-    names = None if not scorings or "all" in scorings else list(scorings)
-    results = []
-    for path in paths:
-        if benchmark is None and not path.is_dir():
-            raise UsageError(f"{path} is no run folder; whose predictions are these? Name the benchmark with -b.")
-        results.append(api.score(path, benchmark, data=data, scorings=names, missing=missing))
+    """Score RUN folders again, or FILEs of predictions (JSONL, JSON, CSV, TSV, also .gz)."""
+    if benchmark is None:
+        if data is not None:
+            raise UsageError("--data is for files of predictions: name their benchmark with -b.")
+        for path in paths:
+            if path.is_file():
+                raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+    names = None if not scorings or "all" in scorings else list(dict.fromkeys(scorings))
+    results = [
+        api.score(path, benchmark, data=data, scorings=names, missing=missing) for path in paths
+    ]
+    for result in results:
+        report.write_markdown(result)
     if as_json:
-        put(results[0].report if len(results) == 1 else [result.report for result in results])
+        put_results(results)
     else:
         for result in results:
             report.print_result(result)
-    return 0
+    return DONE

@@ -2,99 +2,161 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
+from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.errors import DataError
+from snellen.report import percent, plain
+from snellen.sample import Sample
 
 
-@click.command("show", short_help="Show a benchmark's sheet: data, prompt, scorings, an example.")
-@click.argument("benchmark")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder or file with its rows, to count them.")
+@click.command("show")
+@click.argument("benchmark", metavar="BENCH")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Where its rows are; they are counted then."
+)
 @json_option
 def command(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Show where BENCHMARK's data, prompt and scoring come from, what it asks, and what blind models get."""
+    """Show where BENCH's data, prompt and scorings come from, what it asks, what chance gives."""
     made = catalog.benchmark(benchmark, data=data)
-    bundled = catalog.benchmark(benchmark, data=Path(catalog.SYNTHETIC))
-    entry = next(entry for entry in catalog.entries() if entry.name == made.name)
-    document: dict[str, Any] = {
+    entry = next((entry for entry in catalog.entries() if entry.name == made.name), None)
+    # A file of rows has no bundled ones: its own rows serve.
+    bundled = _bundled(benchmark) if entry else made
+    there, few = _survey(made), _survey(bundled)
+    document = {
         "benchmark": made.name,
-        "sheet": entry.sheet,
-        "options": dict(made.options),
-        "rows": _rows(made),
+        "sheet": entry.sheet if entry else "",
+        "also_known_as": list(entry.aliases) if entry else [],
+        "options": _options(made) if entry else {},
+        "rows": there.rows or None,
+        "chance": there.chance,
+        "bundled_rows": few.rows,
+        "bundled_chance": few.chance,
+        "max_answer_tokens": made.max_answer_tokens,
+        "break_down_by": list(made.break_down_by),
         "scorings": {
-            name: {"version": scoring.version, "source": scoring.source, "metrics": list(scoring.metrics)}
+            name: {
+                "version": scoring.version,
+                "source": scoring.source,
+                "metrics": list(scoring.metrics),
+                "hedging": _hedging(bundled, name, few.chance),
+            }
             for name, scoring in made.scorings.items()
         },
-        "broken down by": list(made.break_down_by),
-        "answer tokens": made.max_answer_tokens,
-        "chance": _chance(bundled),
-        "hedging": _hedging(bundled),
-        "also known as": list(entry.aliases),
-        "example": _example(bundled),
+        "notes": list(made.notes),
+        "example": _example(bundled, few.first),
     }
     if as_json:
         put(document)
-        return 0
-    click.echo(f"{made.name}\n\n{document.pop('sheet')}\n")
-    example = document.pop("example")
-    scorings = document.pop("scorings")
-    for name, scoring in scorings.items():
-        click.echo(f"scoring {name} (version {scoring['version']}): {scoring['source']}")
-    for name, value in document.items():
-        if name != "benchmark" and value not in (None, [], {}):
-            click.echo(f"{name}: {_plain(value)}")
-    click.echo("\nan example, from the bundled rows:")
-    for message in example:
-        click.echo(f"  [{message['role']}]")
-        for line in message["text"].splitlines():
-            click.echo(f"  {line}")
-    return 0
+    else:
+        for line in _lines(document):
+            click.echo(plain(line))
+    return DONE
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _bundled(spec: str) -> Benchmark:
+    return catalog.benchmark(spec, data=Path(catalog.SYNTHETIC))
 
 
-def _rows(benchmark: Benchmark) -> int | None:
-    """How many rows there are, where the data is at hand."""
+@dataclass(frozen=True)
+class _Survey:
+    """How many rows there are, what a blind draw among their choices gets, and the first sample.
+
+    Chance is the mean of 1 / number of choices, 0 for a question without any; None if all are.
+    """
+
+    rows: int
+    chance: float | None
+    first: Sample | None
+
+
+def _survey(made: Benchmark) -> _Survey:
+    """One pass over the rows; none where they are not at hand."""
+    rows, chance, first = 0, 0.0, None
     try:
-        return benchmark.data.facts().rows
+        for row in made.data:
+            sample = made.sample(row.place, row)
+            rows += 1
+            chance += 1 / len(sample.choices) if sample.choices else 0.0
+            first = first or sample
     except DataError:
+        return _Survey(0, None, None)
+    return _Survey(rows, chance / rows if chance else None, first)
+
+
+def _options(made: Benchmark) -> dict[str, dict[str, Any]]:
+    """Each option's default, and what it may be where that is a list."""
+    stem = made.name.replace("-", "_")
+    make = getattr(importlib.import_module(f"snellen.benchmarks.{stem}"), stem)
+    hints = get_type_hints(make)
+    found = {}
+    for name, parameter in inspect.signature(make).parameters.items():
+        if name != "data":
+            literal = get_origin(hints[name]) is Literal
+            choices = list(get_args(hints[name])) if literal else None
+            found[name] = {"default": parameter.default, "choices": choices}
+    return found
+
+
+def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
+    """What naming every answer at once scores on the bundled rows, where that beats chance."""
+    expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
+    return expected if expected > (chance or 0.0) else None
+
+
+def _example(made: Benchmark, sample: Sample | None) -> dict[str, Any] | None:
+    """A sample as a model gets it."""
+    request = made.request(sample) if sample else None
+    if sample is None or request is None:
         return None
+    messages = []
+    for message in request.messages:
+        parts = [
+            part if isinstance(part, str) else f"<{part.place or type(part).__name__.lower()}>"
+            for part in message.content
+        ]
+        messages.append({"role": message.role, "text": "\n".join(parts)})
+    return {"sample": sample.id, "messages": messages, "target": sample.target}
 
 
-def _chance(bundled: Benchmark) -> str | None:
-    """What a blind draw gets on the bundled rows: the mean of 1 / number of choices."""
-    samples = [bundled.sample(row.place, row) for row in bundled.data]
-    chances = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
-    return f"{sum(chances) / len(chances):.1%} on the bundled rows" if any(chances) else None
-
-
-def _hedging(bundled: Benchmark) -> dict[str, str]:
-    """Scorings under which naming every answer at once scores anything."""
-    expect = bundled.check.expect if bundled.check else {}
-    return {name: f"{found['hedging']:.1%}" for name, found in expect.items() if found.get("hedging")}
-
-
-def _example(bundled: Benchmark) -> list[dict[str, str]]:
-    row = next(iter(bundled.data))
-    request = bundled.request(bundled.sample(row.place, row))
-    assert request is not None
-    return [
-        {
-            "role": message.role,
-            "text": "\n".join(
-                part if isinstance(part, str) else f"<{part.place or 'image'}>" for part in message.content
-            ),
-        }
-        for message in request.messages
-    ]
+def _lines(document: Mapping[str, Any]) -> list[str]:
+    lines = [document["benchmark"], "", *document["sheet"].splitlines(), ""]
+    if document["also_known_as"]:
+        lines.append(f"also known as  {', '.join(document['also_known_as'])}")
+    for name, option in document["options"].items():
+        allowed = f", one of {', '.join(map(str, option['choices']))}" if option["choices"] else ""
+        lines.append(f"option         {name}={option['default']}{allowed}")
+    rows = document["rows"]
+    lines.append(f"rows           {f'{rows:,}' if rows else 'not at hand: say where with --data'}")
+    chance, where = document["chance"], ""
+    if chance is None:
+        chance, where = document["bundled_chance"], " on the bundled rows"
+    if chance is not None:
+        lines.append(f"chance         {percent(chance)}{where}, drawn blindly among the choices")
+    lines.append(f"answers        up to {document['max_answer_tokens']:,} tokens")
+    lines.append(f"broken down by {', '.join(document['break_down_by']) or 'nothing'}")
+    for name, scoring in document["scorings"].items():
+        lines.append(f"scoring        {name}, version {scoring['version']}: {scoring['source']}")
+        lines.append(f"               gives {', '.join(scoring['metrics'])}")
+        if scoring["hedging"] is not None:
+            said = f"naming every answer at once scores {percent(scoring['hedging'])}"
+            lines.append(f"               {said} on the bundled rows, more than chance")
+    lines += [f"note           {note}" for note in document["notes"]]
+    if document["example"]:
+        lines += ["", f"sample {document['example']['sample']}, as a model gets it:"]
+        for message in document["example"]["messages"]:
+            lines.append(f"  [{message['role']}]")
+            lines += [f"  {line}" for line in message["text"].splitlines()]
+        lines.append(f"  target: {document['example']['target']}")
+    return lines

@@ -46,7 +46,8 @@ class _Record(NamedTuple):
 
 
 class Sheet:
-    """A separated text file as a table. A row's digest is that of the header's names and its own bytes, since a row means nothing without them."""
+    """A separated text file as a table. A row's digest is that of the header's names and its own
+    bytes, since a row means nothing without them."""
 
     def __init__(
         self,

@@ -11,7 +11,8 @@ import orjson
 class Row(Mapping[str, Any]):
     """One row as it came: its fields, its place among all rows (from 0), and its digest.
 
-    `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its line
+    `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its
+    line
     end, pictures inside the row included, files that it names not.
     """
 
@@ -40,7 +41,8 @@ class Row(Mapping[str, Any]):
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """How many rows a table has, and the digest of them all (BLAKE2b-128 of the rows' digests in order)."""
+    """How many rows a table has, and the digest of them all (BLAKE2b-128 of the rows' digests in
+    order)."""
 
     rows: int
     digest: str
@@ -49,7 +51,8 @@ class Facts:
 class Table(Protocol):
     """Rows of a data set, read anew on every iteration, never held as a list.
 
-    `where` is what a person calls it in a message, `revision` the data set's published revision. Nothing is opened
+    `where` is what a person calls it in a message, `revision` the data set's published revision.
+    Nothing is opened
     before the first iteration, so that a benchmark can be built where its data is not.
     """
 
@@ -79,7 +82,10 @@ class Drawn:
     """A table made by a function, for rows that the package draws or lists itself."""
 
     def __init__(
-        self, where: str, rows: Callable[[], Iterator[Mapping[str, Any]]], revision: str | None = None
+        self,
+        where: str,
+        rows: Callable[[], Iterator[Mapping[str, Any]]],
+        revision: str | None = None,
     ) -> None:
         self.where = where
         self.revision = revision

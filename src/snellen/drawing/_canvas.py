@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from snellen.drawing._glyphs import glyph
 from snellen.drawing._png import png
 
-Colour = tuple[int, int, int]
+Colour = Sequence[int]
 UNIT = 16
 """Places and sizes are in sixteenths of a pixel."""
 DISC = 64

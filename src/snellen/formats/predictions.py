@@ -1,4 +1,5 @@
-"""Anybody's predictions: a file of rows with an id and a reply, in JSONL, JSON, CSV or TSV, gzipped or not."""
+"""Anybody's predictions: a file of rows with an id and a reply, in JSONL, JSON, CSV or TSV, gzipped
+or not."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def read(path: Path) -> Predictions:
     """The predictions of a file.
 
     Raises:
-        DataError: the file cannot be read, has no column of ids or of replies, or gives one id two replies.
+        DataError: the file cannot be read, has no column of ids or of replies, or gives one id two
+        replies.
     """
     replies: dict[str, str] = {}
     notes: list[str] = []
@@ -51,7 +53,8 @@ def read(path: Path) -> Predictions:
             doubled += 1
         else:
             raise DataError(
-                f"{path.name}: the id {name!r} has two replies, the second in row {row.place}. Keep one of them."
+                f"{path.name}: the id {name!r} has two replies, the second in row "
+                f"{row.place}. Keep one of them."
             )
     if not replies:
         raise DataError(f"{path.name}: no row has a reply.")
@@ -67,5 +70,6 @@ def _column(path: Path, row: Mapping[str, Any], names: Iterable[str], what: str)
         if name in row:
             return name
     raise DataError(
-        f"{path.name}: no column of {what}. It has {', '.join(row)}; {what} are looked for in {', '.join(names)}."
+        f"{path.name}: no column of {what}. It has {', '.join(row)}; {what} are looked for in "
+        f"{', '.join(names)}."
     )

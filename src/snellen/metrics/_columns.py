@@ -23,11 +23,15 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """One row a (sample, repeat) that has a reply, all arrays of length n, in the benchmark's order.
+    """One row a (sample, repeat) that has a reply, all arrays of length n, in the benchmark's
+    order.
 
-    `score` (float64) is None where only the whole set has a score. `answer` and `target` (object: str, float, tuple of str or
-    None) are what was found and what is right; `references` (object: tuple of str). `state` is the reading state. `cluster`
-    numbers the image, video or sample that rows share (repeats of a sample share at least that). `weight` is None where all weigh the same.
+    `score` (float64) is None where only the whole set has a score. `answer` and `target` (object:
+    str, float, tuple of str or
+    None) are what was found and what is right; `references` (object: tuple of str). `state` is the
+    reading state. `cluster`
+    numbers the image, video or sample that rows share (repeats of a sample share at least that).
+    `weight` is None where all weigh the same.
     """
 
     score: NDArray[np.float64] | None

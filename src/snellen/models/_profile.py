@@ -1,4 +1,5 @@
-"""What is known of a model beyond its name: where it is, how it is sampled, what it takes and costs."""
+"""What is known of a model beyond its name: where it is, how it is sampled, what it takes and
+costs."""
 
 from __future__ import annotations
 
@@ -30,8 +31,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A model's profile, from a TOML file or from flags.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
-    `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models need room. `extra` is sent to
-    the server as it is. `max_images` and `max_pixels` are what the model takes in one request and one image.
+    `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
+    need room. `extra` is sent to
+    the server as it is. `max_images` and `max_pixels` are what the model takes in one request and
+    one image.
     """
 
     base_url: str | None = None

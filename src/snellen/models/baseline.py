@@ -1,4 +1,7 @@
-"""baseline/random, first, longest: models that do not look. They see text and choices alone, and say nothing to open questions."""
+"""baseline/random, first, longest: models that do not look.
+
+They see text and choices alone, and say nothing to open questions.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,15 @@ class Blind:
         if not request.choices:
             return Reply(text="", stop="stop")
         words = "\n".join(message.text for message in request.messages)
+        question = request.messages[-1].text
         raw = f"{self.name}\n{request.seed}\n{words}\n{request.choices}".encode()
         drawn = int.from_bytes(blake2b(raw, digest_size=8).digest())
         number = self._pick(request.choices, drawn)
-        return Reply(text=_named(words, request.choices, number), stop="stop")
+        return Reply(text=_named(question, request.choices, number), stop="stop")
 
 
-def _named(words: str, choices: Sequence[str], number: int) -> str:
+def _named(question: str, choices: Sequence[str], number: int) -> str:
     """`B` where the question lists the choice as "B. …" or "(B) …", else its text."""
-    letter = ascii_uppercase[number]
-    listed = rf"(?m)^\s*\(?{letter}[).:]\s*{re.escape(choices[number].strip())}"
-    return letter if re.search(listed, words) else choices[number]
+    letter = ascii_uppercase[number : number + 1]
+    listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
+    return letter if letter and re.search(listed, question) else choices[number]

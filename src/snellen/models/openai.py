@@ -1,6 +1,11 @@
-"""Any server that speaks OpenAI's chat completions: vLLM, SGLang, `transformers serve`, hosted services.
+"""Any server that speaks OpenAI's chat completions: vLLM, SGLang, `transformers serve`, services.
 
-Images go as `data:` addresses of exactly the bytes that were loaded, in the places where the messages have them.
+Images go as `data:` addresses of exactly the bytes that were loaded, in the places where the
+messages have them.
+
+A profile's `extra` is merged into the request and wins over our own fields. One that is None leaves
+ours out; one named `max_completion_tokens` takes the place of `max_tokens`, since servers refuse to
+get both.
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ from snellen.transport import Response, Transport
 
 PATH = "chat/completions"
 ASK_AGAIN = (408, 409, 425, 429)
+OFFICIAL = "https://api.openai.com"
+OFFICIAL_VARIABLE = "OPENAI_API_KEY"
 QUOTED = 300
 """Characters of a server's words that are kept."""
 
@@ -35,22 +42,27 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
         first=timeout.first,
         total=timeout.total,
     )
-    return OpenAI(name, transport, key_variable=profile.api_key_env)
+    variable = profile.api_key_env or (OFFICIAL_VARIABLE if api_key else None)
+    return OpenAI(name, transport, key_variable=variable)
 
 
 class OpenAI:
-    """A model behind chat completions."""
+    """A model behind chat completions. `key_variable` is where its key came from, for messages."""
 
     def __init__(self, name: str, transport: Transport, *, key_variable: str | None = None) -> None:
         self.name = name
         self._transport = transport
         self._key_variable = key_variable
+        # The official service's newer models refuse the old name, most other servers the new one.
+        official = transport.where.startswith(OFFICIAL)
+        self._most_tokens = "max_completion_tokens" if official else "max_tokens"
 
     async def generate(self, request: Request) -> Reply:
         """One reply.
 
         Raises:
-            Overloaded, Rejected: as the server's status says; a body that is no chat completion is asked for again.
+            Overloaded, Rejected: as the server's status says; a body that is no chat completion is
+                asked for again.
         """
         response = await self._transport.post(PATH, self._body(request))
         if response.status != 200:
@@ -67,13 +79,15 @@ class OpenAI:
         body: dict[str, Any] = {
             "model": self.name,
             "messages": [_message(message) for message in request.messages],
-            "max_tokens": generation.max_tokens,
+            self._most_tokens: generation.max_tokens,
             "temperature": generation.temperature,
             "top_p": generation.top_p,
             "seed": request.seed,
             "stop": list(request.stop) or None,
-            **generation.extra,
         }
+        if "max_completion_tokens" in generation.extra:
+            body.pop("max_tokens", None)
+        body.update(generation.extra)
         return orjson.dumps({name: value for name, value in body.items() if value is not None})
 
     # -- and back
@@ -82,9 +96,13 @@ class OpenAI:
         """What a status other than 200 means; only a content filter's gives a reply."""
         where, status = self._transport.where, response.status
         error = _error(response.body)
-        if status == 400 and error.get("code") == "content_filter":
+        code = error.get("code")
+        if status == 400 and code == "content_filter":
             return Reply(text="", stop="filter", times=_times(response))
-        words = str(error.get("message") or _quote(response.body))[:QUOTED]
+        message = _string(error.get("message"))
+        words = " ".join(message.split())[:QUOTED] if message else _quote(response.body)
+        if status == 402 or code == "insufficient_quota":
+            raise Rejected(f"{where}: {status}: {words}. The account must be paid.", hopeless=True)
         if status in ASK_AGAIN or status >= 500:
             raise Overloaded(
                 f"{where}: {status}: {words}",
@@ -93,11 +111,16 @@ class OpenAI:
             )
         if status == 401:
             variable = self._key_variable
-            hint = f"Is the key in {variable} right?" if variable else "Name the key's variable with --api-key-env."
+            hint = (
+                f"Is the key in {variable} right?"
+                if variable
+                else "Name the variable that holds its key with --api-key-env."
+            )
             raise Rejected(f"{where}: 401: {words}. {hint}", hopeless=True)
         if status == 404:
             raise Rejected(
-                f"{where}: 404: {words}. Is {self.name!r} a model there, and does the address end in /v1?",
+                f"{where}: 404: {words}. Is {self.name!r} a model there, and does the address end "
+                "where /chat/completions is to follow (mostly in /v1)?",
                 hopeless=True,
             )
         raise Rejected(f"{where}: {status}: {words}")
@@ -105,41 +128,37 @@ class OpenAI:
     def _reply(self, response: Response) -> Reply:
         try:
             found = orjson.loads(response.body)
+        except orjson.JSONDecodeError:
+            raise self._unreadable("no JSON", response) from None
+        try:
             choice = found["choices"][0]
             message = choice["message"]
-        except orjson.JSONDecodeError:
-            try:
-                response.body.decode()
-                what = "not JSON"
-            except UnicodeDecodeError:
-                what = "not UTF-8"
         except (KeyError, IndexError, TypeError):
-            what = "not a chat completion"
-        else:
-            if isinstance(message, dict):
-                return self._read(found, choice, message, response)
-            what = "not a chat completion"
-        raise Overloaded(f"{self._transport.where}: the reply is {what}: {_quote(response.body)}")
-
-    def _read(
-        self, found: dict[str, Any], choice: dict[str, Any], message: dict[str, Any], response: Response
-    ) -> Reply:
+            raise self._unreadable("no chat completion", response) from None
+        if not isinstance(message, dict):
+            raise self._unreadable("no chat completion", response)
         text = _text(message.get("content"))
-        stop = choice.get("finish_reason")
+        stop = _string(choice.get("finish_reason"))
         if stop == "content_filter" or (message.get("refusal") and not text):
             stop = "filter"
+        reasoning = _string(message.get("reasoning_content")) or _string(message.get("reasoning"))
         return Reply(
             text=text,
-            reasoning=message.get("reasoning_content") or message.get("reasoning"),
+            reasoning=reasoning,
             stop=stop,
             usage=_usage(found.get("usage")),
             times=_times(response),
         )
 
+    def _unreadable(self, what: str, response: Response) -> Overloaded:
+        return Overloaded(
+            f"{self._transport.where}: the reply is {what}, but {_quote(response.body)}"
+        )
+
 
 def _message(message: Message) -> dict[str, Any]:
     if all(isinstance(part, str) for part in message.content):
-        return {"role": message.role, "content": "\n".join(map(str, message.content))}
+        return {"role": message.role, "content": message.text}
     return {"role": message.role, "content": [_part(part) for part in message.content]}
 
 
@@ -149,34 +168,42 @@ def _part(part: Part) -> dict[str, Any]:
     if isinstance(part, Image):
         image = images.load(part)
         assert isinstance(image.source, bytes)
-        encoded = b64encode(image.source).decode("ascii")
-        return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{encoded}"}}
-    raise Rejected("chat completions take text and images; this request has a video.")
+        head = orjson.dumps(f"data:{image.mime};base64,")[:-1]
+        # Base64 needs no escapes: as a fragment it is not decoded, searched and encoded once more.
+        url = orjson.Fragment(head + b64encode(image.source) + b'"')
+        return {"type": "image_url", "image_url": {"url": url}}
+    raise Rejected(
+        "chat completions take text and images; this request has a video. "
+        "Videos cannot be sent to such a server yet."
+    )
 
 
 def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "".join(
-            part["text"]
-            for part in content
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    return ""
+    """A message's text, also where it comes in parts."""
+    if not isinstance(content, list):
+        return _string(content) or ""
+    texts = [_string(part.get("text")) for part in content if isinstance(part, dict)]
+    return "".join(text for text in texts if text)
 
 
 def _usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    spent = usage.get("completion_tokens_details") or {}
-    given = usage.get("prompt_tokens_details") or {}
     return Usage(
-        input=usage.get("prompt_tokens"),
-        output=usage.get("completion_tokens"),
-        reasoning=spent.get("reasoning_tokens"),
-        cached=given.get("cached_tokens"),
+        input=_count(usage, "prompt_tokens"),
+        output=_count(usage, "completion_tokens"),
+        reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
     )
+
+
+def _count(counts: object, name: str) -> int | None:
+    found = counts.get(name) if isinstance(counts, dict) else None
+    return found if isinstance(found, int) else None
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _times(response: Response) -> Times:
@@ -184,7 +211,7 @@ def _times(response: Response) -> Times:
 
 
 def _error(body: bytes) -> dict[str, Any]:
-    """The error object of a body, in the two shapes that servers give it; empty where there is none."""
+    """The error object of a body, in the shapes that servers give it; empty where there is none."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -194,5 +221,6 @@ def _error(body: bytes) -> dict[str, Any]:
 
 
 def _quote(body: bytes) -> str:
+    """The beginning of a body, on one line."""
     text = " ".join(body[: 4 * QUOTED].decode(errors="replace").split())
     return repr(text[:QUOTED]) if text else "nothing"

@@ -1,13 +1,17 @@
 """python:FILE:NAME: a model of one's own, in a few lines and without importing anything of ours.
 
-NAME in FILE (a path, or a module's name) is
+NAME in FILE (a path ending in .py, or the name of an installed module) is
 
-- a function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text, `messages[-1].images` its images: `image.source` their
-  bytes, `image.mime` their type, `image.width` and `image.height` pixels;
-- a class, made once without arguments, or an object, with a method `generate(messages) -> str` of that kind;
-- or one with `generate_batch(list of messages) -> list of str`: questions that wait are then answered together.
+- a function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text,
+  `messages[-1].images` its images: `image.source` their bytes, `image.mime` their type,
+  `image.width` and `image.height` pixels;
+- a class, made once without arguments, or an object, with a method `generate(messages) -> str` of
+  that kind;
+- or one with `generate_batch(list of messages) -> list of str`: questions that wait are then
+  answered together.
 
-A first parameter named `request` (or `requests`) gets all that a back end gets (`snellen.model.Request`), and a `Reply` may be given instead of text.
+A first parameter named `request` (or `requests`) gets all that a back end gets
+(`snellen.model.Request`), and a `Reply` may be given instead of text.
 """
 
 from __future__ import annotations
@@ -39,33 +43,38 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Python | 
     file, colon, attribute = name.rpartition(":")
     if not colon or not file:
         raise UsageError(f"python:{name}: write python:FILE:NAME, with a function or class NAME.")
-    module, revision = _module(file)
-    target = getattr(module, attribute, None)
-    if target is None:
+    module = _module(file)
+    source = module.__file__
+    revision = blake2b(Path(source).read_bytes(), digest_size=16).hexdigest() if source else None
+    made: Any = getattr(module, attribute, None)
+    if made is None:
         names = ", ".join(key for key in vars(module) if not key.startswith("_"))
         raise UsageError(f"{file} has no {attribute!r}; it has {names}.")
-    made: Any = target() if inspect.isclass(target) else target
+    if inspect.isclass(made):
+        try:
+            made = made()
+        except Exception as error:  # a stranger's code may raise anything
+            raise UsageError(f"{file}: {attribute}() failed: {_told(error, source)}") from error
     title = f"python:{name}"
     if callable(getattr(made, "generate_batch", None)):
-        return Batched(title, made.generate_batch, revision)
-    answer = getattr(made, "generate", made)
-    if not callable(answer):
-        raise UsageError(f"{file}: {attribute} is neither a function nor has it a method `generate`.")
+        return Batched(title, _Answer(title, made.generate_batch, source), revision)
+    ask = getattr(made, "generate", made)
+    if not callable(ask):
+        raise UsageError(
+            f"{file}: {attribute} is neither a function nor has it a method `generate`."
+        )
+    answer = _Answer(title, ask, source)
     return Python(title, answer, revision, threads=profile.concurrency or 1)
 
 
 class Python:
-    """A function of messages as a model; sync ones run in threads of their own, one unless the profile says more."""
+    """A function of messages as a model; a sync one runs in `threads` threads."""
 
-    def __init__(
-        self, name: str, answer: Callable[[Any], Any], revision: str | None, *, threads: int
-    ) -> None:
+    def __init__(self, name: str, answer: _Answer, revision: str | None, *, threads: int) -> None:
         self.name = name
         self.revision = revision
+        self.concurrency = None if answer.is_async else threads
         self._answer = answer
-        self._whole = _wants_request(answer)
-        self._async = inspect.iscoroutinefunction(answer)
-        self.concurrency = None if self._async else threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
 
     async def generate(self, request: Request) -> Reply:
@@ -74,18 +83,12 @@ class Python:
         Raises:
             Rejected: it raised something; says what, and where.
         """
-        request = loaded(request)
-        given: Any = request if self._whole else request.messages
-        try:
-            if self._async:
-                said = await self._answer(given)
-            else:
-                loop = asyncio.get_running_loop()
-                said = await loop.run_in_executor(self._threads, self._answer, given)
-        except ModelError:
-            raise
-        except Exception as error:  # a stranger's code may raise anything; it fails one question
-            raise Rejected(f"{self.name}: {_told(error)}") from error
+        given = self._answer.given(loaded(request))
+        if self._answer.is_async:
+            said = await self._answer.awaited(given)
+        else:
+            loop = asyncio.get_running_loop()
+            said = await loop.run_in_executor(self._threads, self._answer, given)
         return _reply(self.name, said)
 
     async def close(self) -> None:
@@ -93,57 +96,82 @@ class Python:
 
 
 class Batched:
-    """A function of several conversations as a model that answers batches; it waits behind `models.batching`."""
+    """A function of several conversations as a model of batches; it waits behind a queue."""
 
-    def __init__(
-        self, name: str, answer: Callable[[Any], Any], revision: str | None
-    ) -> None:
+    def __init__(self, name: str, answer: _Answer, revision: str | None) -> None:
         self.name = name
         self.revision = revision
         self._answer = answer
-        self._whole = _wants_request(answer)
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        given = [loaded(request) for request in requests]
-        try:
-            said = self._answer(given if self._whole else [one.messages for one in given])
-        except ModelError:
-            raise
-        except Exception as error:  # a stranger's code may raise anything; it fails one batch
-            raise Rejected(f"{self.name}: {_told(error)}") from error
+        said = self._answer([self._answer.given(loaded(request)) for request in requests])
         return [_reply(self.name, one) for one in said]
 
 
-def _module(file: str) -> tuple[ModuleType, str | None]:
-    """The module of a file or of that name, and a digest of its source."""
+class _Answer:
+    """A stranger's function: what it wants, and what it raises told as `Rejected`."""
+
+    def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
+        first = next(iter(inspect.signature(answer).parameters), "")
+        self.given = _whole if first in ("request", "requests") else _messages
+        call = type(answer).__call__  # an object may be a function too
+        self.is_async = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(call)
+        self._name = name
+        self._answer = answer
+        self._source = source
+
+    def __call__(self, given: object) -> Any:
+        try:
+            return self._answer(given)
+        except ModelError:
+            raise
+        except Exception as error:  # a stranger's code may raise anything; it fails one question
+            raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
+
+    async def awaited(self, given: object) -> Any:
+        try:
+            return await self._answer(given)
+        except ModelError:
+            raise
+        except Exception as error:  # as above
+            raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
+
+
+def _whole(request: Request) -> object:
+    return request
+
+
+def _messages(request: Request) -> object:
+    return request.messages
+
+
+def _module(file: str) -> ModuleType:
+    """The module of a file, or of that name."""
     path = Path(file)
     if path.suffix != ".py":
         try:
-            module = importlib.import_module(file)
+            return importlib.import_module(file)
         except ImportError as error:
-            raise UsageError(f"python:{file}: {error}. Name a file (my_model.py) or an installed module.") from error
-        source = getattr(module, "__file__", None)
-        return module, _digest(Path(source)) if source else None
+            raise UsageError(
+                f"python:{file}: {error}. Name a file (my_model.py) or an installed module."
+            ) from error
     if not path.is_file():
         raise UsageError(f"python:{file}: there is no such file.")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Under its own name a file called json.py would take the place of Python's.
+    name = f"snellen_python_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
+    sys.modules[name] = module
+    # As for a script, modules beside it can be imported; at the end, so that none hides another.
+    beside = str(path.parent.resolve())
+    if beside not in sys.path:
+        sys.path.append(beside)
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # a stranger's file may raise anything
-        raise UsageError(f"{file} cannot be loaded: {_told(error)}") from error
-    return module, _digest(path)
-
-
-def _digest(path: Path) -> str:
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def _wants_request(answer: Callable[[Any], Any]) -> bool:
-    first = next(iter(inspect.signature(answer).parameters), "")
-    return first in ("request", "requests")
+        raise UsageError(f"{file} cannot be loaded: {_told(error, module.__file__)}") from error
+    return module
 
 
 def _reply(name: str, said: object) -> Reply:
@@ -154,7 +182,9 @@ def _reply(name: str, said: object) -> Reply:
     raise Rejected(f"{name} gave a {type(said).__name__}, not text.")
 
 
-def _told(error: Exception) -> str:
-    """What was raised, and where in the stranger's code."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
+def _told(error: Exception, source: str | None) -> str:
+    """What was raised, and the last line of the stranger's file that led to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == source]
+    where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
+    return f"{type(error).__name__}: {error}{where}"

@@ -127,7 +127,7 @@ def _ink(pixels: NDArray[np.uint8]) -> Ink | None:
 
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0).astype(np.int16)
-    far = np.abs(pixels - background).max(axis=2)
+    far = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
     most = int(far.max())
     return far / most if most else None
 
@@ -215,25 +215,25 @@ def _colour(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
 
 def _pieces(inked: NDArray[np.bool_]) -> int:
     """The number of connected pieces (pixels that touch at a side or a corner)."""
+    import numpy as np
+
+    lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
+    runs = zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True)
     # A run's entry leads to another run of its piece, and at the end to one that names itself.
     joined: list[int] = []
+    on_line: dict[int, list[tuple[int, int, int]]] = {}
 
     def first(run: int) -> int:
         while joined[run] != run:
             run = joined[run]
         return run
 
-    above: list[tuple[int, int, int]] = []
-    for line in inked:
-        runs = []
-        for start, end in _spans(line):
-            run = len(joined)
-            joined.append(run)
-            for other_start, other_end, other in above:
-                if start <= other_end and other_start <= end:
-                    joined[first(run)] = first(other)
-            runs.append((start, end, run))
-        above = runs
+    for run, (line, start, end) in enumerate(runs):
+        joined.append(run)
+        for other, other_start, other_end in on_line.get(line - 1, ()):
+            if start <= other_end and other_start <= end:
+                joined[first(run)] = first(other)
+        on_line.setdefault(line, []).append((run, start, end))
     return sum(run == parent for run, parent in enumerate(joined))
 
 

@@ -28,7 +28,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 
 
 class Recorded:
-    """Answers by request digest, whatever made the table: a run, or a dummy that knows the answers."""
+    """Answers by request digest; the table is a run's, or a dummy's that knows the answers."""
 
     def __init__(self, name: str, replies: Mapping[str, Reply]) -> None:
         self.name = name
@@ -43,7 +43,8 @@ class Recorded:
         reply = self._replies.get(request_digest(loaded(request)))
         if reply is None:
             raise Rejected(
-                f"{self.name} has no reply to this request: it was recorded with other words, media, settings or seed."
+                f"{self.name} has no reply to this request: it was recorded with other words, "
+                "media, settings or seed."
             )
         return reply
 

@@ -1,13 +1,15 @@
-"""A model for tests that says what it is told to say, when it is told to: replies, rankings and streams.
+"""A model for tests that says what it is told to say: replies, rankings and streams.
 
-    model = Scripted(lambda request: "A")
-    model = Scripted([Reply(text="A"), Overloaded("busy"), Reply(text="B")])
+model = Scripted("A")
+model = Scripted([Reply(text="A"), Overloaded("busy"), "B"])
+model = Scripted(lambda request: request.choices[0])
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import TypeVar
 
 from snellen.errors import ModelError
@@ -19,15 +21,18 @@ Say = Callable[[Request], Said]
 
 
 class Scripted:
-    """Keeps all three protocols. `say` is a function of the request, or outcomes in order, the last of which is repeated.
+    """Keeps all three protocols.
 
-    `rank` gives log-probabilities by choice; `stream` maps media times in seconds to what is said then, and `answers` queries' ids to answers. `requests` are kept in the order
-    in which they came, `most` is how many were there at once.
+    `say` is what to say, outcomes in order of arrival (the last one is repeated), or a function of
+    the request. `delay` is the seconds that an answer takes. `rank` gives a request's
+    log-probabilities by choice. `stream` maps media times in seconds to what is said then, and
+    `answers` queries' ids to answers. `requests` are kept in the order in which they came, `most`
+    is how many were there at once.
     """
 
     def __init__(
         self,
-        say: Say | Sequence[Said] = (),
+        say: Say | str | Sequence[Said] = "",
         *,
         name: str = "scripted",
         delay: float = 0.0,
@@ -38,7 +43,7 @@ class Scripted:
         self.name = name
         self.requests: list[Request] = []
         self.most = 0
-        self._say = say if callable(say) else self._in_order(say)
+        self._say = say if callable(say) else _in_order([say] if isinstance(say, str) else say)
         self._delay = delay
         self._rank = rank
         self._stream = dict(stream or {})
@@ -65,20 +70,15 @@ class Scripted:
         self._now += 1
         self.most = max(self.most, self._now)
         try:
+            found = answer(request)
             await asyncio.sleep(self._delay)
-            return answer(request)
+            return found
         finally:
             self._now -= 1
 
-    def _in_order(self, outcomes: Sequence[Said]) -> Say:
-        def say(_: Request) -> Said:
-            return outcomes[min(len(self.requests), len(outcomes)) - 1]
-
-        return say
-
 
 class ScriptedSession:
-    """Says each scripted line when the frame of its time has come; its whole state is the time it has seen."""
+    """Says each line when the frame of its time has come; its state is the time it has seen."""
 
     def __init__(
         self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0
@@ -88,7 +88,7 @@ class ScriptedSession:
         self._seen = seen
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
-        before, self._seen = self._seen, max(self._seen, *(frame.time for frame in frames))
+        before, self._seen = self._seen, max([self._seen, *(frame.time for frame in frames)])
         due = [time for time in sorted(self._stream) if before < time <= self._seen]
         return [Emission(text=self._stream[time]) for time in due]
 
@@ -103,6 +103,11 @@ class ScriptedSession:
 
     async def close(self) -> None:
         pass
+
+
+def _in_order(outcomes: Sequence[Said]) -> Say:
+    coming = chain(outcomes, repeat(outcomes[-1]))
+    return lambda _: next(coming)
 
 
 def _first_likeliest(request: Request) -> Sequence[Ranked]:

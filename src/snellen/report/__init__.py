@@ -1,7 +1,17 @@
 """Results for people: in the terminal, as Markdown, as CSV."""
 
+from snellen.report._rows import percent, plain
 from snellen.report.sheets import csv
-from snellen.report.terminal import print_result, show
-from snellen.report.words import markdown
+from snellen.report.terminal import as_text, print_result, show
+from snellen.report.words import markdown, write_markdown
 
-__all__ = ["csv", "markdown", "print_result", "show"]
+__all__ = [
+    "as_text",
+    "csv",
+    "markdown",
+    "percent",
+    "plain",
+    "print_result",
+    "show",
+    "write_markdown",
+]

@@ -1,20 +1,24 @@
-"""What every report shows, as plain text; each format lays it out."""
+"""What every report says, in plain text and once; each format lays it out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from snellen.result import Result
-from snellen.scoring import MetricReport
+from snellen.scoring import Disagreement, MetricReport
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters and marks that turn the direction of writing: models' and files' words may hold them."""
+ACTED_ON = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What a terminal acts on (escapes, line ends), what turns the direction of writing, and halves of
+characters, which cannot be written at all: names and rules come from files and models."""
+HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 
 
 class Shown(NamedTuple):
-    """A metric as it is shown: value and interval, n, and whatever must be said of it."""
+    """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
 
     value: str
     interval: str
@@ -22,54 +26,127 @@ class Shown(NamedTuple):
     remark: str
 
 
+EMPTY = Shown("", "", "", "")
+
+
 def plain(text: str) -> str:
-    """A text without anything that a terminal or a page would act on."""
-    return CONTROL.sub("\ufffd", text)
+    """One line that no terminal acts on: line ends and tabs are spaces, the rest `\ufffd`."""
+    return ACTED_ON.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
 
 
 def shown(metric: MetricReport) -> Shown:
-    """Fractions as percentages with two decimals, everything else with its unit."""
+    """Fractions as percentages with two decimals; other units with two, below 1 with four."""
+    remark = metric.reason or ""
     if metric.value is None:
-        return Shown("-", "", f"{metric.n:,}", metric.reason or "")
-    scale, unit = (100.0, " %") if metric.unit == "fraction" else (1.0, f" {metric.unit}")
+        return Shown("-", "", f"{metric.n:,}", remark)
+    fraction = metric.unit == "fraction"
+    scale, unit = (100, "%") if fraction else (1, metric.unit)
+    decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
+
+    def number(value: float) -> str:
+        return f"{value * scale:z,.{decimals}f}"  # z: never -0.00
+
     interval = ""
     if metric.ci95 is not None:
-        interval = f"{metric.ci95[0] * scale:.2f} to {metric.ci95[1] * scale:.2f}"
-    remark = metric.reason or ""
+        interval = f"[{number(metric.ci95[0])}, {number(metric.ci95[1])}]"
     if metric.bounds is not None:
-        low, high = (bound * scale for bound in metric.bounds)
-        remark = f"{low:.2f} to {high:.2f} if all had replied"
-    return Shown(f"{metric.value * scale:.2f}{unit}", interval, f"{metric.n:,}", remark)
+        low, high = map(number, metric.bounds)
+        said = f"{low} if all that is missing or refused were wrong, {high} if right"
+        remark = f"{said}; {remark}" if remark else said
+    return Shown(f"{number(metric.value)} {unit}".rstrip(), interval, f"{metric.n:,}", remark)
 
 
-def headline_rows(result: Result) -> Iterator[tuple[str, str, Shown]]:
-    """(scoring, metric, value) of all metrics of the whole set."""
+def percent(fraction: float) -> str:
+    """A fraction as the tables show it: `5.90 %`"""
+    return f"{100 * fraction:z,.2f} %"
+
+
+def title(result: Result) -> str:
+    """`eyechart × baseline/reader`"""
+    return f"{result.report.benchmark} × {result.report.model or 'replies from a file'}"
+
+
+def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
+    """A row under HEADINGS for each metric of the whole set; the headline's come first."""
     for name, scoring in result.report.scorings.items():
         for metric, found in scoring.metrics.items():
             if "/" not in metric:
-                yield name, metric, shown(found)
+                yield name, metric, *shown(found)
 
 
-def breakdown_rows(result: Result, tag: str) -> Iterator[tuple[str, dict[str, Shown]]]:
-    """(category, {scoring: first metric}) of one tag."""
+def breakdown_headings(result: Result, tag: str) -> list[str]:
+    """The tag, and two columns for each scoring; n and remark are the headline scoring's."""
+    pairs = ((name, "95 % interval") for name in result.report.scorings)
+    return [tag, *(heading for pair in pairs for heading in pair), "n", "remark"]
+
+
+def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
+    """A row for each category that has a value, with each scoring's first metric, as they come."""
+    rows = []
     for label in result.report.breakdown[tag]:
-        row = {}
-        for name, scoring in result.report.scorings.items():
-            first = next(iter(scoring.metrics))
-            if (found := scoring.metrics.get(f"{first}/{label}")) is not None:
-                row[name] = shown(found)
-        if row:
-            yield label, row
+        cells = []
+        for scoring in result.report.scorings.values():
+            found = scoring.metrics.get(f"{next(iter(scoring.metrics))}/{label}")
+            cells.append(EMPTY if found is None else shown(found))
+        if any(map(any, cells)):
+            values = [text for cell in cells for text in cell[:2]]
+            rows.append([label, *values, *cells[0][2:]])
+    return rows
 
 
-def counts(states: dict[str, int]) -> str:
+def counts(states: Mapping[str, int]) -> str:
+    """`280 ok, 8 failed`"""
     return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
 
 
-def settings(result: Result) -> str:
-    """The identity's fields that a reader looks for."""
-    identity = result.report.identity
-    parts = [f"{name}={value}" for name, value in identity.get("options", {}).items() if not isinstance(value, dict)]
-    generation = identity.get("generation", {})
-    parts += [f"{name}={value}" for name, value in generation.items() if value is not None]
-    return ", ".join(parts)
+def differ(one: Disagreement) -> str:
+    """`official and robust score 12 replies differently, such as those to 7, 31`"""
+    return (
+        f"{one.scorings[0]} and {one.scorings[1]} score {one.n:,} replies differently, "
+        f"such as those to {', '.join(one.examples)}"
+    )
+
+
+def rule_headings(one: Disagreement) -> tuple[str, str]:
+    """`official's rule | robust's rule`, and n"""
+    return " | ".join(f"{scoring}'s rule" for scoring in one.scorings), "n"
+
+
+def rules(one: Disagreement) -> list[tuple[str, str]]:
+    """Which two rules fired, and how often; the commonest pair first."""
+    return [(pair, f"{n:,}") for pair, n in one.by_rule.items()]
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how many or which): replies and readings by state, tokens, and the run's identity."""
+    report = result.report
+    yield "replies", f"{report.n:,}, of them {counts(report.replies)}"
+    for name, scoring in report.scorings.items():
+        yield f"{name}, readings", counts(scoring.readings)
+    if report.tokens:
+        yield "tokens", counts(report.tokens)
+    for name, scoring in report.scorings.items():
+        yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
+    for name, value in report.identity.items():
+        # Benchmark and model are the title.
+        if name not in ("benchmark", "model") and (text := _words(value)):
+            yield name.replace("_", " "), text
+    if result.run is not None:
+        yield "run", str(result.run)
+
+
+def _words(value: Any) -> str:
+    """`max_tokens=64, extra=(top_k=1)`, without what is absent."""
+    match value:
+        case None:
+            return ""
+        case list():
+            return " ".join(map(_words, value))
+        case dict():
+            words = {name: _words(one) for name, one in value.items()}
+            return ", ".join(
+                f"{name}=({word})" if isinstance(value[name], dict) else f"{name}={word}"
+                for name, word in words.items()
+                if word
+            )
+    return str(value)

@@ -1,70 +1,95 @@
-"""A result in the terminal."""
+"""A result in the terminal. The only file that draws with rich."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.report._rows import breakdown_rows, counts, headline_rows, plain, settings
+from snellen.report import _rows
 from snellen.result import Result
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_CATEGORIES = 40
-"""A tag with more is left to the other formats."""
+MOST_RULES = 10
+"""Longer tables are left to the other formats, which is said."""
 
 
 def print_result(result: Result) -> None:
     """Show a result on standard output."""
     from rich.console import Console
 
-    show(result, Console(highlight=False, soft_wrap=False))
+    show(result, Console(highlight=False))
+
+
+def as_text(results: Sequence[Result]) -> str:
+    """What `print_result` shows, without colours and 100 letters wide."""
+    import io
+
+    from rich.console import Console
+
+    out = io.StringIO()
+    for result in results:
+        show(result, Console(file=out, highlight=False, width=100))
+    return out.getvalue()
 
 
 def show(result: Result, console: Console) -> None:
-    """Show a result on any console: headline, categories, what became of the replies, notes."""
+    """Show a result: headline, notes, categories, disagreements, what became of the replies."""
+    report = result.report
+    _table(console, _rows.title(result), _rows.HEADINGS, list(_rows.headline_rows(result)))
+    for note in report.notes:
+        _line(console, f"note: {note}", style="yellow")
+    for tag in report.breakdown:
+        rows = _rows.breakdown_rows(result, tag)
+        if len(rows) > MOST_CATEGORIES:
+            console.print()
+            _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
+        elif rows:
+            _table(console, f"by {tag}", _rows.breakdown_headings(result, tag), rows)
+    for one in report.disagreements:
+        rules = _rows.rules(one)
+        if len(rules) > MOST_RULES:
+            rules[MOST_RULES:] = [(f"{len(rules) - MOST_RULES} other pairs", "")]
+        _table(console, _rows.differ(one), _rows.rule_headings(one), rules)
+    console.print()
+    facts = list(_rows.facts(result))
+    first = max(len(what) for what, _ in facts)
+    for what, text in facts:
+        _line(console, f"{what:<{first}}  {text}")
+
+
+def _table(
+    console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """A table under its title; a remark that all rows share stands below it, once."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    report = result.report
-    title = f"{report.benchmark}  ×  {report.model or 'replies from a file'}"
-    table = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
-    for heading in ("scoring", "metric"):
-        table.add_column(heading)
-    for heading in ("value", "95 % interval", "n"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
-    for scoring, metric, found in headline_rows(result):
-        table.add_row(*(Text(plain(cell)) for cell in (scoring, metric, *found)))
-    console.print(table)
-    for tag in report.breakdown:
-        rows = list(breakdown_rows(result, tag))
-        if not rows or len(rows) > MOST_CATEGORIES:
-            continue
-        by = Table(title=Text(f"by {plain(tag)}"), title_justify="left", title_style="bold")
-        by.add_column(plain(tag))
-        for scoring in report.scorings:
-            by.add_column(plain(scoring), justify="right")
-            by.add_column("95 % interval", justify="right", no_wrap=True)
-        by.add_column("n", justify="right")
-        for label, cells in rows:
-            values = [text for name in report.scorings for text in cells[name][:2]]
-            n = next(iter(cells.values())).n
-            by.add_row(*(Text(plain(cell)) for cell in (label, *values, n)))
-        console.print(by)
-    lines = [f"replies   {report.n:,}: {counts(report.replies)}"]
-    lines += [
-        f"readings  {name}: {counts(scoring.readings)}" for name, scoring in report.scorings.items()
-    ]
-    for one in report.disagreements:
-        rules = ", ".join(f"{rule} {n:,}" for rule, n in list(one.by_rule.items())[:3])
-        lines.append(
-            f"{one.scorings[0]} and {one.scorings[1]} differ on {one.n:,} (rules: {rules}; such as {', '.join(one.examples)})"
+    console.print()
+    _line(console, title, style="bold")
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    shared = {row[-1] for row in rows} if headings[-1] == "remark" else set()
+    if len(shared) == 1:
+        headings, rows = headings[:-1], [row[:-1] for row in rows]
+    for place, heading in enumerate(headings):
+        name = place == 0 or heading in ("metric", "remark")
+        table.add_column(
+            Text(_rows.plain(heading)),
+            justify="left" if name else "right",
+            overflow="fold",
+            no_wrap=not name,
         )
-    lines += [f"note      {note}" for note in report.notes]
-    if about := settings(result):
-        lines.append(f"settings  {about}")
-    if result.run is not None:
-        lines.append(f"run       {result.run}")
-    for line in lines:
-        console.print(Text(plain(line)))
+    for row in rows:
+        table.add_row(*(Text(_rows.plain(cell)) for cell in row))
+    console.print(table)
+    if len(shared) == 1 and (remark := shared.pop()):
+        _line(console, f" {remark}")
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    from rich.text import Text
+
+    console.print(Text(_rows.plain(text), style=style), soft_wrap=True)

@@ -4,51 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.report._rows import breakdown_rows, counts, headline_rows, plain, settings
+from snellen.report import _rows
 from snellen.result import Result
+from snellen.store import Run
+
+FILE = "report.md"
+# A backslash before each of these makes it a letter, in CommonMark and in tables.
+SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#$"} | {"&": "&amp;"})
+
+
+def write_markdown(result: Result) -> None:
+    """Write `report.md` beside the run's `report.json`; nothing for a result without a run.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    if result.run is not None:
+        Run(result.run).folder.put_atomic(FILE, markdown([result]).encode())
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """One section a result, with tables."""
+    """A section for each result, with tables."""
     return "\n".join(_section(result) for result in results)
 
 
 def _section(result: Result) -> str:
     report = result.report
-    lines = [f"## {_cell(report.benchmark)} × {_cell(report.model or 'replies from a file')}", ""]
-    lines += _table(
-        ("scoring", "metric", "value", "95 % interval", "n", ""),
-        [(scoring, metric, *found) for scoring, metric, found in headline_rows(result)],
-    )
+    lines = [f"## {_text(_rows.title(result))}", ""]
+    lines += _table(_rows.HEADINGS, list(_rows.headline_rows(result)))
+    if report.notes:
+        lines += ["", *(f"- note: {_text(note)}" for note in report.notes)]
     for tag in report.breakdown:
-        names = list(report.scorings)
-        heading = [tag, *(text for name in names for text in (name, "95 % interval")), "n"]
-        rows = [
-            (label, *(text for name in names for text in cells[name][:2]), next(iter(cells.values())).n)
-            for label, cells in breakdown_rows(result, tag)
-        ]
-        if rows:
-            lines += ["", *_table(heading, rows)]
-    lines += ["", f"- replies, {report.n:,}: {counts(report.replies)}"]
-    for name, scoring in report.scorings.items():
-        lines.append(f"- readings, {_cell(name)}: {counts(scoring.readings)}; source {_cell(scoring.source)}, version {scoring.version}")
+        if rows := _rows.breakdown_rows(result, tag):
+            lines += ["", *_table(_rows.breakdown_headings(result, tag), rows)]
     for one in report.disagreements:
-        rules = "; ".join(f"{_cell(rule)}: {n:,}" for rule, n in one.by_rule.items())
-        lines.append(f"- {one.scorings[0]} and {one.scorings[1]} differ on {one.n:,} ({rules})")
-    lines += [f"- note: {_cell(note)}" for note in report.notes]
-    if about := settings(result):
-        lines.append(f"- settings: {_cell(about)}")
+        lines += ["", f"{_text(_rows.differ(one))}:", ""]
+        lines += _table(_rows.rule_headings(one), _rows.rules(one))
+    lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in _rows.facts(result))]
     return "\n".join(lines) + "\n"
 
 
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [heading, ["---"] * len(heading), *rows]
-    return ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [[_text(cell) for cell in line] for line in (headings, *rows)]
+    lines.insert(1, ["---"] * len(headings))
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def _cell(text: str) -> str:
-    """A text that Markdown and HTML leave alone."""
-    text = plain(text).replace("\n", " ").replace("\\", "\\\\")
-    for sign, written in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("[", "\\["), ("]", "\\]"), ("`", "\\`"), ("*", "\\*")):
-        text = text.replace(sign, written)
-    return text
+def _text(text: str) -> str:
+    """Text that neither Markdown nor HTML acts on."""
+    return _rows.plain(text).translate(SIGNS)

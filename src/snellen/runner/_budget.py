@@ -10,7 +10,8 @@ from snellen.model import Usage
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits on requests, money and seconds, shared by all runs of one call. Prices are for a million tokens."""
+    """Limits on requests, money and seconds, shared by all runs of one call. Prices are for a
+    million tokens."""
 
     max_requests: int | None = None
     max_cost: float | None = None
@@ -22,7 +23,9 @@ class Budget:
     def pay(self, usage: Usage | None, prices: tuple[float, float] | None) -> None:
         """Count what a reply cost; `prices` are those of input and output."""
         if usage is not None and prices is not None:
-            self.cost += (usage.input or 0) * prices[0] / 1e6 + (usage.output or 0) * prices[1] / 1e6
+            self.cost += (usage.input or 0) * prices[0] / 1e6 + (usage.output or 0) * prices[
+                1
+            ] / 1e6
 
     def spent(self) -> str | None:
         """Which limit has been reached, in words."""

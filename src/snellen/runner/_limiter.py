@@ -11,6 +11,7 @@ from collections import deque
 START = 8
 MOST = 256
 CLIMB_SECONDS = 30.0
+RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
 """Above this many the limit stays two below the level that was turned away, below it one."""
@@ -19,22 +20,30 @@ PLATEAU = 1.15
 
 
 class Slot:
-    """Leave to have one request with the server; `level` is how many were there when it was sent."""
+    """Leave to have one request with the server: `level` is how many were there when it was sent,
+    at `since`.
 
-    __slots__ = ("epoch", "level", "since")
+    `epoch` counts the 429s, `stage` the doublings before it.
+    """
 
-    def __init__(self, level: int, epoch: int, since: float) -> None:
+    __slots__ = ("epoch", "level", "since", "stage")
+
+    def __init__(self, level: int, epoch: int, stage: int, since: float) -> None:
         self.level = level
         self.epoch = epoch
+        self.stage = stage
         self.since = since
 
 
 class Limiter:
     """Hands out slots in the order in which they were asked for; new questions after all others.
 
-    With `auto`, the number grows by one with every reply (so it doubles in a round trip) until the server
-    turns a request away (429), or until twice the requests no longer bring more replies. After a 429 it climbs by one every 30 seconds
-    to just below the level that was turned away, and tries that level again after ten minutes.
+    With `auto`, the number grows by one with every reply (so it doubles in a round trip) until the
+    server
+    turns a request away (429), or until twice the requests no longer bring more replies; it tries
+    that again after a minute. After a 429 it climbs by
+    one every 30 seconds to just below the level that was turned away, and tries that level again
+    after ten minutes.
     """
 
     def __init__(self, fixed: int | None = None, *, start: int = START, most: int = MOST) -> None:
@@ -49,13 +58,16 @@ class Limiter:
         self._epoch = 0
         self._turned_away: int | None = None
         self._turned_away_at = self._climbed_at = 0.0
-        self._level_since: float | None = None
-        self._level_from: float = self.limit
-        self._level_replies = 0
-        self._rate_before: tuple[float, float] | None = None
+        self._stage = 0
+        self._stage_from: float = self.limit
+        self._measured = self._levels = 0
+        self._seconds = 0.0
+        self._rate_before: float | None = None
+        self._resume_at = 0.0
 
     async def acquire(self, *, new: bool = False) -> Slot:
-        """Wait for a slot; a `new` question lets those under way (later turns, retries) go first."""
+        """Wait for a slot; a `new` question lets those under way (later turns, retries) go
+        first."""
         if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             (self._new if new else self._waiting).append(future)
@@ -69,7 +81,7 @@ class Limiter:
         else:
             self.in_flight += 1
         now = asyncio.get_running_loop().time()
-        return Slot(self.in_flight, self._epoch, now)
+        return Slot(self.in_flight, self._epoch, self._stage, now)
 
     def release(self) -> None:
         self.in_flight -= 1
@@ -80,23 +92,27 @@ class Limiter:
         if not self.auto:
             return
         now = asyncio.get_running_loop().time()
-        if self._growing:
-            self._measure(now)
+        if self._turned_away is not None:
+            if now - self._climbed_at > CLIMB_SECONDS:
+                self._climbed_at = now
+                if self.limit < _below(self._turned_away):
+                    self.limit += 1
+                elif now - self._turned_away_at > FORGET_SECONDS:
+                    self.limit = min(self._most, self.limit + 2)
+        elif self._growing:
+            self._measure(slot, now)
             if self._growing and slot.level >= int(self.limit) // 2:
                 self.limit = min(self._most, self.limit + 1)
-        elif self._turned_away is not None and now - self._climbed_at > CLIMB_SECONDS:
-            self._climbed_at = now
-            if self.limit < _below(self._turned_away):
-                self.limit += 1
-            elif now - self._turned_away_at > FORGET_SECONDS:
-                self.limit = min(self._most, self.limit + 2)
+        elif now > self._resume_at:
+            self._growing = True
+            self._rate_before = None
+            self._next_stage()
         self._wake()
 
     def throttled(self, slot: Slot) -> None:
         """The server turned a request away because of too many at once."""
         if not self.auto:
             return
-        self._growing = False
         self._turned_away_at = self._climbed_at = asyncio.get_running_loop().time()
         if slot.epoch == self._epoch:
             self._epoch += 1
@@ -106,20 +122,32 @@ class Limiter:
             self._turned_away = slot.level
         self.limit = min(self.limit, _below(self._turned_away))
 
-    def _measure(self, now: float) -> None:
-        """Stop growing when the last doubling brought hardly more replies a second."""
-        if self._level_since is None:
-            self._level_since, self._level_from, self._level_replies = now, self.limit, 0
+    def _measure(self, slot: Slot, now: float) -> None:
+        """Stop growing when the last doubling brought hardly more replies a second.
+
+        Replies a second are requests there by seconds each takes (Little 1961); counting replies as
+        they come would mistake bursts for speed.
+        """
+        if slot.stage != self._stage:
             return
-        self._level_replies += 1
-        if self.limit < 2 * self._level_from or self._level_replies < 2 * self._level_from:
+        self._measured += 1
+        self._levels += slot.level
+        self._seconds += now - slot.since
+        if self._measured < self._stage_from or self.limit < min(2 * self._stage_from, self._most):
             return
-        rate = self._level_replies / max(now - self._level_since, 1e-9)
-        if self._rate_before is not None and rate < PLATEAU * self._rate_before[0]:
+        rate = self._levels / max(self._seconds, 1e-9)
+        if self._rate_before is not None and rate < PLATEAU * self._rate_before:
             self._growing = False
-            self.limit = max(1, self._rate_before[1])
-        self._rate_before = (rate, self._level_from)
-        self._level_since, self._level_from, self._level_replies = now, self.limit, 0
+            self._resume_at = now + RESUME_SECONDS
+            self.limit = self._stage_from
+        self._rate_before = rate
+        self._next_stage()
+
+    def _next_stage(self) -> None:
+        self._stage += 1
+        self._stage_from = self.limit
+        self._measured = self._levels = 0
+        self._seconds = 0.0
 
     def _wake(self) -> None:
         while self.in_flight < int(self.limit) and (self._waiting or self._new):

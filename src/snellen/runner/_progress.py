@@ -10,7 +10,8 @@ from time import monotonic
 class Progress:
     """What one run has done so far. `total` counts (sample, repeat)s, as do `done` and `failed`.
 
-    `score_sum / score_n` is the running mean of the headline scoring, where it scores single samples.
+    `score_sum / score_n` is the running mean of the headline scoring, where it scores single
+    samples.
     """
 
     name: str

@@ -1,6 +1,7 @@
 """Asks a model a benchmark's questions and stores what comes.
 
-The only place with retries, back-off, time-outs, budgets and a journal. Its unit is a group of samples that share media; turn n+1 of a sample waits for turn n.
+The only place with retries, back-off, time-outs, budgets and a journal. Its unit is a group of
+samples that share media; turn n+1 of a sample waits for turn n.
 """
 
 from __future__ import annotations
@@ -17,11 +18,20 @@ from snellen.benchmark import Benchmark, History
 from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
-from snellen.model import Generates, Generation, Model, Ranks, Reply, Request, loaded, request_digest
+from snellen.model import (
+    Generates,
+    Generation,
+    Model,
+    Ranks,
+    Reply,
+    Request,
+    loaded,
+    request_digest,
+)
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter, Slot
 from snellen.runner._progress import Progress
-from snellen.runner._select import Selection, chosen
+from snellen.runner._select import Selection, chosen, sample_of
 from snellen.sample import Sample
 from snellen.store import (
     FORMAT,
@@ -43,14 +53,18 @@ TURNED_AWAY = 10
 HOPELESS = 3
 """So many 401s or 404s in a row end the run: no other question would fare better."""
 LONGEST_RETRY_AFTER = 600.0
+LONG = 50_000
+"""Characters of a reply beyond which the running score goes without it; the report does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a run asks. None of it but `generation` and `seed` changes what is asked.
 
-    `attempts` bounds how often one question is sent; the wait doubles from `backoff` seconds to `longest_wait`, unless the server names one.
-    After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left unasked.
+    `attempts` bounds how often one question is sent; the wait doubles from `backoff` seconds to
+    `longest_wait`, unless the server names one.
+    After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left
+    unasked.
     """
 
     generation: Generation = field(default_factory=Generation)
@@ -93,14 +107,16 @@ class Stop:
 
 @dataclass(frozen=True)
 class Hooks:
-    """What happens before a group's first request and after its last: media made ready, and let go."""
+    """What happens before a group's first request and after its last: media made ready, and let
+    go."""
 
     prepare: Callable[[Group], Awaitable[None]] | None = None
     release: Callable[[Group], Awaitable[None]] | None = None
 
 
 class _Opening:
-    """The slot that a group starts with, and which of its samples have yet to send their first request."""
+    """The slot that a group starts with, and which of its samples have yet to send their first
+    request."""
 
     def __init__(self, slot: Slot, group: Group, repeats: int) -> None:
         self.slot: Slot | None = slot
@@ -187,7 +203,8 @@ class Asking:
 
     async def _start_groups(self) -> None:
         for group in self._groups():
-            # Questions that wait for their next attempt hold no slot: without this they would pile up.
+            # Questions that wait for their next attempt hold no slot: without this they would pile
+            # up.
             while len(self._tasks) > 2 * self._limiter.limit + 16:
                 await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
             if self._hooks.prepare:
@@ -230,15 +247,16 @@ class Asking:
         yield from groups.values()
 
     def _todo(self) -> Iterator[tuple[Row, Sample]]:
+        """Rows with something left to ask; those that are finished are counted, and not even made
+        samples of."""
+        repeats = self._settings.repeats
         single = self._benchmark.turns == 1
-        repeats = range(self._settings.repeats)
-        for row, sample in chosen(self._benchmark, self._selection):
-            if single:
-                kept = sum(self._run.has_reply((sample.id, repeat, 0)) for repeat in repeats)
+        for row in chosen(self._benchmark, self._selection):
+            kept = min(self._run.finished_at(row.place), repeats) if single else 0
+            if kept == repeats:
                 self.progress.kept += kept
-                if kept == len(repeats):
-                    continue
-            yield row, sample
+            else:
+                yield row, sample_of(self._benchmark, row)
 
     # -- one group, one sample, one request
 
@@ -277,6 +295,7 @@ class Asking:
         while True:
             key = (sample.id, repeat, turn)
             if not asked and self._benchmark.turns == 1 and self._run.has_reply(key):
+                self.progress.kept += 1
                 return
             request = self._request(sample, history, repeat)
             if request is None:
@@ -294,9 +313,9 @@ class Asking:
             else:
                 if self._stop.reason:
                     return
-                self._render(row, sample, key, ready)
+                fresh = self._render(row, sample, key, ready)
                 asked = True
-                reply = await self._reply(key, ready, opening)
+                reply = await self._reply(key, ready, opening, [] if fresh else _seen(ready))
                 if reply is None:
                     return
             history = (*history, (ready.messages, reply))
@@ -315,10 +334,11 @@ class Asking:
             sample, history, generation=self._settings.generation, seed=seed
         )
 
-    async def _reply(self, key: Key, request: Request, opening: _Opening) -> Reply | None:
+    async def _reply(
+        self, key: Key, request: Request, opening: _Opening, media: list[SeenMedia]
+    ) -> Reply | None:
         """The reply to one request, asked again while that may help; every attempt is journaled."""
         digest = request_digest(request)
-        media = _seen(request)
         attempt = turned_away = 0
         while True:
             attempt += 1
@@ -390,9 +410,7 @@ class Asking:
     ) -> None:
         kind: Literal["reply", "rank"] = "rank" if self._benchmark.ask == "rank" else "reply"
         self._run.append_reply(
-            reply_record(
-                key, digest, _now(), reply=reply, attempt=attempt, kind=kind, media=media
-            )
+            reply_record(key, digest, _now(), reply=reply, attempt=attempt, kind=kind, media=media)
         )
         self._failing = 0
         self._budget.pay(reply.usage, self._settings.prices)
@@ -414,7 +432,8 @@ class Asking:
         )
 
     def _count_failure(self, error: ModelError) -> None:
-        """Count a question that got no reply; leave the rest unasked when no reply is to be expected."""
+        """Count a question that got no reply; leave the rest unasked when no reply is to be
+        expected."""
         self.progress.failed += 1
         hopeless = isinstance(error, Rejected) and error.hopeless
         if not hopeless and not isinstance(error, Overloaded):
@@ -422,15 +441,21 @@ class Asking:
         self._failing += 1
         enough = HOPELESS if hopeless else max(self._settings.give_up, 2 * int(self._limiter.limit))
         if self._failing >= enough:
-            self._stop.set(f"{self._failing} questions in a row got no reply, the last one: {error}")
+            self._stop.set(
+                f"{self._failing} questions in a row got no reply, the last one: {error}"
+            )
 
-    def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> None:
-        """Write the question's row, unless it has one."""
-        if not self._run.was_rendered(key):
-            self._run.append_question(_question(row, sample, key, request))
+    def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> bool:
+        """Write the question's row, unless it has one; whether it was written."""
+        if self._run.was_rendered(key):
+            return False
+        self._run.append_question(_question(row, sample, key, request))
+        return True
 
     def _running_score(self, reply: Reply, sample: Sample) -> None:
         scoring = self._benchmark.scorings[self._benchmark.headline]
+        if len(reply.text) > LONG:
+            return  # reading it would hold up the other requests
         if scoring.reads != self._benchmark.ask or reply.state == "refused":
             return
         score = scoring.score(scoring.parse(reply, sample), sample)

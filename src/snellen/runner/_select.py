@@ -14,7 +14,8 @@ from snellen.sample import Sample
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """`places` are the chosen rows' numbers (None: all), `rows` how many those are, `total` how many there are."""
+    """`places` are the chosen rows' numbers (None: all), `rows` how many those are, `total` how
+    many there are."""
 
     places: frozenset[int] | None
     rows: int
@@ -32,9 +33,14 @@ def sample_of(benchmark: Benchmark, row: Row) -> Sample:
     except DataError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = f"no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        what = (
+            f"no field {error}"
+            if isinstance(error, KeyError)
+            else f"{type(error).__name__}: {error}"
+        )
         raise DataError(
-            f"{benchmark.name}: row {row.place} of {benchmark.data.where} cannot be read: {what}. It has the fields "
+            f"{benchmark.name}: row {row.place} of {benchmark.data.where} cannot be read: "
+            f"{what}. It has the fields "
             f"{', '.join(row)}. Is this the data that `snellen show {benchmark.name}` describes?"
         ) from error
 
@@ -51,7 +57,8 @@ def check(benchmark: Benchmark) -> None:
         before = seen.setdefault(sample.id, row.place)
         if before != row.place:
             raise DataError(
-                f"{benchmark.name}: rows {before} and {row.place} of {benchmark.data.where} have the same id "
+                f"{benchmark.name}: rows {before} and {row.place} of {benchmark.data.where} "
+                "have the same id "
                 f"{sample.id!r}. Ids must be unique: give each row its own."
             )
     if not seen:
@@ -61,7 +68,8 @@ def check(benchmark: Benchmark) -> None:
 def select(
     benchmark: Benchmark, total: int, *, limit: int | None, sample: int | None, seed: int
 ) -> Selection:
-    """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the first break-down's categories."""
+    """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the first
+    break-down's categories."""
     if sample is not None and sample < total:
         places = _drawn(benchmark, sample, seed)
         if limit is not None:
@@ -90,14 +98,14 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
     return [place for name in sorted(strata) for place in random.sample(strata[name], share[name])]
 
 
-def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[tuple[Row, Sample]]:
-    """The chosen rows with their samples, in the data's order; stops reading after the last."""
+def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
+    """The chosen rows, in the data's order; stops reading after the last."""
     left = selection.rows
     if not left:
         return
     for row in benchmark.data:
         if selection.places is None or row.place in selection.places:
-            yield row, sample_of(benchmark, row)
+            yield row
             left -= 1
             if not left and selection.places is not None:
                 return

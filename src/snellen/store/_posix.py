@@ -1,6 +1,7 @@
 """A folder of append-only files and small whole files, on a POSIX file system.
 
-One `write` a line, so that a killed process loses no line that it had appended; `flush` once a second, so that a power cut costs
+One `write` a line, so that a killed process loses no line that it had appended; `flush` once a
+second, so that a power cut costs
 a second. A torn last line is cut off before the next append, and reported.
 """
 
@@ -73,13 +74,15 @@ class Folder:
         self._appending.clear()
 
     def segments(self, stem: str) -> list[str]:
-        """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`, `replies-10.jsonl`."""
+        """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`,
+        `replies-10.jsonl`."""
         pattern = re.compile(rf"{re.escape(stem)}(?:-(\d+))?\.jsonl")
         found = [(int(m[1] or 0), name) for name in self.names() if (m := pattern.fullmatch(name))]
         return [name for _, name in sorted(found)]
 
     def records(self, stem: str) -> Iterator[tuple[str, int, bytes]]:
-        """(file, offset, line) of every whole line of `stem*.jsonl`, in order; a torn last line is left out."""
+        """(file, offset, line) of every whole line of `stem*.jsonl`, in order; a torn last line is
+        left out."""
         for name in self.segments(stem):
             try:
                 with (self.root / name).open("rb", buffering=BLOCK) as file:
@@ -148,7 +151,8 @@ class Lock:
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(fd)
             raise StoreError(
-                f"{self._path.parent}: {holder} is writing this run. Wait for it, or stop it, and start again."
+                f"{self._path.parent}: {holder} is writing this run. Wait for it, or stop it, "
+                "and start again."
             ) from error
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
@@ -246,10 +250,14 @@ def _whole_lines(fd: int, size: int) -> int:
 
 def _store_error(path: Path, what: str, error: OSError) -> StoreError:
     remedy = {
-        errno.ENOSPC: "The disk is full: make room and start the same command again; nothing stored is lost.",
-        errno.EDQUOT: "The disk quota is used up: make room and start the same command again; nothing stored is lost.",
-        errno.EFBIG: "The file may not grow further (a limit of the system): lift it and start the same command again.",
+        errno.ENOSPC: "The disk is full: make room and start the same command again; nothing "
+        "stored is lost.",
+        errno.EDQUOT: "The disk quota is used up: make room and start the same command again; "
+        "nothing stored is lost.",
+        errno.EFBIG: "The file may not grow further (a limit of the system): lift it and "
+        "start the same command again.",
         errno.EROFS: "The file system is read-only: choose another folder with --out.",
-        errno.EACCES: "You may not write there: choose another folder with --out, or mend its permissions.",
+        errno.EACCES: "You may not write there: choose another folder with --out, or mend its "
+        "permissions.",
     }.get(error.errno or 0, "")
     return StoreError(f"{path} cannot {what}: {error.strerror}. {remedy}".rstrip())

@@ -1,6 +1,7 @@
 """The lines of a run folder's files, and the JSON schemas that are published for them.
 
-Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer one.
+Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer
+one.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One attempt's outcome, a line of `replies*.jsonl`."""
+    """One attempt's outcome, a line of `replies*.jsonl`. No `media`: they were those of the key's
+    row in `questions.jsonl`."""
 
     format: int
     key: Key
@@ -155,9 +157,11 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked under one key, a line of `questions.jsonl`; enough to score without the data set.
+    """What was asked under one key, a line of `questions.jsonl`; enough to score without the data
+    set.
 
-    `messages` is the rendered text: (role, parts), a part being text or the number of a medium in `media`.
+    `messages` is the rendered text: (role, parts), a part being text or the number of a medium in
+    `media`.
     `row` is the digest of the data set's row and `place` its number among all rows.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -80,7 +81,8 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any], at: str = "") 
 class Run:
     """A run folder.
 
-    For writing, `load` it under its `lock`: it then knows the final record of every key. `notes` collects what was found and
+    For writing, `load` it under its `lock`: it then knows the final record of every key. `notes`
+    collects what was found and
     mended on the way (torn lines, foreign lines).
     """
 
@@ -91,6 +93,7 @@ class Run:
         self._files: list[str] = []
         self._finals: dict[str | Key, int] = {}
         self._asked: set[str | Key] = set()
+        self._finished = array("H")
         self._readers: dict[str, LineReader] = {}
         self._writing = f"{REPLIES}.jsonl"
 
@@ -136,9 +139,18 @@ class Run:
             self._note_final(head.key, numbers[name], offset, failed=head.state == "failed")
         if unknown:
             self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
-        self._asked = {
-            key for key, _, _ in self._question_heads() if self._finals.get(key, 1) & 1
-        }
+        self._asked.clear()
+        self._finished = array("H")
+        seen: set[str | Key] = set()
+        for question, _, _ in self._question_heads():
+            short = _short(question.key)
+            if self._finals.get(short, 1) & 1:
+                self._asked.add(short)
+            elif question.key[2] == 0 and short not in seen:
+                seen.add(short)
+                missing = question.place + 1 - len(self._finished)
+                self._finished.extend([0] * missing)
+                self._finished[question.place] += 1
 
     def final(self, key: Key) -> ReplyRecord | None:
         """The final record of a key: the last that is not `failed`, else the last."""
@@ -154,6 +166,11 @@ class Run:
     def has_reply(self, key: Key) -> bool:
         """Whether the key's final record is a reply and not a failure."""
         return not self._finals.get(_short(key), 1) & 1
+
+    def finished_at(self, place: int) -> int:
+        """How many repeats of a row's first turn had a reply when the run was loaded; saves making
+        samples of finished rows."""
+        return self._finished[place] if place < len(self._finished) else 0
 
     def was_rendered(self, key: Key) -> bool:
         """Whether `questions.jsonl` has a row for this key, of those that have no reply yet."""
@@ -172,18 +189,24 @@ class Run:
 
     def questions(self) -> Iterator[Question]:
         """The first row of every key, in the order of the data set, then of repeats and turns."""
-        order: list[tuple[int, int, int, int, int]] = []
-        files: list[str] = []
-        for key, (place, repeat, turn), (name, offset) in self._question_heads():
-            del key
-            if not files or files[-1] != name:
-                files.append(name)
-            order.append((place, repeat, turn, len(files) - 1, offset))
-        order.sort()
+        import numpy as np
+
+        files = self.folder.segments(QUESTIONS)
+        numbers = {name: number for number, name in enumerate(files)}
+        columns = tuple(array("q") for _ in range(5))
+        for head, name, offset in self._question_heads():
+            where = (head.place, head.key[1], head.key[2], numbers[name], offset)
+            for column, value in zip(columns, where, strict=True):
+                column.append(value)
+        rows = np.array([np.frombuffer(column, dtype=np.int64) for column in columns]).T
+        rows = rows[np.lexsort(rows.T[::-1])]
         readers = [self.folder.reader(name) for name in files]
+        before: list[int] | None = None
         try:
-            for _, _, _, file, offset in order:
-                yield _QUESTION.decode(readers[file].line(offset))
+            for *key, file, offset in map(np.ndarray.tolist, rows):
+                if key != before:
+                    before = key
+                    yield _QUESTION.decode(readers[file].line(offset))
         finally:
             for reader in readers:
                 reader.close()
@@ -225,10 +248,8 @@ class Run:
             return
         self._finals[short] = file << 48 | offset << 1 | failed
 
-    def _question_heads(
-        self,
-    ) -> Iterator[tuple[str | Key, tuple[int, int, int], tuple[str, int]]]:
-        seen: set[str | Key] = set()
+    def _question_heads(self) -> Iterator[tuple[QuestionHead, str, int]]:
+        """(head, file, offset) of every row of `questions*.jsonl`; a key may have more than one."""
         for name, offset, line in self.folder.records(QUESTIONS):
             try:
                 head = _QUESTION_HEAD.decode(line)
@@ -236,10 +257,7 @@ class Run:
                 self.notes.append(f"{name}: the line at byte {offset} is no question: passed over")
                 continue
             self._check_format(head.format, name)
-            short = _short(head.key)
-            if short not in seen:
-                seen.add(short)
-                yield short, (head.place, head.key[1], head.key[2]), (name, offset)
+            yield head, name, offset
 
     def _head(self, line: bytes, name: str, offset: int) -> Head | None:
         try:
@@ -266,7 +284,8 @@ def _short(key: Key) -> str | Key:
 def open_run(
     root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
 ) -> tuple[Run, Literal["new", "continued"], list[str]]:
-    """The run folder of an identity under `root`, whether it was there, and how it differs from its nearest sibling."""
+    """The run folder of an identity under `root`, whether it was there, and how it differs from its
+    nearest sibling."""
     siblings = root / safe_name(benchmark) / safe_name(model)
     path = siblings / identity_digest(identity)
     run = Run(path)

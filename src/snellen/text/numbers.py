@@ -1,21 +1,28 @@
-r"""The number that a LaTeX expression stands for, read with bounds and without any evaluator of code.
+r"""The number that a LaTeX expression stands for, read within bounds; no code is evaluated.
 
-It gives what latex2sympy2 1.9.1 followed by Python's arithmetic gives, since the authors of several benchmarks compare answers
-by those two. What that means, each held by a test:
+`latex_value` is ours: all of the text is an expression, and the number is the right one.
+`latex2sympy_value` gives what latex2sympy2 1.9.1, sympy's printing and Python's arithmetic give one
+after the other, since authors of benchmarks compare answers by these. There, each with a test:
 
-- Reading stops, without complaint, at the first token that cannot go on: `5)`, `5.` and `4 triangles` are 5, 5 and 4 (`tr` is
-  a token of theirs, the trace). What follows that one token is not even looked at.
-- Two things side by side are multiplied: `2\frac{1}{2}` is 1, `1,0000` is 1,000 × 0.
-- `2:3` and `3\over4` are divisions; `/`, `\cdot` and the like bind equally and from the left; `2^3^2` is 64.
-- A decimal without a fraction is a whole number (`2.0` is 2, an int); any division is a float.
-- `3<5` is 1. Angles are radians. `\log` has base 10.
-- Nothing has a value that holds a letter, `e` without an exponent, `=`, a list, a percent sign without a backslash,
-  an absolute value, `\ceil`, `\ln`, `\max`, infinity, or a root of a negative number.
+- Reading stops, without complaint, at the first token that cannot go on, and what follows that
+  token is not looked at: `5)`, `5.` and `5 rows` are 5, and so is `5 triangles`, since `rows` and
+  `tr` are tokens (the trace of a matrix).
+- Two things side by side are multiplied, in ours too: `2\frac{1}{2}` is 1, `1,0000` is 1,000 × 0.
+- `2:3` and `3\over4` are divisions. `/`, `:`, `\cdot` bind equally, from the left, and less than
+  standing side by side. `2^3^2` is 64.
+- A decimal without a fraction is a whole number (`2.0` is the int 2); any division is a float.
+- Brackets around a divisor get lost behind a negative number and around 1/x (`_product_value`).
+- `3<5` is 1. Angles are radians. `\log` has base 10. `\sin^0 5` is `\sin 5`.
+- Nothing has a value that holds a letter, `e` without an exponent, `=`, a list, `%` without a
+  backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
 
-Where this differs from theirs (they give a number, this gives None): a value of more than 100,000 bits; nesting deeper than
-60; matrices, `\gcd`, `\lcm`, `\max` and `\min` of one number, binomials of fractions; `5|_{x=3}`; a subscript that means nothing
-to them (`2^3_4`, `\sin_2 3`); `\tau`, which is 2π to them until they have met a `dx`, and nothing after; `x=5`, likewise 5.
-Sums of three or more terms are added in another order there, so the last binary digit may differ.
+Where theirs gives a number and this None: values of more than 100,000 bits, nested deeper than 60
+or longer than 1,000 tokens; determinants, `\operatorname`, `\gcd`, `\lcm`, `\max` and `\min` of one
+number, binomials of anything but whole numbers from 0 to 5,000; `5|_{x=3}`; subscripts with letters
+that it ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0; `\tau` and `x=5`, which
+are 2π and 5 to it until it has met a `dx`, and nothing after. The last binary digit may differ:
+sums of three or more terms are added in another order there, and the factors of a product may be
+multiplied in another.
 """
 
 import math
@@ -30,10 +37,10 @@ MAX_BITS = 100_000
 """Of a whole number. `9^{9^9}` is refused before it is computed."""
 MAX_DEPTH = 60
 """Of brackets within brackets."""
+MAX_TOKENS = 1_000
 MAX_FACTORIAL = 5_000
 
 NUMBER = r"[0-9]*(?:,[0-9]{3})*\.[0-9]+|[0-9]+(?:,[0-9]{3})*"
-PERCENT = "\\%"
 SIGNS = frozenset("+-")
 TIMES = frozenset({"*", r"\times", r"\cdot"})
 OVER = frozenset({"/", ":", r"\over", r"\div"})
@@ -88,22 +95,28 @@ INVERSES: Mapping[str, Callable[[Number], Number]] = {
 }
 FUNCTION_LIKE = frozenset({*FUNCTIONS, r"\log", r"\exp", r"\sqrt", "e"})
 """What may not stand among the further factors of `\\sin 2 …` without brackets."""
-ENDS = frozenset(
-    r"""
-    . _ & \\ <-> <=> \leftrightarrow \xrightarrow \to \rightarrow \longrightarrow \choose \rvert \rceil \urcorner
-    \end{matrix} \end{pmatrix} \end{bmatrix} \end{vmatrix} matrix pmatrix bmatrix vmatrix arsinh arcsinh arcosh arccosh
-    artanh arctanh gcd lcm floor ceil eye zeros ones cols rows diag norm rank trace tr rref hstack vstack orth ortho
-    orthogonal orthogonalize nullspace eig eigen diagonalize eigenvals eigenvalues eigenvects eigenvectors svd
-    """.split()
+SIGNS_THAT_END = (
+    r". _ & \\ <-> <=> \leftrightarrow \xrightarrow \to \rightarrow \longrightarrow \choose"
 )
+MATRICES_THAT_END = (
+    r"\rvert \rceil \urcorner \end{matrix} \end{pmatrix} \end{bmatrix} \end{vmatrix} "
+    "matrix pmatrix bmatrix vmatrix eye zeros ones cols rows diag norm rank trace tr rref hstack "
+    "vstack nullspace orth ortho orthogonal orthogonalize eig eigen diagonalize eigenvals "
+    "eigenvalues eigenvects eigenvectors svd"
+)
+NAMES_THAT_END = "arsinh arcsinh arcosh arccosh artanh arctanh gcd lcm floor ceil"
+ENDS = frozenset(f"{SIGNS_THAT_END} {MATRICES_THAT_END} {NAMES_THAT_END}".split())
 """Tokens that never go on from a complete expression. Closing brackets are the others."""
 
-_STARTS = frozenset({*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"})
+STARTS = frozenset(
+    {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"}
+)
 """Tokens that begin a factor; behind another factor, one of them means a product."""
-_TOKENS = {
-    *(_STARTS - {"number"}), *SIGNS, *TIMES, *OVER, *TRANSPOSED, *RELATIONS, *BRACKETS.values(), *FLOORS.values(),
-    *SIZED.values(), *ENDS, "!", "^",
-}  # fmt: skip
+CLOSING = frozenset({*BRACKETS.values(), *FLOORS.values(), *SIZED.values()})
+
+_TOKENS = (STARTS - {"number"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS).union(
+    RELATIONS, "!^"
+)
 _TOKEN = re.compile(
     rf"[ \t\r\n]*(?:(?P<number>{NUMBER})(?P<percent>\\%)?|(?P<token>(?!!=)(?:"
     + "|".join(re.escape(token) for token in sorted(_TOKENS, key=len, reverse=True))
@@ -116,19 +129,32 @@ _REWRITTEN = ((r"\dfrac", r"\frac"), (r"\tfrac", r"\frac"))
 _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
-def latex_value(text: str, *, whole: bool = False) -> Number | None:
-    r"""The number that a LaTeX expression stands for, or None; with `whole`, none where reading stopped before the end.
+def latex_value(text: str) -> Number | None:
+    r"""The number that a LaTeX expression stands for, all of it; None for anything else.
 
     >>> latex_value(r"2\sqrt{3}-1"), latex_value("1,000"), latex_value(r"\frac{6}{2}")
     (2.4641016151377544, 1000, 3.0)
-    >>> latex_value("9^{9^9}") is None
-    True
+    >>> latex_value("9^{9^9}") is None, latex_value("5 rows") is None
+    (True, True)
     """
+    return _read(text, theirs=False)
+
+
+def latex2sympy_value(text: str) -> Number | None:
+    r"""The number that latex2sympy2, sympy's printing and Python's arithmetic give, or None.
+
+    >>> latex2sympy_value("5 rows"), latex2sympy_value(r"-\frac{1}{2\cdot3}")
+    (5, -1.5)
+    """
+    return _read(text, theirs=True)
+
+
+def _read(text: str, *, theirs: bool) -> Number | None:
     for old, new in _REWRITTEN:
         text = text.replace(old, new)
     text = _ARRANGED.sub(r"\\frac{(\1)!}{((\1)-(\2))!}", text)
     try:
-        return _Reader(_SPACES.sub(" ", text)).relation(whole)
+        return _Reader(_SPACES.sub(" ", text), theirs=theirs).read()
     except (_NoNumber, ArithmeticError, ValueError):
         return None
 
@@ -141,7 +167,7 @@ class _NoNumber(Exception):
 class _Power:
     """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
 
-    base: "Fraction | Number | _Product"
+    base: "Fraction | Number | _Power | _Product"
     exponent: Fraction | Number
 
 
@@ -153,17 +179,20 @@ class _Product:
 
 
 _Node = Fraction | Number | _Power | _Product
-"""A Fraction is a number as it was written; an int or float has been computed. The difference counts: only what was written
-as -1, 1/2 or 0 is an inverse, a root or nothing at all where it is an exponent."""
+"""A Fraction is a number as it was written; an int or float has been computed. The difference
+counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing as an exponent."""
+_Factors = tuple[Fraction | Number | _Power, ...]
 
 
 class _Reader:
     """Reads from the left, one token ahead."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, theirs: bool) -> None:
         self._text = text
+        self._theirs = theirs
         self._end = 0
         self._depth = 0
+        self._left = MAX_TOKENS
         self._number = Fraction(0)
         self._token = ""
         self._advance()
@@ -172,7 +201,8 @@ class _Reader:
         """Go to the next token; gives the one that was left."""
         left = self._token
         found = _TOKEN.match(self._text, self._end)
-        if found is None:
+        self._left -= 1
+        if found is None or not self._left:
             raise _NoNumber
         self._end = found.end()
         self._token = found["token"] or ""
@@ -186,12 +216,12 @@ class _Reader:
             raise _NoNumber
         self._advance()
 
-    def relation(self, whole: bool) -> Number:
+    def read(self) -> Number:
         value = _value(self._sum())
-        while self._token in RELATIONS:
+        while self._theirs and self._token in RELATIONS:
             holds = RELATIONS[self._advance()]
             value = int(holds(value, _value(self._sum())))
-        if whole and self._token:
+        if self._token and not self._theirs:
             raise _NoNumber
         return value
 
@@ -209,7 +239,7 @@ class _Reader:
             if self._advance() in TIMES:
                 product = _times(product, self._signed(bare))
             else:
-                product = _quotient(product, self._signed(bare))
+                product = self._quotient(product, self._signed(bare))
         return product
 
     def _signed(self, bare: bool) -> _Node:
@@ -217,7 +247,7 @@ class _Reader:
         while self._token in SIGNS:
             negative ^= self._advance() == "-"
         factors = self._postfixed()
-        while self._token in _STARTS and not (bare and self._token in FUNCTION_LIKE):
+        while self._token in STARTS and not (bare and self._token in FUNCTION_LIKE):
             factors = _times(factors, self._postfixed())
         return _negated(factors) if negative else factors
 
@@ -232,7 +262,8 @@ class _Reader:
         node = self._atom()
         while self._token == "^":
             self._advance()
-            node = _Power(node if isinstance(node, Fraction) else _value(node), self._script())
+            written = isinstance(node, Fraction) and self._theirs
+            node = _Power(node if written else _value(node), self._script())
             if self._token == "_":
                 self._advance()
                 self._script()  # means nothing to them
@@ -254,7 +285,7 @@ class _Reader:
         return node
 
     def _deeper(self, token: str) -> _Node:
-        if token not in _STARTS:
+        if token not in STARTS:
             raise _NoNumber
         number = self._number
         if token in FUNCTIONS or token in (r"\log", r"\exp"):
@@ -265,7 +296,7 @@ class _Reader:
         if token == r"\pi":
             return math.pi
         if token == r"\frac":
-            return _quotient(self._braced(), self._braced())
+            return self._quotient(self._braced(), self._braced())
         if token == r"\sqrt":
             return self._root()
         if token == "e":
@@ -277,6 +308,11 @@ class _Reader:
         if token in BINOMIALS:
             return _binomial(_value(self._braced()), _value(self._braced()))
         return self._group(token)
+
+    def _quotient(self, upper: _Node, lower: _Node) -> _Product:
+        over = _value(upper) if isinstance(upper, _Product) else upper
+        # A divisor that is computed at once cannot lose its brackets.
+        return _Product((over, _Power(lower if self._theirs else _value(lower), Fraction(-1))))
 
     def _braced(self) -> _Node:
         self._expect("{")
@@ -311,7 +347,8 @@ class _Reader:
             root = self._sum()
             self._expect("]")
             exponent = 1 / root if isinstance(root, Fraction) else 1 / _value(root)
-        return _Power(_value(self._braced()), exponent)
+        base = self._braced()
+        return _Power(base if isinstance(base, Fraction) else _value(base), exponent)
 
     def _function(self) -> _Node:
         name = self._advance()
@@ -334,7 +371,7 @@ class _Reader:
         return value if _is_written(power, Fraction(0)) else _Power(_value(value), power)
 
     def _argument(self) -> _Node:
-        """In round brackets that hold all of it, or bare: what follows as far as no further function comes."""
+        """In round brackets, or bare: a product up to the next function."""
         if self._token in SIZED and _OPENS.match(self._text, self._end):
             self._advance()
         if self._token != "(":
@@ -364,45 +401,53 @@ def _times(left: _Node, right: _Node) -> _Product:
     return _Product(tuple(factors))
 
 
-def _quotient(upper: _Node, lower: _Node) -> _Product:
-    over = _value(upper) if isinstance(upper, _Product) else upper
-    return _Product((over, _Power(_value(lower) if isinstance(lower, _Power) else lower, Fraction(-1))))
-
-
 def _negated(node: _Node) -> _Node:
     return -node if isinstance(node, Fraction) else _times(Fraction(-1), node)
 
 
-def _product_value(factors: tuple[Fraction | Number | _Power, ...]) -> Number:
-    """The product as they write it out and compute it, wrongly where it begins with a negative number and has one divisor.
+def _product_value(factors: _Factors) -> Number:
+    r"""The product as they write it out in Python's signs and then compute it.
 
-    They leave out the brackets there: -3/2.675 is -3/107/40, and -\\frac{1}{2\\pi} is -1*1/2*pi.
+    They leave out brackets around a single divisor in two cases, and so compute another number:
+    behind a negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi),
+    and around 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
     """
+    in_order = _in_order(factors)
     over, under = _written_out(factors)
     value = _multiplied(over)
-    if len(under) == 1 and _is_negative(factors):
+    if len(under) == 1:
         lower = under[0]
-        if isinstance(lower, Fraction) and lower > 0:
+        if isinstance(lower, _Power) and in_order and _is_inverse(lower):
+            return value / _value(_Power(lower.base, -lower.exponent))
+        if isinstance(lower, Fraction) and lower > 0 and _is_negative(factors):
             return value / lower.numerator / lower.denominator
-        if isinstance(lower, _Product) and _in_order(factors) and not _is_negative(lower.factors):
-            first, *more = lower_over if (lower_over := _written_out(lower.factors)[0]) else [1]
-            value = _multiplied([value / first, *more])
-            under = _written_out(lower.factors)[1]
+        if isinstance(lower, _Product) and in_order and _is_negative(factors):
+            return _divided_bare(value, lower)
+    return value / _multiplied([_value(factor) for factor in under]) if under else value
+
+
+def _divided_bare(value: Number, lower: _Product) -> Number:
+    """`value / a * b / c` for a divisor a * b / c without brackets; a negative one keeps them."""
+    if _is_negative(lower.factors):
+        return value / _value(lower)
+    over, under = _written_out(lower.factors)
+    if over:
+        value = _multiplied([value / over[0], *over[1:]])
     return value / _multiplied([_value(factor) for factor in under]) if under else value
 
 
 def _written_out(
-    factors: tuple[Fraction | Number | _Power, ...],
-) -> tuple[list[Number], list[Fraction | Number | _Product]]:
+    factors: _Factors,
+) -> tuple[list[Number], list[_Node]]:
     """Numerator and denominator."""
     in_order = _in_order(factors)
     over: list[Number] = []
-    under: list[Fraction | Number | _Product] = []
+    under: list[_Node] = []
     for factor in factors if in_order else sorted(factors, key=_rank):
-        if isinstance(factor, _Power) and isinstance(factor.exponent, Fraction) and factor.exponent < 0:
+        if isinstance(factor, _Power) and _is_below_zero(factor.exponent):
             # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
-            positive = _Power(factor.base, -factor.exponent)
-            under.append(factor.base if factor.exponent == -1 else _value(positive))
+            inverse = _Power(factor.base, -factor.exponent)
+            under.append(factor.base if factor.exponent == -1 else _value(inverse))
         elif isinstance(factor, Fraction) and not in_order:
             over.append(factor.numerator)
             if factor.denominator > 1:
@@ -412,15 +457,22 @@ def _written_out(
     return over, under
 
 
-def _in_order(factors: tuple[Fraction | Number | _Power, ...]) -> bool:
-    """Whether they write the factors out as they come, and not numbers first; so where two written numbers meet."""
+def _in_order(factors: _Factors) -> bool:
+    """Whether they write the factors out as they come, not numbers first: where numbers meet."""
     first, *others = factors
-    return _is_written(first, Fraction(1)) or any(
-        isinstance(factor, Fraction)
-        or isinstance(factor, _Power)
-        and all(isinstance(n, Fraction) and n.denominator == 1 for n in (factor.base, factor.exponent))
-        for factor in others
-    )
+    return _is_written(first, Fraction(1)) or any(map(_is_plain, others))
+
+
+def _is_plain(factor: Fraction | Number | _Power) -> bool:
+    """A written number, or a power of whole ones."""
+    if not isinstance(factor, _Power):
+        return isinstance(factor, Fraction)
+    parts = (factor.base, factor.exponent)
+    return all(isinstance(part, Fraction) and part.denominator == 1 for part in parts)
+
+
+def _is_inverse(power: _Power) -> bool:
+    return isinstance(power.exponent, Fraction) and power.exponent in (-1, Fraction(-1, 2))
 
 
 def _rank(factor: Fraction | Number | _Power) -> int:
@@ -429,8 +481,12 @@ def _rank(factor: Fraction | Number | _Power) -> int:
     return 1 if isinstance(factor, _Power) and isinstance(factor.base, Fraction) else 2
 
 
-def _is_negative(factors: tuple[Fraction | Number | _Power, ...]) -> bool:
-    return isinstance(factors[0], Fraction) and factors[0] < 0
+def _is_negative(factors: _Factors) -> bool:
+    return _is_below_zero(factors[0])
+
+
+def _is_below_zero(node: _Node) -> bool:
+    return isinstance(node, Fraction) and node < 0
 
 
 def _is_written(node: _Node, number: Fraction) -> bool:
@@ -453,7 +509,8 @@ def _raised(base: Number, exponent: Fraction | Number) -> Number:
         if exponent == -1:
             return 1 / base
         exponent = _value(exponent)
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * exponent > MAX_BITS:
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and int(base).bit_length() * exponent > MAX_BITS:
         raise _NoNumber
     raised: int | float | complex = base**exponent
     if isinstance(raised, complex):

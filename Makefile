@@ -1,0 +1,39 @@
+# `make demo` and `make test` are all the set-up there is: each makes its environment if it is absent or older than the pins.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Spinning threads of two processes on a small machine make torch ten times slower; one thread each is the safe default.
+export OMP_NUM_THREADS = 1
+export VENV
+
+.PHONY: demo test env pins
+
+demo: env
+	@$(VENV)/bin/snellen demo
+
+test: env
+	@scripts/check
+	@scripts/test
+
+env: $(VENV)/installed
+
+$(VENV)/installed: constraints.txt pyproject.toml
+	@set -e; start=$$(date +%s); rm -rf $(VENV); \
+	echo "making the environment in $(VENV)"; \
+	$(PYTHON) -m venv $(VENV); \
+	$(VENV)/bin/pip install -qq --disable-pip-version-check --require-hashes -r constraints.txt; \
+	$(VENV)/bin/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	touch $@; \
+	seconds=$$(( $$(date +%s) - start )); \
+	echo "environment ready after $$(( seconds / 60 )) min $$(( seconds % 60 )) s"
+
+# Needs uv and pip-tools. The heavy pins take torch's CPU file wherever pip is told to find one.
+pins:
+	uv pip compile -q --upgrade --generate-hashes --no-header --no-annotate --universal \
+	    --python-version 3.11 --extra dev -o constraints.txt pyproject.toml
+	printf '%s\n' 'torch==2.13.0' 'transformers[serving]==5.23.0' | \
+	    pip-compile -q --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	    --no-emit-find-links --allow-unsafe --strip-extras -c constraints.txt \
+	    -o constraints-heavy.txt -
+	sed -i '1i # For x86-64 Linux, CPython 3.11 and torch 2.13.0 built for the CPU only; made by `make pins`.' \
+	    constraints-heavy.txt

@@ -1,0 +1,62 @@
+"""`auto` against a real server on this machine that answers 429 above 40 requests at once.
+
+usage: python perf/throttle.py [--seconds 100] [--latency 0.5] [--at-once 40]
+
+Prints the mean number of requests in flight at the server over every 10 s after the first 30 s,
+until fewer than `at-once` questions are left,
+and what became of every question.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from snellen.api import Plan, run_plan
+from snellen.catalog import benchmark
+from snellen.models._profile import Profile
+from tests.servers import said, serving
+
+ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+ap.add_argument("--seconds", type=float, default=100)
+ap.add_argument("--latency", type=float, default=0.5)
+ap.add_argument("--at-once", type=int, default=40)
+args = ap.parse_args()
+n = int(args.seconds * args.at_once / args.latency)
+
+with tempfile.TemporaryDirectory() as folder:
+    rows = Path(folder) / "rows.jsonl"
+    with rows.open("w") as file:
+        for i in range(n):
+            row = {"id": i, "question": f"Question {i}?", "A": "x", "B": "y", "answer": "A"}
+            file.write(json.dumps(row) + "\n")
+    with serving(said("A"), latency=args.latency, at_once=args.at_once) as server:
+        plan = Plan(
+            benchmarks=[benchmark(str(rows))],
+            models=["openai/m"],
+            profile=Profile(base_url=server.url),
+            out=Path(folder) / "runs",
+        )
+        finished = run_plan(plan)[0]
+        timeline = list(server.timeline)
+        ends = sorted(
+            at
+            for (at, now), (_, before) in zip(timeline[1:], timeline, strict=False)
+            if now < before
+        )
+        start, nearly_over = timeline[0][0], ends[-args.at_once]
+        at = start + 30
+        short = False
+        while at + 10 <= nearly_over:
+            mean = server.mean(at, at + 10)
+            short |= not 32 <= mean <= args.at_once
+            print(f"{at - start:4.0f} to {at - start + 10:4.0f} s: {mean:.2f} in flight")
+            at += 10
+        assert finished.result is not None
+        print(
+            f"{n} questions, {len(server.asked)} requests, replies {finished.result.report.replies}"
+        )
+        sys.exit(int(short or finished.result.report.replies != {"ok": n}))

@@ -1,0 +1,5 @@
+"""python -m snellen"""
+
+from snellen.cli import main
+
+main()

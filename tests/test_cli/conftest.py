@@ -1,0 +1,60 @@
+"""A command line that is called here and now, and rows to call it with."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import cli
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command gave: its exit code, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON document."""
+        return json.loads(self.out)
+
+
+Snellen = Callable[..., Said]
+
+
+@pytest.fixture
+def snellen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Snellen:
+    """`snellen("list", "--json")`, in a folder of its own without data and keys."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def call(*args: str | Path) -> Said:
+        code = cli.exit_code([str(arg) for arg in args])
+        out, err = capfd.readouterr()
+        return Said(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Three questions with two choices; the first one is right in two of them."""
+    return written(tmp_path / "mine.jsonl", "AAB")
+
+
+def written(path: Path, answers: str) -> Path:
+    lines = [
+        {"id": f"q{place}", "question": f"Which {place}?", "A": "x", "B": "y", "answer": answer}
+        for place, answer in enumerate(answers)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

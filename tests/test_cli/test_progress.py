@@ -1,0 +1,138 @@
+"""Progress: what a line says, and what stays on a terminal's screen."""
+
+import io
+import re
+import sys
+from contextlib import redirect_stderr
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from snellen.cli._progress import ProgressLines, line
+from snellen.runner import Progress
+
+
+def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progress:
+    """A run that began ten seconds ago."""
+    now = monotonic()
+    return Progress(name=name, started=now - 10, finished=now if ended else None, **counts)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"total": 40}, "mine × m  0/40  0.0/s"),
+        ({"done": 3}, "mine × m  3  0.3/s"),
+        ({"total": 40, "done": 20}, "mine × m  20/40  2.0/s  10 s left"),
+        (
+            {"total": 4000, "kept": 1000, "done": 10},
+            "mine × m  1,010/4,000  1,000 kept  1.0/s  49 min 50 s left",
+        ),
+        (
+            {"total": 40, "done": 18, "failed": 2, "retries": 7, "in_flight": 8},
+            "mine × m  20/40  2.0/s  10 s left  2 failed  7 asked again  8 in flight",
+        ),
+        (
+            {"ended": True, "total": 40, "done": 40, "score_sum": 30.0, "score_n": 40},
+            "mine × m  40/40  4.0/s  score 0.750",
+        ),
+        ({"name": "a\x1b[2Jb\n", "total": 1}, "a\ufffd[2Jb   0/1  0.0/s"),
+    ],
+)
+def test_a_line_says_how_far_a_run_is(counts: dict[str, Any], expected: str) -> None:
+    assert line(run(**counts)) == expected
+
+
+# -- without a terminal
+
+
+def test_the_last_line_is_said_at_the_end_and_once(capsys: pytest.CaptureFixture[str]) -> None:
+    show = ProgressLines()
+    show([run(total=40)])
+    show([run(total=40, done=40, ended=True)])
+    show([run(total=40, done=40, ended=True)])
+
+    assert capsys.readouterr().err == "mine × m  40/40  4.0/s\n"
+
+
+def test_a_run_that_ended_is_not_said_again_while_others_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show = ProgressLines()
+    show([run("a", total=1, done=1, ended=True), run("b", total=9)])
+    show([run("a", total=1, done=1, ended=True), run("b", total=9, done=9, ended=True)])
+
+    assert [text[0] for text in capsys.readouterr().err.splitlines()] == ["a", "b"]
+
+
+# -- on a terminal
+
+
+class Terminal(io.StringIO):
+    """Keeps what is written, and says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(terminal: Terminal) -> list[str]:
+    """What a terminal shows that knows line ends, clearing downwards, and the way up."""
+    lines, at, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[[?0-9]*[A-Za-z]|\n|[^\x1b\n]+", terminal.getvalue()):
+        if part == "\n":
+            at, column = at + 1, 0
+            lines += [""] * (at + 1 - len(lines))
+        elif part == "\x1b[J":
+            lines[at:] = [lines[at][:column]]
+        elif part.endswith("F"):
+            at, column = at - int(part[2:-1]), 0
+        elif not part.startswith("\x1b"):
+            lines[at] = lines[at][:column] + part + lines[at][column + len(part) :]
+            column += len(part)
+    return [text for text in lines if text]
+
+
+def test_a_run_is_redrawn_in_its_place() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        show = ProgressLines()
+        for done in (1, 2, 3):
+            show([run("a", total=9, done=done), run("b", total=9)])
+
+    assert [text[:6] for text in screen(terminal)] == ["a  3/9", "b  0/9"]
+
+
+def test_what_others_print_meanwhile_stays_whole() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        show = ProgressLines()
+        show([run("a long name of a run", total=9)])
+        print("stopping: wait", file=sys.stderr)
+        show([run("a long name of a run", total=9, done=1)])
+        show([run("a long name of a run", total=9, done=2)])
+
+    said, *drawn = screen(terminal)
+    assert said == "stopping: wait"
+    assert [text[:25] for text in drawn] == ["a long name of a run  2/9"]
+
+
+def test_at_the_end_every_run_stands_there_once() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        show = ProgressLines()
+        show([run("a", total=9), run("b", total=9)])
+        show([run("a", total=9), run("b", total=9, done=9, ended=True)])
+        show([run("a", total=9, done=9, ended=True), run("b", total=9, done=9, ended=True)])
+        print("next", file=sys.stderr)
+
+    assert [text[:6] for text in screen(terminal)] == ["b  9/9", "a  9/9", "next"]
+
+
+def test_more_runs_than_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "8")
+    with redirect_stderr(Terminal()) as terminal:
+        show = ProgressLines()
+        for _ in range(2):
+            show([run(str(number), total=9) for number in range(12)])
+
+    shown = screen(terminal)
+    assert [text[0] for text in shown] == ["0", "1", "2", "3", "4", "a"]
+    assert shown[-1] == "and 7 more"

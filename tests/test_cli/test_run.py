@@ -1,0 +1,312 @@
+"""snellen run, score and report, end to end on own rows."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Answer, Asked, said, serving, status
+from tests.test_cli.conftest import Snellen, written
+
+FIRST = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
+
+
+def test_a_run_prints_its_report_and_says_where_it_lies(snellen: Snellen, rows: Path) -> None:
+    done = snellen(*FIRST)
+
+    assert done.code == 0
+    assert re.search(r"accuracy +66\.67 %", done.out)
+    run = Path(re.findall(r"^run +(\S+)$", done.out, re.MULTILINE)[0])
+    assert {"manifest.json", "report.json", "report.md"} <= {path.name for path in run.iterdir()}
+    assert "66.67 %" in (run / "report.md").read_text()
+
+
+def test_standard_output_is_one_json_document_and_progress_is_elsewhere(
+    snellen: Snellen, rows: Path
+) -> None:
+    done = snellen(*FIRST, "--json")
+
+    assert done.json["scorings"]["default"]["metrics"]["accuracy"]["value"] == pytest.approx(2 / 3)
+    assert json.loads((Path(done.json["run"]) / "report.json").read_text())["n"] == 3
+    assert "mine × baseline/first  3/3" in done.err
+
+
+def test_several_runs_are_a_list_in_the_order_given(snellen: Snellen, rows: Path) -> None:
+    written(rows.with_name("other.jsonl"), "BB")
+    done = snellen(
+        *FIRST, "-b", "other.jsonl", "-m", "baseline/longest", "-b", "mine.jsonl", "--json"
+    )
+
+    assert [(one["model"], one["benchmark"]) for one in done.json] == [
+        ("baseline/first", "mine"),
+        ("baseline/first", "other"),
+        ("baseline/longest", "mine"),
+        ("baseline/longest", "other"),
+    ]
+
+
+def test_what_the_rows_are_taken_for_is_said_before_anything_is_asked(
+    snellen: Snellen, rows: Path
+) -> None:
+    err = snellen(*FIRST).err
+
+    assert err.index("asked as --task mcq, guessed from") < err.index("3/3")
+
+
+def test_the_same_command_asks_nothing_again(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A")) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        first, second = snellen(*ask, "--json"), snellen(*ask, "--json")
+
+    assert len(server.asked) == 3
+    assert "3 kept" in second.err
+    assert first.json == second.json
+
+
+def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Path) -> None:
+    broken = True
+
+    def answer(asked: Asked) -> Answer:
+        return status(400, "too long") if broken and b"Which 1" in asked.body else said("A")
+
+    with serving(answer) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        first = snellen(*ask)
+        broken = False
+        second = snellen(*ask)
+
+    assert first.code == 1
+    assert "mine × openai/m: 1 questions have no reply" in first.err
+    assert "the same command goes on where this one ended" in first.err
+    assert "2 ok, 1 failed" in first.out
+    assert second.code == 0
+    assert "3, of them 3 ok" in second.out
+    assert len(server.asked) == 4
+
+
+def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
+    snellen: Snellen, rows: Path
+) -> None:
+    first = snellen(*FIRST, "--max-requests", "2", "--concurrency", "1", "--json")
+    second = snellen(*FIRST, "--json")
+
+    assert (first.code, second.code) == (130, 0)
+    assert (first.json["n"], second.json["n"]) == (2, 3)
+    assert first.json["stopped"] == "the budget of 2 requests is spent"
+    assert "stopped: the budget of 2 requests is spent" in first.err
+
+
+@pytest.mark.parametrize(
+    ("floor", "code"), [("accuracy=0.66", 0), ("accuracy=0.67", 1), ("accuracy/nothing=0", 1)]
+)
+def test_a_metric_below_its_floor_exits_1(
+    snellen: Snellen, rows: Path, floor: str, code: int
+) -> None:
+    done = snellen(*FIRST, "--fail-under", floor)
+
+    assert done.code == code
+    assert ("or more" in done.err) == bool(code)
+
+
+def test_without_a_score_the_replies_are_kept_for_later(snellen: Snellen, rows: Path) -> None:
+    asked = snellen(*FIRST, "--no-score", "--json")
+    run = Path(asked.json[0]["run"])
+    assert "report.json" not in {path.name for path in run.iterdir()}
+    assert f"`snellen score {run}` does it" in asked.err
+
+    scored = snellen("score", run, "--json")
+
+    assert scored.json["scorings"]["default"]["metrics"]["accuracy"]["value"] == pytest.approx(
+        2 / 3
+    )
+    assert "66.67 %" in (run / "report.md").read_text()
+
+
+def test_flags_reach_the_server_and_go_before_the_profile(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A")) as server:
+        Path("model.toml").write_text(
+            f'base_url = "{server.url}"\nmax_tokens = 9\ntemperature = 0.9\ntop_p = 0.5\n'
+        )
+        flags = ("--max-tokens", "7", "--temperature", "0.5", "--seed", "3", "--repeats", "2")
+        done = snellen(
+            "run", "-m", "openai/m", "-b", "mine.jsonl", "--profile", "model.toml", *flags
+        )
+
+    assert done.code == 0
+    sent = [asked.json for asked in server.asked]
+    assert {body["max_tokens"] for body in sent} == {7}
+    assert {body["temperature"] for body in sent} == {0.5}
+    assert {body["top_p"] for body in sent} == {0.5}
+    assert sorted(body["seed"] for body in sent) == [3, 3, 3, 4, 4, 4]
+
+
+def test_a_time_out_is_taken_from_the_flag(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A", delay=1.0)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--timeout", "first=0.1,total=0.2", "--max-requests", "3", "--json")
+
+    assert done.json["replies"] == {"failed": 3}
+
+
+def test_columns_and_the_task_can_be_named(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "theirs.csv").write_text("nr,ask,gold\n1,Which?,A\n")
+    done = snellen(
+        "run", "-m", "baseline/first", "-b", "theirs.csv", "--task", "vqa", "--json",
+        "--map", "nr=id", "--map", "ask=question", "--map", "gold=answer",
+    )  # fmt: skip
+
+    assert done.code == 0
+    assert done.json["identity"]["options"]["task"] == "vqa"
+
+
+def test_a_prompt_preset_and_the_bundled_rows_are_marked(snellen: Snellen) -> None:
+    done = snellen(
+        "run", "-m", "baseline/first", "-b", "mathvision:split=testmini", "--prompt", "cot",
+        "--data", "synthetic", "--limit", "2", "--json",
+    )  # fmt: skip
+
+    assert done.code == 0
+    assert done.json["identity"]["options"] == {"split": "testmini", "prompt": "cot"}
+    assert done.json["n"] == 2
+    assert any("this is no result" in note for note in done.json["notes"])
+
+
+# -- interrupted
+
+SLOW = """
+import asyncio
+
+class Slow:
+    name = "slow"
+
+    async def generate(self, request):
+        from snellen.model import Reply
+        await asyncio.sleep(0.2)
+        return Reply(text="A", stop="stop")
+"""
+
+
+def test_ctrl_c_keeps_what_came_exits_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    written(tmp_path / "mine.jsonl", "A" * 30)
+    (tmp_path / "slow.py").write_text(SLOW)
+    ask = [sys.executable, "-m", "snellen", "run", "-m", "python:slow.py:Slow", "-b", "mine.jsonl"]
+    ask += ["--concurrency", "2", "--json"]
+    with subprocess.Popen(
+        ask, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        assert any("/30" in text for text in running.stderr), "there is a line of progress"
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=20)
+
+    assert running.returncode == 130
+    first = json.loads(out)
+    assert 0 < first["n"] < 30
+    assert first["stopped"] == "interrupted"
+    assert "stopping: waiting for the replies under way" in err
+    assert "Traceback" not in err
+
+    again = subprocess.run(
+        [*ask, "--limit", str(first["n"] + 1)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["replies"] == {"ok": first["n"] + 1}
+    assert f"{first['n']} kept" in again.stderr
+
+
+# -- predictions, reports
+
+
+def predictions(path: Path) -> Path:
+    """What somebody's model said to two of the bundled rows: one right, one in too many words."""
+    said = {"1": "\\frac{3}{8}", "2": "The answer is surely 5, not 4."}
+    lines = [{"id": name, "response": text} for name, text in said.items()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_file_of_predictions_is_scored_under_every_scoring(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    file = predictions(tmp_path / "theirs.jsonl")
+    done = snellen("score", file, "-b", "mathvision", "--data", "synthetic", "--json")
+
+    assert done.code == 0
+    assert list(done.json["scorings"]) == ["official", "robust"]
+    assert done.json["model"] == "theirs.jsonl"
+    assert done.json["replies"]["ok"] == 2
+
+
+def test_one_scoring_can_be_chosen_and_what_is_missing_can_be_left_out(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    file = predictions(tmp_path / "theirs.jsonl")
+    flags = ("--scoring", "robust", "--missing", "excluded", "--json")
+    done = snellen("score", file, "-b", "mathvision", "--data", "synthetic", *flags)
+
+    assert list(done.json["scorings"]) == ["robust"]
+    assert done.json["scorings"]["robust"]["metrics"]["accuracy"]["n"] == 2
+
+
+def test_all_scorings_can_be_asked_for_by_that_word(snellen: Snellen, tmp_path: Path) -> None:
+    file = predictions(tmp_path / "theirs.jsonl")
+    done = snellen(
+        "score", file, "-b", "mathvision", "--data", "synthetic", "--scoring", "all", "--json"
+    )
+
+    assert list(done.json["scorings"]) == ["official", "robust"]
+
+
+@pytest.fixture
+def run(snellen: Snellen, rows: Path) -> Path:
+    """A finished run."""
+    return Path(snellen(*FIRST, "--json").json["run"])
+
+
+def test_a_stored_result_is_shown_again(snellen: Snellen, run: Path) -> None:
+    assert re.search(r"accuracy +66\.67 %", snellen("report", run).out)
+
+
+@pytest.mark.parametrize(
+    ("flags", "beginning"),
+    [
+        (("--format", "md"), "## mine × baseline/first\n"),
+        (("--format", "csv"), "benchmark,model,scoring,"),
+        (("--format", "json"), '{"format":'),
+        (("--json",), '{"format":'),
+    ],
+)
+def test_a_stored_result_has_several_formats(
+    snellen: Snellen, run: Path, flags: tuple[str, ...], beginning: str
+) -> None:
+    done = snellen("report", run, *flags)
+
+    assert done.code == 0
+    assert done.out.startswith(beginning)
+    assert done.out.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [
+        ("all.md", "## mine × "),
+        ("all.csv", "benchmark,model,"),
+        ("all.json", "[{"),
+        ("all.txt", "\nmine × "),
+    ],
+)
+def test_the_name_of_a_file_chooses_its_format(
+    snellen: Snellen, run: Path, name: str, beginning: str
+) -> None:
+    done = snellen("report", run, run, "-o", name)
+
+    assert (done.code, done.out) == (0, "")
+    assert Path(name).read_text().startswith(beginning)
+
+
+def test_a_report_is_found_by_its_file_too(snellen: Snellen, run: Path) -> None:
+    assert snellen("report", run / "report.json", "--json").json["n"] == 3

@@ -1,0 +1,175 @@
+"""The verbs that ask no model but our own: help, list, show, check, demo, doctor."""
+
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import snellen as package
+from snellen import catalog
+from snellen.cli import VERBS, doctor, show
+from tests.test_cli.conftest import Snellen
+
+ROWS = catalog.ROWS / "own"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def test_help_names_every_verb(snellen: Snellen) -> None:
+    done = snellen("--help")
+
+    assert done.code == 0
+    assert all(f"  {verb} " in done.out for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_and_gives_json(snellen: Snellen, verb: str) -> None:
+    done = snellen(verb, "--help")
+
+    assert done.code == 0
+    assert "--json" in done.out
+
+
+def test_the_version_is_the_packages(snellen: Snellen) -> None:
+    assert snellen("--version").out == f"snellen, version {package.__version__}\n"
+
+
+@pytest.mark.parametrize("words", ["--help", "list"])
+def test_what_is_quick_loads_nothing_that_is_slow(words: str) -> None:
+    script = (
+        "import sys; from snellen.cli import exit_code; exit_code(sys.argv[1:]);"
+        "slow = {'numpy', 'PIL', 'aiohttp', 'rich', 'asyncio', 'snellen.api', 'snellen.scoring'};"
+        "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
+    )
+    out = subprocess.run([sys.executable, "-c", script, words], capture_output=True, text=True)
+
+    assert (out.returncode, out.stderr) == (0, "[]\n")
+
+
+def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None:
+    found = snellen("list", "--json").json
+
+    assert set(found) == {"benchmarks", "models", "metrics"}
+    assert {"eyechart", "mathvision"} <= {one["name"] for one in found["benchmarks"]}
+    assert {"openai/NAME", "baseline/reader"} <= {one["name"] for one in found["models"]}
+    assert {"mean", "acuity"} <= {one["name"] for one in found["metrics"]}
+    assert all(one["title"] for kind in found.values() for one in kind)
+
+
+def test_one_kind_can_be_listed(snellen: Snellen) -> None:
+    out = snellen("list", "models").out
+
+    assert "openai/NAME" in out
+    assert "eyechart" not in out
+
+
+# -- show
+
+
+def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snellen) -> None:
+    out = snellen("show", "mathvision").out
+
+    assert "Paper    Wang et al. 2024" in out
+    assert "option         split=test, one of test, testmini" in out
+    assert "scoring        official, version " in out
+    assert "mathllm/MATH-V@a1f5cc3" in out
+    assert "also known as  MathVision, MathVision_MINI" in out
+    assert "rows           not at hand: say where with --data" in out
+    assert "Which fraction of the disc is blue?" in out
+    assert "<images/1.png>" in out
+    assert "target: \\frac{3}{8}" in out
+
+
+def test_the_sheet_counts_rows_where_the_data_is(snellen: Snellen) -> None:
+    rows = (catalog.ROWS / "mathvision" / "testmini.jsonl").read_text().splitlines()
+    found = snellen("show", "mathvision:split=testmini", "--data", "synthetic", "--json").json
+
+    assert found["rows"] == len(rows)
+    assert found["options"]["split"] == {"default": "test", "choices": ["test", "testmini"]}
+
+
+def test_chance_is_the_mean_of_one_over_the_number_of_choices(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    text = "id,question,A,B,C,D,answer\n1,One?,w,x,,,A\n2,Two?,w,x,y,z,B\n"
+    (tmp_path / "mine.csv").write_text(text)
+
+    assert snellen("show", "mine.csv", "--json").json["chance"] == (1 / 2 + 1 / 4) / 2
+
+
+def test_a_file_of_rows_has_a_sheet_too(snellen: Snellen) -> None:
+    out = snellen("show", ROWS / "yesno.jsonl").out
+
+    assert "asked as --task yesno, guessed" in out
+    assert "Answer with yes or no." in out
+
+
+@pytest.mark.parametrize(("scored", "told"), [(0.5, 0.5), (0.1, None)])
+def test_what_hedging_scores_is_told_where_it_beats_chance(
+    scored: float, told: float | None
+) -> None:
+    made = catalog.benchmark("mathvision", data=Path(catalog.SYNTHETIC))
+    assert made.check is not None
+    generous = replace(made.check, expect={"official": {"hedging": scored}})
+
+    assert show._hedging(replace(made, check=generous), "official", 0.12) == told
+
+
+# -- check, doctor, demo
+
+
+def test_check_shows_what_each_dummy_scored_beside_what_it_must(snellen: Snellen) -> None:
+    done = snellen("check", "mathvision", "--json")
+
+    assert done.code == 0
+    (found,) = done.json
+    assert found["passed"]
+    oracle = [row for row in found["rows"] if row["dummy"] == "oracle"]
+    assert [row["got"] for row in oracle] == [1.0] * len(oracle)
+    assert {row["scoring"] for row in oracle} == {"official", "robust"}
+
+
+def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+
+    def names(wanted: list[str]) -> tuple[str, ...]:
+        return tuple(one.partition(">")[0] for one in wanted)
+
+    assert names(project["dependencies"]) == doctor.CORE
+    extras = project["optional-dependencies"]
+    assert {extra: names(extras[extra]) for extra in extras if extra not in ("all", "dev")} == (
+        doctor.EXTRAS
+    )
+
+
+def test_doctor_says_how_to_get_what_is_missing(snellen: Snellen) -> None:
+    found = snellen("doctor", "--json").json
+    out = snellen("doctor").out
+
+    assert found["packages"]["click"] is not None
+    for extra, versions in found["extras"].items():
+        there = all(versions.values())
+        assert (f"pip install 'snellen[{extra}]'" in out) != there
+
+
+def test_doctor_says_that_a_key_is_set_and_never_which(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "OPENAI_API_KEY is not set" in snellen("doctor").out
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+
+    texts = [snellen("doctor").out, snellen("doctor", "--json").out]
+
+    assert "OPENAI_API_KEY is set" in texts[0]
+    assert not any("secret" in text for text in texts)
+
+
+def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Snellen) -> None:
+    done = snellen("demo")
+
+    assert done.code == 0
+    assert "eyechart × baseline/reader" in done.out
+    assert "288, of them 288 ok" in done.out
+    assert "lie in runs/eyechart/baseline__reader/" in done.out

@@ -1,0 +1,179 @@
+"""What a user can mend: exit 2, one clear message on standard error, nothing on standard output."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from tests.test_cli.conftest import Snellen, written
+
+RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
+WRONG = [
+    ("shwo eyechart", "no verb 'shwo'; there are demo, run, .* Did you mean 'show'"),
+    ("show eyechrat", "no benchmark 'eyechrat'; did you mean eyechart"),
+    ("show eyechart:size=3", "eyechart has no option 'size'; it has seed, n, tasks"),
+    ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
+    ("list everything", "'everything' is not one of"),
+    ("run -b eyechart", "Missing option '-m'"),
+    ("run -m baseline/first -b nothing.jsonl", "nothing.jsonl: there is no such file of rows"),
+    (
+        "run -m baseline/frist -b mine.jsonl",
+        "no model 'baseline/frist'; did you mean baseline/first",
+    ),
+    ("run -m reader -b mine.jsonl", "no model 'reader'; models are named"),
+    ("run -m openai/m -b mine.jsonl", "no --base-url, and no key in OPENAI_API_KEY"),
+    (
+        "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env NOT_THERE",
+        "the environment variable NOT_THERE is not set",
+    ),
+    ("run -m baseline/first -b mathvision", "no test.jsonl .* with --data PATH"),
+    ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
+    ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
+    ("{RUN} --task riddle", "no task 'riddle'; there are mcq"),
+    ("{RUN} --map x", "'--map': 'x': write COL=FIELD"),
+    ("{RUN} --map A=B --map A=C", "'--map': 'A' is given twice"),
+    ("{RUN} --map nothing=question", "mine.jsonl has no column 'nothing'"),
+    ("{RUN} --limit 0", "'--limit': 0 is not in the range"),
+    ("{RUN} --concurrency none", "'--concurrency': 'none' is neither a number from 1 on nor auto"),
+    ("{RUN} --concurrency 0", "'0' is neither a number from 1 on nor auto"),
+    ("{RUN} --temperature nan", "'--temperature': 'nan' is no number"),
+    ("{RUN} --temperature -1", "'-1' is below 0"),
+    ("{RUN} --max-cost inf", "'--max-cost': 'inf' is no number"),
+    ("{RUN} --max-time soon", "'--max-time': 'soon' is no time; write 90s, 10m or 2h"),
+    ("{RUN} --max-time 0", "'0' is no time"),
+    ("{RUN} --timeout 30", "'--timeout': '30': write connect=S,first=S,total=S"),
+    ("{RUN} --timeout all=30", "'--timeout': no all; write connect=S"),
+    ("{RUN} --profile absent.toml", "absent.toml: the profile cannot be read"),
+    ("{RUN} --profile mine.jsonl", "mine.jsonl: .* A profile has the fields base_url"),
+    ("{RUN} --fail-under accuracy", "'--fail-under': 'accuracy': write METRIC=X"),
+    ("{RUN} --fail-under accuracy=high", "'--fail-under': 'high' is no number"),
+    ("{RUN} --fail-under f1=0.5", "--fail-under: no metric 'f1'; there are accuracy"),
+    ("{RUN} --fail-under accuracy=0.5 --no-score", "--no-score gives none"),
+    ("score .", "no run folder: it has no manifest.json"),
+    ("score mine.jsonl", "mine.jsonl: whose questions are these replies to"),
+    ("score . --data x", "--data is for files of predictions"),
+    ("score absent.jsonl -b eyechart", "absent.jsonl"),
+    ("score mine.jsonl -b eyechart", "none of its 3 ids .* is an id of eyechart"),
+    (
+        "score mine.jsonl -b eyechart --scoring best",
+        "eyechart has no scoring 'best'; it has official",
+    ),
+    ("report .", "no run folder: it has no manifest.json"),
+    ("report absent", "absent is no run folder"),
+    ("check nothing", "no benchmark 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), WRONG, ids=[words for words, _ in WRONG])
+def test_what_is_wrong_is_said_on_standard_error_with_what_to_do(
+    snellen: Snellen, rows: Path, words: str, message: str
+) -> None:
+    said = snellen(*words.replace("{RUN}", " ".join(RUN)).split())
+
+    assert said.code == 2
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    assert re.search(message, said.err)
+
+
+def test_nothing_is_left_behind_by_what_was_never_asked(snellen: Snellen, rows: Path) -> None:
+    snellen(*RUN, "--fail-under", "f1=1")
+    snellen("run", "-m", "baseline/frist", "-b", "mine.jsonl")
+
+    assert not (rows.parent / "runs").exists()
+
+
+def test_the_traceback_is_shown_to_who_asks_for_it(snellen: Snellen) -> None:
+    said = snellen("--traceback", "show", "nothing")
+
+    assert said.code == 2
+    assert "Traceback (most recent call last)" in said.err
+    assert said.err.endswith("there are eyechart, mathvision.\n")
+
+
+def test_an_argument_that_is_no_text_is_refused(snellen: Snellen, rows: Path) -> None:
+    said = snellen("run", "-b", "mine.jsonl", "-m", "openai/\udcff")
+
+    assert said.code == 2
+    assert "'openai/\\udcff' is not UTF-8" in said.err
+
+
+def test_a_message_that_quotes_a_file_moves_no_cursor(snellen: Snellen) -> None:
+    said = snellen("show", "\x1b[2Jnothing")
+
+    assert said.code == 2
+    assert "\x1b" not in said.err
+
+
+@pytest.fixture
+def shut() -> Iterator[Path]:
+    """A folder for everybody to read, with rows and a folder that nobody may write into."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "shut").mkdir(mode=0o555)
+        yield folder
+
+
+@pytest.fixture
+def nobody() -> Iterator[None]:
+    """Permissions stop everybody but root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_folder_that_may_not_be_written_is_named_with_a_way_out(
+    snellen: Snellen, rows: Path, shut: Path, request: pytest.FixtureRequest
+) -> None:
+    # Once before, so that no module has to be found by a user who may not look there.
+    assert snellen(*RUN).code == 0
+    copy(rows, shut / "mine.jsonl")
+    os.chdir(shut)
+    request.getfixturevalue("nobody")
+
+    said = snellen(*RUN, "--out", "shut/runs")
+
+    assert said.code == 2
+    assert said.out == ""
+    assert "cannot be made: Permission denied" in said.err
+    assert "choose another folder with --out" in said.err
+
+
+def test_a_report_that_cannot_be_written_is_named(snellen: Snellen, rows: Path) -> None:
+    run = snellen(*RUN, "--json").json["run"]
+
+    said = snellen("report", run, "-o", "absent/report.md")
+
+    assert said.code == 2
+    assert "absent/report.md cannot be written: No such file or directory" in said.err
+
+
+def test_a_run_that_was_not_scored_is_met_with_the_command_that_does_it(
+    snellen: Snellen, rows: Path
+) -> None:
+    run = snellen(*RUN, "--no-score", "--json").json[0]["run"]
+
+    said = snellen("report", run)
+
+    assert said.code == 2
+    assert f"`snellen score {run}` does it" in said.err
+
+
+def test_a_reply_file_of_another_benchmark_leaves_no_report(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "theirs.jsonl", "AB")
+
+    snellen("score", "theirs.jsonl", "-b", "eyechart")
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["theirs.jsonl"]

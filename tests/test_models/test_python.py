@@ -1,0 +1,182 @@
+"""What is told when one's own code goes wrong, and how it is called."""
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from snellen.content import user
+from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.model import Reply, Request
+from snellen.models._profile import Profile
+from snellen.models.python import Batched, Python, open_model
+
+HELLO = Request(messages=(user("hello"),), seed=3)
+
+
+def written(folder: Path, source: str, name: str = "my_model") -> Path:
+    path = folder / f"{name}.py"
+    path.write_text(source)
+    return path
+
+
+def opened(
+    folder: Path, source: str, name: str = "answer", profile: Profile | None = None
+) -> Python:
+    path = written(folder, source)
+    model = open_model(f"{path}:{name}", profile=profile or Profile(), api_key=None)
+    assert isinstance(model, Python)
+    return model
+
+
+def ask(folder: Path, source: str, name: str = "answer") -> Reply:
+    return asyncio.run(opened(folder, source, name).generate(HELLO))
+
+
+SAY = "(self, messages):\n  return messages[-1].text\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"class answer:\n async def generate{SAY}",
+        f"class Mine:\n def generate{SAY}answer = Mine()\n",
+        f"class Mine:\n async def __call__{SAY}answer = Mine()\n",
+        f"class Mine:\n def __call__{SAY}answer = Mine()\n",
+        "answer = lambda messages: messages[-1].text\n",
+    ],
+)
+def test_whatever_can_be_called_is_a_model(tmp_path: Path, source: str) -> None:
+    assert ask(tmp_path, source).text == "hello"
+
+
+def test_a_back_end_of_ones_own_gives_a_whole_reply(tmp_path: Path) -> None:
+    source = (
+        "from snellen.model import Reply\n"
+        "class answer:\n"
+        "    async def generate(self, request):\n"
+        "        return Reply(text=f'{request.seed}', stop='length')\n"
+    )
+    assert ask(tmp_path, source) == Reply(text="3", stop="length")
+
+
+def test_a_name_in_an_installed_module_is_found() -> None:
+    model = open_model("inspect:cleandoc", profile=Profile(), api_key=None)
+    assert model.name == "python:inspect:cleandoc"
+    assert model.revision is not None
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (
+            "def answer(messages):\n  raise KeyError('k')\n",
+            r"KeyError: 'k' \(my_model.py, line 2\)",
+        ),
+        ("async def answer(messages):\n  raise KeyError('k')\n", r"KeyError: 'k' \(my_model.py"),
+        (
+            "def answer(messages):\n  raise StopIteration\n",
+            r"StopIteration:  \(my_model.py, line 2",
+        ),
+        ("import json\ndef answer(messages):\n  json.loads('{')\n", r"\(my_model.py, line 3\)"),
+    ],
+)
+def test_what_is_raised_is_told_with_the_line_of_ones_own_file(
+    tmp_path: Path, source: str, told: str
+) -> None:
+    with pytest.raises(Rejected, match=told):
+        ask(tmp_path, source)
+
+
+def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
+    source = "class Mine:\n def generate_batch(self, batch):\n  return batch[9]\n"
+    model = open_model(f"{written(tmp_path, source)}:Mine", profile=Profile(), api_key=None)
+    assert isinstance(model, Batched)
+    with pytest.raises(Rejected, match=r"IndexError: .* \(my_model.py, line 3\)"):
+        model.generate_batch([HELLO])
+
+
+def test_a_model_that_asks_for_another_try_gets_it(tmp_path: Path) -> None:
+    source = (
+        "from snellen.errors import Overloaded\n"
+        "def answer(messages):\n    raise Overloaded('later', retry_after=2)\n"
+    )
+    with pytest.raises(Overloaded) as caught:
+        ask(tmp_path, source)
+    assert caught.value.retry_after == 2
+
+
+def test_a_class_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    source = "class Mine:\n def __init__(self):\n  open('no such file')\n"
+    with pytest.raises(UsageError, match=r"Mine\(\) failed: FileNotFoundError.*line 3"):
+        opened(tmp_path, source, "Mine")
+
+
+def test_a_class_that_needs_arguments_is_said(tmp_path: Path) -> None:
+    source = "class Mine:\n def __init__(self, size):\n  pass\n"
+    with pytest.raises(UsageError, match=r"Mine\(\) failed: TypeError.*size"):
+        opened(tmp_path, source, "Mine")
+
+
+def test_a_sync_function_runs_outside_the_loop_one_question_at_a_time(tmp_path: Path) -> None:
+    source = (
+        "import threading, time\n"
+        "now = []\n"
+        "def answer(messages):\n"
+        "    now.append(1); time.sleep(0.005); count = len(now); now.pop()\n"
+        "    return f'{threading.get_ident()} {count}'\n"
+    )
+    model = opened(tmp_path, source)
+
+    async def body() -> list[Reply]:
+        return await asyncio.gather(*(model.generate(HELLO) for _ in range(5)))
+
+    said = {reply.text for reply in asyncio.run(body())}
+    assert model.concurrency == 1
+    assert {text.split()[1] for text in said} == {"1"}
+    assert str(threading.get_ident()) not in {text.split()[0] for text in said}
+
+
+def test_a_profile_lets_a_sync_function_run_several_times_at_once(tmp_path: Path) -> None:
+    source = (
+        "import threading\n"
+        "together = threading.Barrier(3)\n"
+        "def answer(messages):\n    together.wait(10)\n    return 'met'\n"
+    )
+    model = opened(tmp_path, source, profile=Profile(concurrency=3))
+
+    async def body() -> list[Reply]:
+        return await asyncio.gather(*(model.generate(HELLO) for _ in range(3)))
+
+    assert [reply.text for reply in asyncio.run(body())] == ["met"] * 3
+    assert model.concurrency == 3
+
+
+def test_an_async_function_is_not_held_to_one_at_a_time(tmp_path: Path) -> None:
+    assert opened(tmp_path, "async def answer(messages):\n    return ''\n").concurrency is None
+
+
+def test_a_module_beside_the_file_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    written(tmp_path, "WORD = 'beside'\n", "beside_my_model")
+    source = "from beside_my_model import WORD\ndef answer(messages):\n    return WORD\n"
+    assert ask(tmp_path, source).text == "beside"
+
+
+def test_a_file_named_like_a_module_takes_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    path = written(tmp_path, "def answer(messages):\n    return 'mine'\n", "fractions")
+    monkeypatch.delitem(sys.modules, "fractions", raising=False)
+
+    model = open_model(f"{path}:answer", profile=Profile(), api_key=None)
+    import fractions
+
+    assert isinstance(model, Python)
+    assert asyncio.run(model.generate(HELLO)).text == "mine"
+    assert fractions.Fraction(1, 2) == 0.5

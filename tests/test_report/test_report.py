@@ -1,0 +1,347 @@
+"""Reports for people: what they say, and what names and rules out of files cannot make them do."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from snellen import report
+from snellen.report._rows import Shown, shown
+from snellen.result import Result
+from snellen.scoring import Disagreement, MetricReport, Report, ScoringReport
+
+FEW = "3 clusters: an interval needs at least 10"
+WERE_WRONG = "if all that is missing or refused were wrong"
+
+
+def metric(value: float | None, n: int = 200, unit: str = "fraction", **more: Any) -> MetricReport:
+    return MetricReport(value=value, unit=unit, n=n, **{"stderr": None, "ci95": None, **more})
+
+
+def made(**changes: Any) -> Report:
+    """Two scorings of 200 replies, with a category that one of them has no value for."""
+    official = {
+        "accuracy": metric(0.615, stderr=0.034, ci95=(0.546, 0.68), bounds=(0.6, 0.625)),
+        "points": metric(1432.5, unit="MME points", ci95=(1400.0, 1465.25)),
+        "accuracy/art": metric(0.5, n=4, reason=FEW),
+        "accuracy/law": metric(None, n=0, reason="no scores"),
+    }
+    robust = {"accuracy": metric(0.62, ci95=(0.55, 0.69)), "accuracy/art": metric(0.75, n=4)}
+    source = "them/theirs@0123abc:score.py#L1-L9"
+    report = Report(
+        format=0,
+        benchmark="mine",
+        model="openai/m",
+        n=205,
+        headline="official",
+        replies={"ok": 195, "truncated": 5, "failed": 5},
+        scorings={
+            "official": ScoringReport(
+                version=2,
+                source=source,
+                metrics=official,
+                readings={"answered": 190, "unparsed": 10, "no-reply": 5},
+            ),
+            "robust": ScoringReport(
+                version=1,
+                source="ours",
+                metrics=robust,
+                readings={"answered": 200, "no-reply": 5},
+            ),
+        },
+        breakdown={"subject": ["art", "law", "music"]},
+        disagreements=[
+            Disagreement(
+                scorings=("official", "robust"),
+                n=3,
+                by_rule={"boxed | last letter": 2, "none | last letter": 1},
+                examples=["7", "31", "90"],
+            )
+        ],
+        notes=["incomplete: 5 of 205 have no reply"],
+        identity={
+            "benchmark": "mine",
+            "model": "openai/m",
+            "options": {"split": "test", "columns": {"id": ["id"]}},
+            "profile": {},
+            "generation": {"max_tokens": 64, "temperature": None},
+        },
+        tokens={"input": 61_500, "output": 205},
+    )
+    return msgspec.structs.replace(report, **changes)
+
+
+# -- numbers
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (metric(0.61254), Shown("61.25 %", "", "200", "")),
+        (metric(0.0), Shown("0.00 %", "", "200", "")),
+        (metric(-0.00001), Shown("0.00 %", "", "200", "")),
+        (metric(1.0, n=12_345), Shown("100.00 %", "", "12,345", "")),
+        (metric(0.5, ci95=(0.25, 0.75)), Shown("50.00 %", "[25.00, 75.00]", "200", "")),
+        (metric(1432.5, unit="MME points"), Shown("1,432.50 MME points", "", "200", "")),
+        (metric(0.31275, unit="BLEU 0-1"), Shown("0.3127 BLEU 0-1", "", "200", "")),
+        (
+            metric(2.9, unit="pixels", ci95=(0.5, 3.304)),
+            Shown("2.90 pixels", "[0.50, 3.30]", "200", ""),
+        ),
+        (metric(None, n=0, reason="no scores"), Shown("-", "", "0", "no scores")),
+        (metric(0.5, n=3, reason=FEW), Shown("50.00 %", "", "3", FEW)),
+        (
+            metric(0.5, bounds=(0.4, 0.6)),
+            Shown("50.00 %", "", "200", f"40.00 {WERE_WRONG}, 60.00 if right"),
+        ),
+    ],
+)
+def test_a_metric_is_shown_with_its_unit_interval_and_reason(
+    found: MetricReport, expected: Shown
+) -> None:
+    assert shown(found) == expected
+
+
+# -- the formats
+
+MARKDOWN = r"""## mine × openai/m
+
+| scoring | metric | value | 95 % interval | n | remark |
+| --- | --- | --- | --- | --- | --- |
+| official | accuracy | 61.50 % | \[54.60, 68.00\] | 200 | 60.00 if all that is missing or refused were wrong, 62.50 if right |
+| official | points | 1,432.50 MME points | \[1,400.00, 1,465.25\] | 200 |  |
+| robust | accuracy | 62.00 % | \[55.00, 69.00\] | 200 |  |
+
+- note: incomplete: 5 of 205 have no reply
+
+| subject | official | 95 % interval | robust | 95 % interval | n | remark |
+| --- | --- | --- | --- | --- | --- | --- |
+| art | 50.00 % |  | 75.00 % |  | 4 | 3 clusters: an interval needs at least 10 |
+| law | - |  |  |  | 0 | no scores |
+
+official and robust score 3 replies differently, such as those to 7, 31, 90:
+
+| official's rule \| robust's rule | n |
+| --- | --- |
+| boxed \| last letter | 2 |
+| none \| last letter | 1 |
+
+- replies: 205, of them 195 ok, 5 truncated, 5 failed
+- official, readings: 190 answered, 10 unparsed, 5 no-reply
+- robust, readings: 200 answered, 5 no-reply
+- tokens: 61,500 input, 205 output
+- official, source: them/theirs@0123abc:score.py\#L1-L9, version 2
+- robust, source: ours, version 1
+- options: split=test, columns=(id=id)
+- generation: max\_tokens=64
+"""  # noqa: E501
+
+CSV = """\
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,
+"""
+
+TERMINAL = """
+mine × openai/m
+ scoring    metric                   value          95 % interval     n   remark
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ official   accuracy               61.50 %         [54.60, 68.00]   200   60.00 if all that is
+                                                                          missing or refused were
+                                                                          wrong, 62.50 if right
+ official   points     1,432.50 MME points   [1,400.00, 1,465.25]   200
+ robust     accuracy               62.00 %         [55.00, 69.00]   200
+note: incomplete: 5 of 205 have no reply
+
+by subject
+ subject   official   95 % interval    robust   95 % interval   n   remark
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ art        50.00 %                   75.00 %                   4   3 clusters: an interval needs
+                                                                    at least 10
+ law              -                                             0   no scores
+
+official and robust score 3 replies differently, such as those to 7, 31, 90
+ official's rule | robust's rule   n
+─────────────────────────────────────
+ boxed | last letter               2
+ none | last letter                1
+
+replies             205, of them 195 ok, 5 truncated, 5 failed
+official, readings  190 answered, 10 unparsed, 5 no-reply
+robust, readings    200 answered, 5 no-reply
+tokens              61,500 input, 205 output
+official, source    them/theirs@0123abc:score.py#L1-L9, version 2
+robust, source      ours, version 1
+options             split=test, columns=(id=id)
+generation          max_tokens=64
+"""
+
+
+def test_markdown_has_tables_notes_disagreements_and_what_identifies_the_run() -> None:
+    assert report.markdown([Result(made())]) == MARKDOWN
+
+
+def test_csv_has_a_row_for_each_metric_with_numbers_in_full() -> None:
+    assert report.csv([Result(made())]) == CSV
+
+
+def test_the_terminal_shows_the_same() -> None:
+    lines = report.as_text([Result(made())]).splitlines()
+    assert [line.rstrip() for line in lines] == TERMINAL.splitlines()
+
+
+def test_several_results_stand_one_after_the_other_under_one_row_of_names() -> None:
+    two = [Result(made()), Result(made(model="other"))]
+
+    assert report.markdown(two).count("## ") == 2
+    rows = list(csv.DictReader(io.StringIO(report.csv(two))))
+    assert [row["model"] for row in rows] == ["openai/m"] * 6 + ["other"] * 6
+
+
+def test_a_remark_that_all_rows_share_is_said_once() -> None:
+    rows = {"accuracy": metric(0.5, reason=FEW), "f1": metric(0.6, reason=FEW)}
+    few = ScoringReport(version=1, source="ours", metrics=rows, readings={"answered": 3})
+    text = report.as_text([Result(made(scorings={"own": few}, breakdown={}, disagreements=[]))])
+
+    assert text.count(FEW) == 1
+    assert "remark" not in text
+
+
+def test_many_categories_are_left_to_the_other_formats_and_that_is_said() -> None:
+    labels = [f"c{number:02}" for number in range(41)]
+    metrics = {"accuracy": metric(0.5), **{f"accuracy/{label}": metric(0.5) for label in labels}}
+    own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
+    result = Result(made(scorings={"own": own}, breakdown={"tag": labels}, disagreements=[]))
+
+    text = report.as_text([result])
+    assert "by tag: 41 categories; --format md or csv shows them" in text
+    assert "c07" not in text
+    assert "c07" in report.markdown([result])
+
+
+def test_many_rules_are_cut_short_and_that_is_said() -> None:
+    rules = {f"rule {number:02} | other": 1 for number in range(13)}
+    one = Disagreement(scorings=("official", "robust"), n=13, by_rule=rules, examples=["1"])
+
+    text = report.as_text([Result(made(disagreements=[one]))])
+    assert "rule 09" in text
+    assert "rule 10" not in text
+    assert "3 other pairs" in text
+
+
+def test_a_result_without_a_model_is_called_what_it_is() -> None:
+    assert "mine × replies from a file" in report.as_text([Result(made(model=""))])
+
+
+def test_markdown_is_written_beside_the_report_of_a_run(tmp_path: Path) -> None:
+    result = Result(made(), tmp_path)
+    report.write_markdown(result)
+
+    written = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert written == report.markdown([result])
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+
+
+def test_a_result_without_a_run_is_written_nowhere(tmp_path: Path) -> None:
+    report.write_markdown(Result(made()))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- names and rules out of files and models
+
+RED = "\x1b[31mred\x1b[0m"
+HOSTILE = [
+    pytest.param(RED, "\ufffd[31mred\ufffd[0m", id="a terminal's escape"),
+    pytest.param("a\nb\tc\r\nd", "a b c  d", id="line ends and tabs"),
+    pytest.param("\x00\x07\x9b5m\x7f", "\ufffd" * 2 + "\ufffd5m" + "\ufffd", id="controls"),
+    pytest.param("abc\u202ecba\u2066x", "abc\ufffdcba\ufffdx", id="writing from the right"),
+    pytest.param("half \ud800", "half \ufffd", id="half of a character"),
+    pytest.param("[bold]x[/bold] [link=y]", "[bold]x[/bold] [link=y]", id="markup is letters"),
+]
+
+
+def everywhere(text: str) -> Result:
+    """A result with the text as every name that a file or a model can choose."""
+    report = made(
+        benchmark=text,
+        model=text,
+        notes=[text],
+        breakdown={text: ["art"]},
+        disagreements=[
+            Disagreement(scorings=("official", text), n=1, by_rule={text: 1}, examples=[text])
+        ],
+        identity={"options": {text: text}},
+    )
+    return Result(report)
+
+
+@pytest.mark.parametrize(("text", "expected"), HOSTILE)
+def test_the_terminal_acts_on_no_name(text: str, expected: str) -> None:
+    written = report.as_text([everywhere(text)])
+
+    assert written.count(expected) >= 8
+    assert not set(written) & {"\x1b", "\x00", "\x07", "\x9b", "\u202e", "\u2066", "\ud800"}
+
+
+@pytest.mark.parametrize("text", [RED, "a\nb", "half \ud800", "\x00"])
+def test_files_can_be_written_whatever_the_names(text: str) -> None:
+    for written in (report.markdown([everywhere(text)]), report.csv([everywhere(text)])):
+        assert written.encode()
+        assert not set(written) & {"\x1b", "\x00"}
+
+
+def test_markdown_keeps_the_shape_of_its_tables_and_no_html() -> None:
+    text = "a|b\n| --- |\n<script>x</script> [x](http://y) `c` *d* & \\| $e$"
+    written = report.markdown([everywhere(text)])
+
+    tables = [line for line in written.splitlines() if line.startswith("|")]
+    bars = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in tables]
+    # The headline, the categories, the rules.
+    assert bars == [7] * 5 + [8] * 3 + [3] * 3
+    assert "<" not in written.replace("\\<", "")
+    assert "[x]" not in written
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1"])
+def test_a_spreadsheet_takes_no_name_for_a_formula(text: str) -> None:
+    row = next(csv.DictReader(io.StringIO(report.csv([Result(made(model=text))]))))
+
+    assert row["model"].startswith("'")
+
+
+def test_a_number_below_zero_stays_a_number() -> None:
+    own = ScoringReport(
+        version=1, source="ours", metrics={"gain": metric(-0.5, unit="points")}, readings={}
+    )
+    rows = csv.DictReader(io.StringIO(report.csv([Result(made(scorings={"own": own}))])))
+
+    assert next(rows)["value"] == "-0.5"
+
+
+def columns(rows: Sequence[str]) -> list[int]:
+    return [len(row) for row in csv.reader(rows)]
+
+
+def test_every_row_of_the_csv_has_every_column() -> None:
+    text = report.csv([everywhere('a,b"c"\nd')])
+
+    assert set(columns(text.splitlines())) == {14}
+
+
+def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    report.print_result(Result(made(disagreements=[], breakdown={})))
+
+    out, err = capsys.readouterr()
+    assert "mine × openai/m" in out
+    assert err == ""
+    assert json.loads(Result(made()).json())["n"] == 205

@@ -1,0 +1,212 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from snellen.stats import Estimate, mean
+
+# 36 scores from 0 to 1 in 12 clusters of 1 to 4
+ROW = np.arange(36)
+TENTHS = np.array([(7 * i * i + 3 * i) % 11 / 10 for i in range(36)])
+TWELVE = np.where(ROW < 22, ROW // 2, ROW * 5 % 12)
+
+
+def ends(found: Estimate) -> tuple[float, float]:
+    assert found.ci95 is not None
+    return found.ci95
+
+
+def shares(*groups: tuple[int, int, int]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Scores and clusters of (how many clusters, rows each, right each)."""
+    each = [[1.0] * right + [0.0] * (rows - right) for n, rows, right in groups for _ in range(n)]
+    score = np.array([x for cluster in each for x in cluster])
+    return score, np.repeat(np.arange(len(each)), [len(cluster) for cluster in each])
+
+
+# -- numbers
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "expected"),
+    [  # statsmodels 0.15.0, proportion_confint(right, n, method="wilson")
+        (81, 100, (0.7222115462093562, 0.8748524849023126)),
+        (0, 40, (0.0, 0.08762160119728668)),
+        (40, 40, (0.9123783988027134, 1.0)),
+    ],
+)
+def test_right_or_wrong_alone_in_their_clusters_have_wilson_s_interval(
+    right: int, n: int, expected: tuple[float, float]
+) -> None:
+    found = mean(*shares((right, 1, 1), (n - right, 1, 0)))
+    assert found.value == right / n
+    assert (found.stderr is None) == (right in (0, n))
+    assert ends(found) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "expected"),
+    [  # the same program, with n × (1.96 / t)² for n: t is scipy 1.17.1's for n - 1 degrees
+        (15, 20, (0.5161143588643617, 0.8940453009571403)),
+        (0, 12, (0.0, 0.28759434437949916)),
+    ],
+)
+def test_below_thirty_clusters_students_t_widens_wilson_s_interval(
+    right: int, n: int, expected: tuple[float, float]
+) -> None:
+    assert ends(mean(*shares((right, 1, 1), (n - right, 1, 0)))) == pytest.approx(
+        expected, abs=1e-8
+    )
+
+
+def test_pairs_that_agree_count_for_less_than_their_rows() -> None:
+    # By hand: of 40 pairs 20 are right, 10 wrong, 10 half; m = 50/80, the pairs' residuals 0.75,
+    # -1.25 and -0.25, their squares 27.5 in all; stderr² = 40/39 · 27.5 / 80². The effective n is
+    # (0.375 · 0.625 · 80/79) / stderr² = 53.855 and times (t79/t39)² = 52.15184; the degrees
+    # are 39, since the fourth powers alone would give 141. Wilson for that n: statsmodels 0.15.0.
+    found = mean(*shares((20, 2, 2), (10, 2, 0), (10, 2, 1)))
+    assert found.stderr == pytest.approx(0.0663856255679743, abs=1e-12)
+    assert ends(found) == pytest.approx((0.4893298359926479, 0.7435187429008894), abs=1e-8)
+
+
+def test_few_clusters_that_carry_all_that_is_right_widen_the_interval() -> None:
+    # By hand: m = 12/200; residuals 4.7 twice, 0.7 twice, -0.3; squares S = 48.4, their squared
+    # deviations 918.144, those of the rows' squares 8.735232: 2 S² / (918.144 - 8.735232) = 5.15
+    # degrees, t = 2.548. Effective n 45.67, and 27.357987 for them. Wilson: statsmodels 0.15.0.
+    found = mean(*shares((2, 5, 5), (2, 5, 1), (36, 5, 0)))
+    assert found.stderr == pytest.approx(0.03522819383711917, abs=1e-12)
+    assert ends(found) == pytest.approx((0.014780860102692472, 0.2135699040506519), abs=1e-8)
+
+
+def test_where_all_are_right_each_cluster_counts_once() -> None:
+    # By hand: 20 clusters of 1 row and 20 of 3 are worth 80² / (20·1 + 20·9) = 32 equal ones,
+    # times (t79/t39)² 30.988. Wilson for that n, all right: statsmodels 0.15.0.
+    assert ends(mean(*shares((20, 1, 1), (20, 3, 3)))) == pytest.approx(
+        (0.8897066217009352, 1.0), abs=1e-8
+    )
+
+
+def test_other_scores_have_the_clustered_standard_error_and_students_t() -> None:
+    # statsmodels 0.15.0: OLS(score, ones).fit(cov_type="cluster"); t with 11 degrees, scipy 1.17.1
+    found = mean(TENTHS, TWELVE)
+    assert found.value == pytest.approx(0.3972222222222222, abs=1e-12)
+    assert found.stderr == pytest.approx(0.03866326645653357, abs=1e-12)
+    assert ends(found) == pytest.approx((0.31212494651072303, 0.4823194979337215), abs=1e-8)
+
+
+def test_weights_weigh() -> None:
+    # statsmodels 0.15.0: WLS(score, ones, weights).fit(cov_type="cluster"); t as above
+    found = mean(TENTHS, TWELVE, np.array([1.0, 2.0, 3.0] * 12))
+    assert found.value == pytest.approx(0.398611111111111, abs=1e-12)
+    assert found.stderr == pytest.approx(0.04979347930686866, abs=1e-12)
+    assert ends(found) == pytest.approx((0.289016402087363, 0.5082058201348592), abs=1e-8)
+
+
+# -- where there is none
+
+
+def test_no_scores_have_no_mean() -> None:
+    found = mean(np.empty(0), np.empty(0, dtype=np.int32))
+    assert found == Estimate(value=None, n=0, reason="no scores")
+
+
+def test_nine_clusters_have_a_mean_and_no_interval() -> None:
+    found = mean(np.array([0.0, 1.0] * 9), np.arange(18) // 2)
+    assert (found.value, found.stderr, found.ci95) == (0.5, None, None)
+    assert found.reason == "9 independent clusters: an interval needs at least 10"
+
+
+def test_equal_scores_between_0_and_1_have_no_interval() -> None:
+    found = mean(np.full(100, 0.3), np.arange(100))
+    assert (found.stderr, found.ci95, found.reason) == (
+        None,
+        None,
+        "all clusters have the same mean",
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "weight", "said"),
+    [
+        ([0.5, float("nan")], None, "not a finite number"),
+        ([0.5, float("inf")], None, "not a finite number"),
+        ([0.5, 0.5], [1.0, 0.0], "not above 0"),
+        ([0.5, 0.5], [1.0, float("nan")], "not above 0"),
+        ([0.5, 0.5, 0.5], None, "one cluster"),
+        ([0.5, 0.5], [1.0], "one weight"),
+    ],
+)
+def test_what_is_no_score_is_an_error(
+    score: list[float], weight: list[float] | None, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        mean(np.array(score), np.arange(2), None if weight is None else np.array(weight))
+
+
+# -- properties
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
+    n = data.draw(st.integers(10, 80))
+    score = np.array(data.draw(st.lists(st.sampled_from([0, 0.3, 1]), min_size=n, max_size=n)))
+    cluster = np.array(data.draw(st.lists(st.integers(0, 25), min_size=n, max_size=n)))
+    order = np.array(data.draw(st.permutations(range(n))))
+    one, other = mean(score, cluster), mean(score[order], cluster[order])
+    assert other.value == pytest.approx(one.value, abs=1e-12)
+    assert (other.ci95 is None) == (one.ci95 is None)
+    if one.ci95 is not None:
+        assert ends(other) == pytest.approx(one.ci95, abs=1e-9)
+
+
+@given(st.lists(st.booleans(), min_size=10, max_size=120), st.integers(1, 6))
+@settings(max_examples=100, deadline=None)
+def test_right_or_wrong_always_have_an_interval_with_a_width_inside_0_and_1(
+    right: list[bool], each: int
+) -> None:
+    score = np.repeat(np.array(right, dtype=float), each)
+    low, high = ends(mean(score, np.repeat(np.arange(len(right)), each)))
+    assert 0 <= low <= score.mean() <= high <= 1
+    assert high - low > 0.01
+
+
+def test_pairs_of_which_always_one_is_right_are_no_reason_to_be_sure() -> None:
+    score = np.array([0.0, 1.0] * 100)
+    low, high = ends(mean(score, np.arange(200) // 2))
+    plain = ends(mean(score, np.arange(200)))
+    assert high - low > 0.99 * (plain[1] - plain[0])
+
+
+@given(st.integers(60, 200), st.floats(0.2, 0.8), st.integers(2, 5))
+@settings(max_examples=50, deadline=None)
+def test_the_same_answers_again_in_the_same_clusters_teach_next_to_nothing(
+    n: int, share: float, times: int
+) -> None:
+    score = (np.arange(n) < share * n).astype(float)
+    once = ends(mean(score, np.arange(n)))
+    again = ends(mean(np.repeat(score, times), np.repeat(np.arange(n), times)))
+    assert again[1] - again[0] == pytest.approx(once[1] - once[0], rel=0.04)
+
+
+def test_rows_taken_for_independent_are_worth_more_than_in_their_clusters() -> None:
+    score, cluster = shares((25, 4, 4), (25, 4, 0))
+    together, alone = ends(mean(score, cluster)), ends(mean(score, np.arange(200)))
+    assert together[1] - together[0] == pytest.approx(2 * (alone[1] - alone[0]), rel=0.05)
+
+
+# -- coverage, small; perf/coverage.py does it at length
+
+
+@pytest.mark.parametrize("p", [0.3, 0.7])
+def test_clustered_intervals_hold_the_truth_19_times_of_20(p: float) -> None:
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(1000):
+        cluster = np.repeat(np.arange(50), rng.integers(1, 10, 50))
+        chance = rng.beta(2 * p, 2 * (1 - p), 50)[cluster]  # intra-cluster correlation 1/3
+        low, high = ends(mean((rng.random(len(cluster)) < chance).astype(float), cluster))
+        held += low <= p <= high
+    assert 0.94 - 0.02 <= held / 1000 <= 0.965 + 0.02  # three standard errors of 1,000 draws
