@@ -98,6 +98,7 @@ def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
     assert (first.json["n"], second.json["n"]) == (2, 3)
     assert first.json["stopped"] == "the budget of 2 requests is spent"
     assert "stopped: the budget of 2 requests is spent" in first.err
+    assert "the same command goes on where this one ended" in first.err
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_an_argument_that_is_no_text_is_refused(snellen: Snellen, rows: Path) ->
 
 
 def test_a_message_that_quotes_a_file_moves_no_cursor(snellen: Snellen) -> None:
-    said = snellen("show", "\x1b[2Jnothing")
+    said = snellen("show", "\x1b[2Jnothing.jsonl")
 
     assert said.code == 2
     assert "\x1b" not in said.err

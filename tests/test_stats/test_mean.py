@@ -96,12 +96,33 @@ def test_other_scores_have_the_clustered_standard_error_and_students_t() -> None
     assert ends(found) == pytest.approx((0.31212494651072303, 0.4823194979337215), abs=1e-8)
 
 
+def test_few_clusters_that_differ_widen_the_interval_of_other_scores() -> None:
+    # By hand: m = 0.868; 48 squares of 0.032² and 2 of 0.768² are S = 1.2288 in all, the squared
+    # deviations of the squares 0.665636: 2 S² / 0.665636 = 4.537 degrees; t by scipy 1.17.1
+    found = mean(np.array([0.9] * 48 + [0.1] * 2), np.arange(50))
+    assert ends(found) == pytest.approx((0.808617618640459, 0.9273823813595412), abs=1e-8)
+
+
 def test_weights_weigh() -> None:
     # statsmodels 0.15.0: WLS(score, ones, weights).fit(cov_type="cluster"); t as above
     found = mean(TENTHS, TWELVE, np.array([1.0, 2.0, 3.0] * 12))
     assert found.value == pytest.approx(0.398611111111111, abs=1e-12)
     assert found.stderr == pytest.approx(0.04979347930686866, abs=1e-12)
     assert ends(found) == pytest.approx((0.289016402087363, 0.5082058201348592), abs=1e-8)
+
+
+def test_right_or_wrong_of_unequal_weight_are_worth_fewer_rows() -> None:
+    # By hand: pairs of a right and a wrong row leave no residual, so the effective n is that of
+    # the weights, 160² / 400 = 64, times (t79/t39)² 61.976003; Wilson: statsmodels 0.15.0
+    weight = np.array([1.0] * 40 + [3.0] * 40)
+    found = mean(np.array([1.0, 0.0] * 40), np.arange(80) // 2, weight)
+    assert ends(found) == pytest.approx((0.3792053967791764, 0.6207946032208236), abs=1e-8)
+
+
+@pytest.mark.parametrize("n", range(10, 60))
+def test_an_interval_ends_at_0_where_all_are_wrong_and_at_1_where_all_are_right(n: int) -> None:
+    assert ends(mean(np.zeros(n), np.arange(n)))[0] == 0
+    assert ends(mean(np.ones(n), np.arange(n)))[1] == 1
 
 
 # -- where there is none
@@ -173,8 +194,8 @@ def test_right_or_wrong_always_have_an_interval_with_a_width_inside_0_and_1(
     assert high - low > 0.01
 
 
-def test_pairs_of_which_always_one_is_right_are_no_reason_to_be_sure() -> None:
-    score = np.array([0.0, 1.0] * 100)
+def test_pairs_of_which_one_is_right_are_no_reason_to_be_surer_than_their_rows_allow() -> None:
+    score = np.array([0.0, 1.0] * 99 + [1.0, 1.0])
     low, high = ends(mean(score, np.arange(200) // 2))
     plain = ends(mean(score, np.arange(200)))
     assert high - low > 0.99 * (plain[1] - plain[0])

@@ -32,7 +32,7 @@ def mean(
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
-    which is the linearised variance of a ratio (Cochran 1977, 11.7). The interval is Wilson's where
+    which is the linearised variance of a ratio (Cochran 1977, 3.12). The interval is Wilson's where
     every score is 0 or 1 and m ± t·stderr elsewhere; `docs/decisions/intervals.md` says what t
     is and what coverage comes out. It is not cut to a range, which is not known here, but Wilson's
     lies in [0, 1] by itself. `stderr` is None where the clusters do not differ: nothing is
