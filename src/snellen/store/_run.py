@@ -61,9 +61,24 @@ def safe_name(name: str) -> str:
 
 
 def identity_digest(identity: Mapping[str, Any]) -> str:
-    """12 hex digits that name a run: BLAKE2b of its identity as sorted JSON."""
-    raw = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)
+    """12 hex digits that name a run: BLAKE2b of its identity as sorted JSON.
+
+    What is None or empty does not count, so that a field which is added later, and is not used in
+    a run, leaves its name as it was.
+
+    >>> identity_digest({"a": 1}) == identity_digest({"a": 1, "b": {"c": None}})
+    True
+    """
+    raw = orjson.dumps(_said(identity), option=orjson.OPT_SORT_KEYS)
     return blake2b(raw, digest_size=6).hexdigest()
+
+
+def _said(value: Any) -> Any:
+    """A value without what is None or empty in it."""
+    if not isinstance(value, Mapping):
+        return value
+    parts = {name: _said(part) for name, part in value.items()}
+    return {name: part for name, part in parts.items() if part not in (None, {}, [], "")}
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any], at: str = "") -> list[str]:

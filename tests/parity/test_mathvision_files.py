@@ -1,0 +1,136 @@
+"""`snellen score` on the published files as they lie, and on files made of them, in every level and subject."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.scoring import Report
+from tests.golden_data import golden
+from tests.parity.test_mathvision import MODELS
+
+SEEDS = (1, 2, 3, 4, 5)
+Items = Mapping[str, tuple[str, int]]
+
+
+@cache
+def expected() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((golden("mathvision") / "expected.json").read_bytes())
+    return found
+
+
+@cache
+def items() -> dict[str, Items]:
+    raw = gzip.decompress((golden("mathvision") / "expected_items.json.gz").read_bytes())
+    found: dict[str, Items] = json.loads(raw)
+    return found
+
+
+@cache
+def rows(model: str) -> list[dict[str, Any]]:
+    raw = published(model).read_bytes()
+    raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+    return [json.loads(line) for line in raw.decode().split("\n") if line]
+
+
+@cache
+def subjects() -> dict[str, tuple[str, str]]:
+    """(level, subject) by id, from the authors' annotations."""
+    raw = (golden("mathvision") / "annotations.jsonl").read_text()
+    found = [json.loads(line) for line in raw.splitlines()]
+    return {row["id"]: (f"level{row['level']}", row["subject"]) for row in found}
+
+
+def published(model: str) -> Path:
+    path = golden("mathvision") / "outputs" / expected()[model]["file"]
+    return path if path.exists() else path.with_name(path.name + ".gz")
+
+
+def metrics(report: Report) -> dict[str, tuple[float, int]]:
+    """Values and n of the official scoring, by the authors' names of the categories."""
+    found = report.scorings["official"].metrics
+    return {name: (metric.value or 0.0, metric.n) for name, metric in found.items()}
+
+
+def by_hand(verdicts: Mapping[str, int]) -> dict[str, tuple[float, int]]:
+    """Each category's share of right answers, recomputed from single verdicts."""
+    groups: dict[str, list[int]] = {}
+    for name, verdict in verdicts.items():
+        level, subject = subjects()[name]
+        for key in ("", f"/{level}", f"/{subject}", f"/{subject}_{level}"):
+            groups.setdefault(f"accuracy{key}", []).append(verdict)
+    return {key: (sum(group) / len(group), len(group)) for key, group in groups.items()}
+
+
+def same(one: Mapping[str, tuple[float, int]], other: Mapping[str, tuple[float, int]]) -> None:
+    assert set(one) == set(other)
+    for key, (value, n) in other.items():
+        assert one[key][1] == n, key
+        assert one[key][0] == pytest.approx(value, abs=1e-9), key
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_command_gives_the_official_figures_of_the_file_as_published(model: str) -> None:
+    command = [sys.executable, "-m", "snellen", "score", str(published(model))]
+    command += ["-b", "mathvision", "--data", str(golden("mathvision")), "--json"]
+    out = subprocess.run(command, capture_output=True, check=True)
+
+    found = json.loads(out.stdout)["scorings"]["official"]["metrics"]
+    names = {"-all": "accuracy"}
+    scores = expected()[model]["scores"]
+    for key in scores:
+        if key.startswith("-level") and "_" not in key:
+            names[key] = f"accuracy/{key[1:]}"
+        elif not key.startswith(("-", "extra:")):
+            names[key] = f"accuracy/{key}"
+    assert set(names.values()) == set(found)
+    for key, name in names.items():
+        assert found[name]["n"] == scores[key]["total"], key
+        assert found[name]["value"] == pytest.approx(scores[key]["percent"] / 100, abs=1e-9), key
+
+
+def scored(tmp_path: Path, made: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
+    path = tmp_path / "made.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in made))
+    return metrics(snellen.score(path, "mathvision", data=golden("mathvision")).report)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_shuffled_mixed_and_halved_files_score_what_their_single_verdicts_say(
+    model: str, seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(f"{model} {seed}")
+    other = draw.choice([name for name in MODELS if name != model])
+    mine = [{"id": row["id"], "response": row["response"]} for row in rows(model)]
+    theirs = {row["id"]: row["response"] for row in rows(other)}
+    verdicts = {name: verdict for name, (_, verdict) in items()[model].items()}
+
+    shuffled = draw.sample(mine, len(mine))
+    same(scored(tmp_path, shuffled), by_hand(verdicts))
+
+    swapped = set(draw.sample(sorted(verdicts), len(verdicts) // 10))
+    mixed = [
+        {"id": row["id"], "response": theirs[row["id"]] if row["id"] in swapped else row["response"]}
+        for row in mine
+    ]
+    mixed_verdicts = {
+        name: items()[other][name][1] if name in swapped else verdict
+        for name, verdict in verdicts.items()
+    }
+    same(scored(tmp_path, mixed), by_hand(mixed_verdicts))
+
+    kept = set(draw.sample(sorted(verdicts), len(verdicts) // 2))
+    halved = [row for row in mine if row["id"] in kept]
+    same(
+        scored(tmp_path, halved),
+        by_hand({name: verdict for name, verdict in verdicts.items() if name in kept}),
+    )
