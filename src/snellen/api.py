@@ -27,6 +27,7 @@ from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generates, Generation, Model, Reply, Request
 from snellen.models._profile import Profile
+from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
 from snellen.scoring import score_predictions, score_run
@@ -449,8 +450,9 @@ def _manifest(
 
 
 def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
-    report = score_run(job.run, job.benchmark, missing=plan.missing)
-    return Result(report, job.run.path, stopped)
+    result = Result(score_run(job.run, job.benchmark, missing=plan.missing), job.run.path, stopped)
+    write_markdown(result)
+    return result
 
 
 def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing | None) -> Result:
@@ -466,7 +468,10 @@ def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing |
         benchmark = catalog.benchmark(manifest["benchmark"], options=options)
     with run.folder.lock():
         run.load()
-        return Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
+        result = Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
+        if scorings is None:
+            write_markdown(result)
+        return result
 
 
 def _plain(value: object) -> object:
@@ -474,7 +479,8 @@ def _plain(value: object) -> object:
 
 
 def _without_secrets(text: str) -> str:
-    """A word of a command with what may be secret in its addresses taken out: user, password, query.
+    """A word of a command with what may be secret in its addresses taken out: user, password,
+    query.
 
     >>> _without_secrets("--base-url=https://me:secret@host/v1?key=secret")
     '--base-url=https://host/v1'

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from snellen.scoring import MetricReport, Report, ScoringReport
 from snellen.store import REPORT, Run
+
+ACTED_ON = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What a terminal acts on (escapes, line ends), what turns the direction of writing, and halves of
+characters, which cannot be written at all: names and rules come from files and models."""
 
 
 class Result:
@@ -71,7 +79,9 @@ def summary(result: Result) -> str:
             if "/" in metric:
                 continue
             label = name if first else ""
-            lines.append(f"  {label:<10} {metric:<12} {shown(found)}")
+            cells = shown(found)
+            said = (cells.value, cells.interval, f"n {cells.n}", cells.remark)
+            lines.append(f"  {label:<10} {metric:<12} {'  '.join(filter(None, said))}")
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")
@@ -82,24 +92,48 @@ def summary(result: Result) -> str:
         lines.append(f"  stopped: {result.stopped}")
     if result.run is not None:
         lines.append(f"  run: {result.run}")
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
 
 
-def shown(metric: MetricReport) -> str:
-    """A metric's value with its interval and n; fractions as percentages."""
+class Shown(NamedTuple):
+    """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
+
+    value: str
+    interval: str
+    n: str
+    remark: str
+
+
+def plain(text: str) -> str:
+    """One line that no terminal acts on: line ends and tabs are spaces, the rest `\ufffd`."""
+    return ACTED_ON.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
+
+
+def shown(metric: MetricReport) -> Shown:
+    """Fractions as percentages with two decimals; other units with two, below 1 with four."""
+    remark = metric.reason or ""
     if metric.value is None:
-        return f"- ({metric.reason})"
-    scale, unit = (100.0, " %") if metric.unit == "fraction" else (1.0, f" {metric.unit}")
-    text = f"{metric.value * scale:.2f}{unit}"
+        return Shown("-", "", f"{metric.n:,}", remark)
+    fraction = metric.unit == "fraction"
+    scale, unit = (100, "%") if fraction else (1, metric.unit)
+    decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
+
+    def number(value: float) -> str:
+        return f"{value * scale:z,.{decimals}f}"  # z: never -0.00
+
+    interval = ""
     if metric.ci95 is not None:
-        text += f"  [{metric.ci95[0] * scale:.2f}, {metric.ci95[1] * scale:.2f}]"
-    text += f"  n {metric.n:,}"
+        interval = f"[{number(metric.ci95[0])}, {number(metric.ci95[1])}]"
     if metric.bounds is not None:
-        low, high = (f"{bound * scale:.2f}" for bound in metric.bounds)
-        text += f"  between {low} and {high} if all were known"
-    if metric.ci95 is None and metric.reason:
-        text += f"  ({metric.reason})"
-    return text
+        low, high = map(number, metric.bounds)
+        said = f"{low} if all that is missing or refused were wrong, {high} if right"
+        remark = f"{said}; {remark}" if remark else said
+    return Shown(f"{number(metric.value)} {unit}".rstrip(), interval, f"{metric.n:,}", remark)
+
+
+def percent(fraction: float) -> str:
+    """A fraction as the tables show it: `5.90 %`"""
+    return f"{100 * fraction:z,.2f} %"
 
 
 def load_report(path: Path) -> Result:

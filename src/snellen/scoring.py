@@ -132,22 +132,29 @@ def score_run(
 ) -> Report:
     """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
 
+    With some of the scorings alone nothing is written: the stored report has them all.
+
     Raises:
         UsageError: there is no scoring of that name.
     """
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     scoring = Tally(benchmark, scorings, missing)
-    run.folder.put_atomic(f"{SCORES}.jsonl", scoring.rows(_of_run(run, benchmark)))
+    rows = scoring.rows(_of_run(run, benchmark))
+    if scorings is None:
+        run.folder.put_atomic(f"{SCORES}.jsonl", rows)
+    else:
+        for _ in rows:
+            pass
     report = scoring.report(
         model=manifest.get("model", ""),
         identity=manifest.get("identity", {}),
         notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes)],
         of=of,
     )
-    run.folder.put_atomic(
-        REPORT, msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
-    )
+    if scorings is None:
+        pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
+        run.folder.put_atomic(REPORT, pretty + b"\n")
     return report
 
 
@@ -437,7 +444,9 @@ class Tally:
                 if rows.any():
                     part = counted.where(rows)
                     for name, metric in scoring.metrics.items():
-                        found[f"{name}/{label}"] = _metric_report(metric(part))
+                        estimate = metric(part)
+                        if estimate.n:  # a metric may be about some categories alone
+                            found[f"{name}/{label}"] = _metric_report(estimate)
         return found
 
     def _labels(self) -> dict[str, dict[int, str]]:

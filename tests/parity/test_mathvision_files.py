@@ -1,4 +1,5 @@
-"""`snellen score` on the published files as they lie, and on files made of them, in every level and subject."""
+"""`snellen score` on the published files as they lie, and on files made of them, in every level and
+subject."""
 
 import gzip
 import json
@@ -50,7 +51,7 @@ def subjects() -> dict[str, tuple[str, str]]:
 
 
 def published(model: str) -> Path:
-    path = golden("mathvision") / "outputs" / expected()[model]["file"]
+    path = golden("mathvision") / "outputs" / str(expected()[model]["file"])
     return path if path.exists() else path.with_name(path.name + ".gz")
 
 
@@ -119,7 +120,10 @@ def test_shuffled_mixed_and_halved_files_score_what_their_single_verdicts_say(
 
     swapped = set(draw.sample(sorted(verdicts), len(verdicts) // 10))
     mixed = [
-        {"id": row["id"], "response": theirs[row["id"]] if row["id"] in swapped else row["response"]}
+        {
+            "id": row["id"],
+            "response": theirs[row["id"]] if row["id"] in swapped else row["response"],
+        }
         for row in mine
     ]
     mixed_verdicts = {

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from snellen import report
-from snellen.report._rows import Shown, shown
-from snellen.result import Result
+from snellen.result import Result, Shown, shown
 from snellen.scoring import Disagreement, MetricReport, Report, ScoringReport
 
 FEW = "3 clusters: an interval needs at least 10"

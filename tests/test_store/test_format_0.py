@@ -1,4 +1,5 @@
-"""A run folder written in format 0 is read for ever: `tests/data/format-0` is never written anew."""
+"""A run folder written in format 0 is read for ever: `tests/data/format-0` is never written
+anew."""
 
 import shutil
 from pathlib import Path
@@ -39,7 +40,11 @@ def test_its_journal_and_events_are_read_those_of_unknown_kinds_too(folder: Path
 
     dog = run.final(("dog", 0, 0))
     assert dog is not None
-    assert (dog.state, dog.reply, dog.usage and dog.usage.output) == ("truncated", "I think it is", 2)
+    assert (dog.state, dog.reply, dog.usage and dog.usage.output) == (
+        "truncated",
+        "I think it is",
+        2,
+    )
     assert not run.has_reply(("blue", 0, 0))
     assert [record.kind for record in run.replies() if isinstance(record, Unknown)] == ["smell"]
     assert list(run.events()) == [

@@ -75,7 +75,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except SnellenError as error:
-            from snellen.report import plain
+            from snellen.result import plain
 
             if ctx.params["traceback"]:
                 import traceback

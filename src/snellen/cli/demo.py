@@ -39,7 +39,6 @@ def command(out: Path, as_json: bool) -> int:
     )
     finished = api.run_plan(plan, ProgressLines())[0]
     assert finished.result is not None
-    report.write_markdown(finished.result)
     if as_json:
         put_results([finished.result])
     else:

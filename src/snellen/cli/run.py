@@ -19,7 +19,7 @@ from snellen.cli._json import put, put_results
 from snellen.cli._progress import ProgressLines
 from snellen.errors import UsageError
 from snellen.models._profile import Profile, read_profile
-from snellen.result import Result
+from snellen.result import Result, plain
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
@@ -150,8 +150,6 @@ def command(
             _say(f"{benchmark.name}: {note}")
     finished = api.run_plan(plan, ProgressLines())
     results = [one.result for one in finished if one.result is not None]
-    for result in results:
-        report.write_markdown(result)
     if as_json and no_score:
         put([{"name": one.progress.name, "run": str(one.run)} for one in finished])
     elif as_json:
@@ -230,4 +228,4 @@ def _below(result: Result, floors: Mapping[str, float]) -> bool:
 
 
 def _say(text: str) -> None:
-    print(report.plain(text), file=sys.stderr)
+    print(plain(text), file=sys.stderr)

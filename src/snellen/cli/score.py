@@ -50,8 +50,6 @@ def command(
     results = [
         api.score(path, benchmark, data=data, scorings=names, missing=missing) for path in paths
     ]
-    for result in results:
-        report.write_markdown(result)
     if as_json:
         put_results(results)
     else:

@@ -17,7 +17,7 @@ from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.errors import DataError
-from snellen.report import percent, plain
+from snellen.result import percent, plain
 from snellen.sample import Sample
 
 

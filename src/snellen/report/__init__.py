@@ -1,6 +1,5 @@
 """Results for people: in the terminal, as Markdown, as CSV."""
 
-from snellen.report._rows import percent, plain
 from snellen.report.sheets import csv
 from snellen.report.terminal import as_text, print_result, show
 from snellen.report.words import markdown, write_markdown

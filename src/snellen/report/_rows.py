@@ -2,63 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from snellen.result import Result
-from snellen.scoring import Disagreement, MetricReport
+from snellen.result import Result, Shown, shown
+from snellen.scoring import Disagreement
 
-ACTED_ON = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""What a terminal acts on (escapes, line ends), what turns the direction of writing, and halves of
-characters, which cannot be written at all: names and rules come from files and models."""
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 
 
-class Shown(NamedTuple):
-    """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
-
-    value: str
-    interval: str
-    n: str
-    remark: str
-
-
 EMPTY = Shown("", "", "", "")
-
-
-def plain(text: str) -> str:
-    """One line that no terminal acts on: line ends and tabs are spaces, the rest `\ufffd`."""
-    return ACTED_ON.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
-
-
-def shown(metric: MetricReport) -> Shown:
-    """Fractions as percentages with two decimals; other units with two, below 1 with four."""
-    remark = metric.reason or ""
-    if metric.value is None:
-        return Shown("-", "", f"{metric.n:,}", remark)
-    fraction = metric.unit == "fraction"
-    scale, unit = (100, "%") if fraction else (1, metric.unit)
-    decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
-
-    def number(value: float) -> str:
-        return f"{value * scale:z,.{decimals}f}"  # z: never -0.00
-
-    interval = ""
-    if metric.ci95 is not None:
-        interval = f"[{number(metric.ci95[0])}, {number(metric.ci95[1])}]"
-    if metric.bounds is not None:
-        low, high = map(number, metric.bounds)
-        said = f"{low} if all that is missing or refused were wrong, {high} if right"
-        remark = f"{said}; {remark}" if remark else said
-    return Shown(f"{number(metric.value)} {unit}".rstrip(), interval, f"{metric.n:,}", remark)
-
-
-def percent(fraction: float) -> str:
-    """A fraction as the tables show it: `5.90 %`"""
-    return f"{100 * fraction:z,.2f} %"
 
 
 def title(result: Result) -> str:

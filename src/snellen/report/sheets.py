@@ -6,8 +6,7 @@ import csv as sheet
 import io
 from collections.abc import Sequence
 
-from snellen.report._rows import plain
-from snellen.result import Result
+from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.report import _rows
-from snellen.result import Result
+from snellen.result import Result, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,13 +77,13 @@ def _table(
     for place, heading in enumerate(headings):
         name = place == 0 or heading in ("metric", "remark")
         table.add_column(
-            Text(_rows.plain(heading)),
+            Text(plain(heading)),
             justify="left" if name else "right",
             overflow="fold",
             no_wrap=not name,
         )
     for row in rows:
-        table.add_row(*(Text(_rows.plain(cell)) for cell in row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     console.print(table)
     if len(shared) == 1 and (remark := shared.pop()):
         _line(console, f" {remark}")
@@ -92,4 +92,4 @@ def _table(
 def _line(console: Console, text: str, style: str = "") -> None:
     from rich.text import Text
 
-    console.print(Text(_rows.plain(text), style=style), soft_wrap=True)
+    console.print(Text(plain(text), style=style), soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.report import _rows
-from snellen.result import Result
+from snellen.result import Result, plain
 from snellen.store import Run
 
 FILE = "report.md"
@@ -52,4 +52,4 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _text(text: str) -> str:
     """Text that neither Markdown nor HTML acts on."""
-    return _rows.plain(text).translate(SIGNS)
+    return plain(text).translate(SIGNS)

@@ -344,7 +344,9 @@ class Asking:
             attempt += 1
             slot = opening.take() or await self._limiter.acquire()
             opening.sent(*key[:2])
-            if self._stop.reason or self._budget.spent():
+            if spent := self._budget.spent():
+                self._stop.set(spent, interrupted=True)
+            if self._stop.reason:
                 self._limiter.release()
                 return None
             error = await self._attempt(key, digest, request, attempt, media, slot)
