@@ -424,6 +424,7 @@ def _manifest(
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": [_without_secrets(word) for word in plan.command],
         "server": _without_secrets(opened.server),
+        "profile": _told(plan.profile),
         "limit": plan.limit,
         "sample": plan.sample,
         "concurrency": plan.concurrency or opened.concurrency or "auto",
@@ -476,6 +477,14 @@ def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing |
 
 def _plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
+
+
+def _told(profile: Profile) -> dict[str, Any]:
+    """A profile as it is stored: what was set, addresses without secrets."""
+    told: dict[str, Any] = msgspec.to_builtins(profile)
+    if profile.base_url is not None:
+        told["base_url"] = _without_secrets(profile.base_url)
+    return {name: value for name, value in told.items() if value not in (None, {})}
 
 
 def _without_secrets(text: str) -> str:

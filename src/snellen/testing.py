@@ -34,7 +34,7 @@ from snellen.model import (
 )
 from snellen.models.recorded import Recorded
 
-SHEET = ("Paper", "Data", "Prompt", "Scoring")
+SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
 DRAWS = 400
 """At least so many blind draws stand behind the check of the random model."""
 Z999 = 3.2905

@@ -13,6 +13,7 @@ Scoring  official (ours): the whole reply is the answer, once case, spaces, quot
          where: unparsed. All others: right or not.
          accuracy is the mean score, acuity the height in pixels at which 55 % of the letters are
          read, half-way between chance and always
+Proof    by definition: the benchmark and its scoring are ours
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot
 Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
          equal to two decimals, and a choice's value counts as its letter. Its quirks stand beside
          the code below. robust: ours, the letter or value that a reply settles on
+Proof    published outputs of 8 models: every extracted answer, every verdict, and the figures of
+         every level and subject equal the authors' (tests/parity). robust: by hand
 """
 
 import re

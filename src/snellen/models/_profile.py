@@ -24,7 +24,6 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     input: float
     output: float
-    currency: str = "USD"
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,9 +31,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
-    need room. `extra` is sent to
-    the server as it is. `max_images` and `max_pixels` are what the model takes in one request and
-    one image.
+    need room. `extra` is sent to the server as it is.
     """
 
     base_url: str | None = None
@@ -45,15 +42,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     max_tokens: int | None = None
     token_floor: int | None = None
     extra: dict[str, Any] = {}
-    max_images: int | None = None
-    max_pixels: int | None = None
     prices: Prices | None = None
     concurrency: int | None = None
     timeout: Timeouts = Timeouts()
 
     def changes_answers(self) -> dict[str, object]:
         """The fields that are part of a run's identity, those that are set."""
-        fields = ("token_floor", "extra", "max_images", "max_pixels")
+        fields = ("token_floor", "extra")
         return {name: value for name in fields if (value := getattr(self, name)) not in (None, {})}
 
 
