@@ -80,8 +80,9 @@ def f1(
     """F1 of `yes` over images with two yes and two no questions each."""
     chance = chances(rng, p, icc, g)
     true, false = rng.binomial(2, chance), rng.binomial(2, 1 - chance)
+    sums = np.stack([true, false, 2 - true], axis=1).astype(float)
     found = stats.bootstrap_sums(
-        np.stack([true, false, 2 - true], axis=1).astype(float), f1_of, n=4 * g, resamples=resamples
+        sums, f1_of, n=4 * g, seed=int(rng.integers(1 << 32)), resamples=resamples
     )
     return found, p  # 2·2p / (4p + 2(1-p) + 2(1-p)) = p
 
@@ -101,6 +102,7 @@ def average(
         sums,
         lambda totals: (totals[:, :categories] / totals[:, categories:]).mean(axis=1),
         n=int(rows.sum()),
+        seed=int(rng.integers(1 << 32)),
         resamples=resamples,
     )
     return found, float(p.mean())

@@ -62,6 +62,7 @@ BREAK_DOWN = ("category", "split")
 LOOKED_AT = 1_000
 """How many rows the task is guessed from."""
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 SMALL = 200
 """Cells of columns without a meaning here are kept with the sample up to so many characters."""
 
@@ -328,7 +329,7 @@ class _Reader:
                 raise DataError(f"{place} is a {type(cell).__name__}, not a file's name or base64.")
             if _in_row(cell):
                 images.append(Image(cell.encode(), place=place))
-            elif re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", cell):
+            elif _ADDRESS.match(cell):
                 raise DataError(
                     f"{place} is an address, {cell[:80]!r}. Addresses in data are fetched only "
                     "with --allow-urls, which own rows do not take yet: save the image as a file."

@@ -18,6 +18,7 @@ import warnings
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -150,7 +151,8 @@ def _read(image: Image) -> bytes:
         path = source.path if isinstance(source, Slice) else source
         inside = _inside(image, path)
         try:
-            with open(inside, "rb") as file:
+            # Unbuffered: pictures are read in one piece.
+            with open(inside, "rb", buffering=0) as file:
                 if isinstance(source, Slice):
                     file.seek(source.offset)
                     data = file.read(source.length)
@@ -179,6 +181,9 @@ def _read(image: Image) -> bytes:
     return data
 
 
+_absolute = lru_cache(maxsize=8)(os.path.abspath)
+
+
 def _inside(image: Image, path: Path) -> str:
     """The path with its `..` taken out: the one that is checked is the one that is opened.
 
@@ -188,7 +193,7 @@ def _inside(image: Image, path: Path) -> str:
         raise MediaError(f"{_name(image)!r} is no file name: it has a null byte in it.")
     inside = os.path.abspath(path)
     if image.within is not None:
-        folder = os.path.abspath(image.within)
+        folder = _absolute(image.within)
         if not inside.startswith(folder.rstrip(os.sep) + os.sep):
             raise MediaError(
                 f"{_name(image)} is outside the data's folder {folder}. Rows may name files "
