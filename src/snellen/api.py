@@ -251,13 +251,15 @@ async def _run_plan(plan: Plan, show: Show | None) -> list[Finished]:
                 jobs.append(_prepare(plan, spec, benchmark, limiters, budget, stack))
         stops += [job.stop for job in jobs]
         progress += [job.progress for job in jobs]
-        with _interrupts(stops), _shown(progress, show):
-            results = await asyncio.gather(
-                *(job.asking.ask_all() for job in jobs), return_exceptions=True
-            )
-        # A model that the caller opened stays the caller's.
-        for model in {id(job.model): job.model for job in jobs if job.ours}.values():
-            await _close(model)
+        try:
+            with _interrupts(stops), _shown(progress, show):
+                results = await asyncio.gather(
+                    *(job.asking.ask_all() for job in jobs), return_exceptions=True
+                )
+        finally:
+            # A model that the caller opened stays the caller's.
+            for model in {id(job.model): job.model for job in jobs if job.ours}.values():
+                await _close(model)
         finished = []
         for job, outcome in zip(jobs, results, strict=True):
             if isinstance(outcome, BaseException):

@@ -19,7 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from snellen.benchmark import Benchmark
-from snellen.errors import CatalogError, UsageError
+from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Model
 from snellen.models._profile import Profile
 
@@ -93,6 +93,10 @@ def benchmark(
     values = _typed(make, {**implied, **given}, _kebab(stem))
     if str(data) == SYNTHETIC:
         values["data"] = bundled(stem)
+        if values["data"] is None and _reads_data(stem):
+            raise DataError(
+                f"{_kebab(stem)} has no bundled rows: benchmarks/rows/{stem}/ is missing."
+            )
     elif data is not None:
         values["data"] = data
     made: Benchmark = make(**values)
@@ -108,6 +112,11 @@ def benchmark(
 def bundled(stem: str) -> Path | None:
     """The folder of a benchmark's bundled rows; None where it draws its own."""
     return ROWS / stem if (ROWS / stem).is_dir() else None
+
+
+def _reads_data(stem: str) -> bool:
+    """Whether a benchmark reads files; one that draws its own rows has no use for `find`."""
+    return "find(" in (FOLDER / f"{stem}.py").read_text(encoding="utf-8")
 
 
 def metrics() -> Iterator[tuple[str, str]]:
@@ -148,6 +157,8 @@ def _own(
         raise CatalogError(f"{path}: there is no such file of rows.")
     if options:
         raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
+    if str(data) == SYNTHETIC:
+        raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
     from snellen.benchmarks._own import own_data
 
     return own_data(path, task=task, columns=columns or {}, data=data)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 TRUNCATED_SHARE = 0.02
 """A result with a larger share of cut replies carries a warning."""
 EXAMPLES = 5
+REASONS = 3
+LONGEST_REASON = 300
 SHORT = 8
 """Characters of an answer that is likely to come again."""
 ReplyOrAbsent = ReplyState | Literal["absent"]
@@ -121,6 +123,7 @@ class Scored:
     state: ReplyOrAbsent
     reply: Reply | None
     kind: Kind = "generate"
+    error: str | None = None
 
 
 def score_run(
@@ -259,6 +262,7 @@ class Tally:
         self._references: list[tuple[str, ...]] = []
         self._reply_states = bytearray()
         self._tokens: Counter[str] = Counter()
+        self._errors: dict[str, tuple[int, str]] = {}
         self._disagreements: dict[str, _Differing] = {}
 
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
@@ -297,6 +301,7 @@ class Tally:
                 f"incomplete: {failed:,} of {n:,} have no reply and are in no mean; the same "
                 "command asks them again"
             )
+        said += self._why_failed()
         if refused := self._states["refused"]:
             said.append(f"{refused:,} replies were withheld by the service and count as wrong")
         if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
@@ -321,12 +326,26 @@ class Tally:
             tokens=dict(self._tokens),
         )
 
+    def _why_failed(self) -> list[str]:
+        """The commonest reasons of failures, each with a question that it befell."""
+        common = sorted(self._errors.items(), key=lambda item: -item[1][0])
+        said = [
+            f"failed {n:,}, such as {name}: {error[:LONGEST_REASON]}"
+            for error, (n, name) in common[:REASONS]
+        ]
+        if rest := len(common) - REASONS:
+            said += [f"failed for {rest:,} other reasons: see replies.jsonl"] if rest > 0 else []
+        return said
+
     # -- one reply
 
     def _add(self, scored: Scored) -> Iterator[ScoreRow]:
         sample = scored.sample
         self._states[scored.state] += 1
         self._reply_states.append(REPLY_STATES.index(scored.state))
+        if scored.error is not None:
+            n, example = self._errors.get(scored.error, (0, sample.id))
+            self._errors[scored.error] = (n + 1, example)
         self._cluster.append(self._cluster_of(sample))
         for tag, (codes, column) in self._tags.items():
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
@@ -633,7 +652,8 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
         if record is None:
             return
         if record.state == "failed":
-            yield Scored(sample, question.key[1], "failed", None, benchmark.ask)
+            error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
+            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error)
             return
         reply = record.as_reply()
         history = (*history, (_messages(question), reply))

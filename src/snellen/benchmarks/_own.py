@@ -106,6 +106,10 @@ def own_data(
     _check_columns(path, head, found, chosen)
     if "image" not in found:
         notes.append("the rows have no column of images: asked as text alone")
+    if "answer" not in found:
+        notes.append("the rows have no column of answers: asked and stored, not scored")
+    elif without := sum(_cell(row, found, "answer") is None for row in head):
+        notes.append(f"{without:,} of the first {len(head):,} rows have no answer: in no mean")
     reader = _Reader(name=path.name, folder=data or path.parent, task=chosen, columns=found)
     made = _benchmark(_safe_name(path), chosen, found, rows_of(path), reader.sample)
     return replace(made, notes=tuple(notes))
@@ -218,6 +222,11 @@ def _check_columns(
     if "video" in names and "image" not in found:
         raise DataError(f"{path.name} is about videos; own rows may name images only, so far.")
     needed = {"image"} if task == "caption" else {"question"}
+    if "answer" not in found and (close := get_close_matches("answer", map(str.lower, names))):
+        raise DataError(
+            f"{path.name} has no column 'answer', but {close[0]!r}. Rename it, or say what it is "
+            f"with --map {close[0]}=answer."
+        )
     if any(_IMAGE_LIKE.search(name) for name in names):
         # Rows may be text alone, but a misspelt column must not be asked about without its
         # pictures.

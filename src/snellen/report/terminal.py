@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def show(result: Result, console: Console) -> None:
 def _table(
     console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    """A table under its title; a remark that all rows share stands below it, once."""
+    """A table under its title; remarks that rows share, but for their numbers, stand below it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -71,9 +72,14 @@ def _table(
     console.print()
     _line(console, title, style="bold")
     table = Table(box=SIMPLE_HEAD, show_edge=False)
-    shared = {row[-1] for row in rows} if headings[-1] == "remark" else set()
-    if len(shared) == 1:
-        headings, rows = headings[:-1], [row[:-1] for row in rows]
+    remarks: list[str] = []
+    if headings[-1] == "remark":
+        said = dict.fromkeys(row[-1] for row in rows)
+        # "6 independent clusters: …" and "8 independent clusters: …" are one remark.
+        alike = dict.fromkeys(re.sub(r"^[0-9,]+ ", "", remark) for remark in said if remark)
+        if len(said) == 1 or len(alike) < len(said) - 1:
+            remarks = list(said) if len(said) == 1 else list(alike)
+            headings, rows = headings[:-1], [row[:-1] for row in rows]
     for place, heading in enumerate(headings):
         name = place == 0 or heading in ("metric", "remark")
         table.add_column(
@@ -85,7 +91,7 @@ def _table(
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     console.print(table)
-    if len(shared) == 1 and (remark := shared.pop()):
+    for remark in filter(None, remarks):
         _line(console, f" {remark}")
 
 

@@ -460,6 +460,8 @@ class Asking:
             return  # reading it would hold up the other requests
         if scoring.reads != self._benchmark.ask or reply.state == "refused":
             return
+        if sample.target is None and not sample.references:
+            return
         score = scoring.score(scoring.parse(reply, sample), sample)
         if score is not None:
             self.progress.score_sum += score
