@@ -1,0 +1,74 @@
+"""The guides' code, taken out of them and run."""
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import orjson
+import pytest
+
+from snellen.content import Image, user
+from snellen.drawing import Canvas
+from snellen.errors import Overloaded, Rejected
+from snellen.model import Request
+from snellen.models._profile import Profile
+from snellen.testing import check_benchmark, check_model
+from tests.servers import Answer, serving
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def code(guide: str) -> str:
+    [block, *_] = re.findall(r"```python\n(.*?)```", (DOCS / guide).read_text(), re.DOTALL)
+    return str(block)
+
+
+def module(guide: str, name: str, folder: Path) -> ModuleType:
+    path = folder / f"{name}.py"
+    path.write_text(code(guide))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_benchmark_of_the_guide_keeps_to_the_contract(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/1.png").write_bytes(Canvas(8, 8).png())
+    rows = [
+        {
+            "id": str(i),
+            "image": "images/1.png",
+            "question": f"What is {i}?",
+            "choices": ["a cat", "a dog", "a horse", "a cow"],
+            "answer": "ABCD"[i % 4],
+        }
+        for i in range(20)
+    ]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    report = check_benchmark(module("add-a-benchmark.md", "my_bench", tmp_path).my_bench(tmp_path))
+
+    assert report.passed, report.rows
+    assert len(code("add-a-benchmark.md").splitlines()) <= 60
+
+
+def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> None:
+    acme = module("add-a-backend.md", "acme", tmp_path)
+    said = {"text": "A", "end": "done", "tokens_in": 3, "tokens_out": 1}
+    request = Request(messages=(user(Image(Canvas(8, 8).png()), "What is this?"),))
+    with serving(Answer(body=orjson.dumps(said))) as server:
+        model = acme.open_model("m", profile=Profile(base_url=server.url), api_key="a-secret-key")
+        assert check_model(model, request).text == "A"
+        assert server.asked[0].headers["x-key"] == "a-secret-key"
+    for status, error in ((429, Overloaded), (500, Overloaded), (400, Rejected), (401, Rejected)):
+        with serving(Answer(status, b"no")) as server:
+            model = acme.open_model("m", profile=Profile(base_url=server.url), api_key=None)
+            with pytest.raises(error, match=str(status)):
+                check_model(model, request)
+    assert len(code("add-a-backend.md").splitlines()) <= 90
