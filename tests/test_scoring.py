@@ -246,3 +246,36 @@ def test_a_file_without_ids_says_which_columns_it_has(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r"no column of ids. It has name, response"):
         predictions.read(path)
+
+
+def tallied(made: Benchmark, states: dict[str, str]) -> Report:
+    tally = Tally(made)
+    replies = []
+    for row in made.data:
+        sample = made.sample(row.place, row)
+        refused = states.get(sample.id) == "refused"
+        reply = Reply(text="", stop="filter") if refused else Reply(text="yes", stop="stop")
+        replies.append(Scored(sample, 0, reply.state, reply))
+    b"".join(tally.rows(replies))
+    return tally.report(model="", identity={})
+
+
+def test_a_refused_reply_to_a_question_with_a_hidden_answer_is_no_number() -> None:
+    found = tallied(benchmark({"a": None, "b": None}), {"a": "refused"})
+
+    assert found.scorings["official"].metrics["accuracy"].value is None
+    assert found.scorings["official"].readings == {"no-target": 2}
+
+
+def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> None:
+    def rows(columns: Columns) -> Estimate:
+        assert columns.score is None
+        return Estimate(value=float(columns.n), unit="rows", n=columns.n)
+
+    made = benchmark(
+        scorings={"official": scoring(score=lambda reading, sample: None, metrics={"rows": rows})}
+    )
+
+    found = tallied(made, {"a": "refused"})
+
+    assert found.scorings["official"].metrics["rows"].value == 4

@@ -403,6 +403,8 @@ class Tally:
         if scored.reply is None or scored.state == "refused":
             missing = self._missing or (scoring.missing if scored.state == "absent" else "excluded")
             wrong = scored.state == "refused" or missing == "wrong"
+            if scored.sample.target is None and not scored.sample.references:
+                return Reading(answer=None, rule=scored.state), "no-target", None
             return Reading(answer=None, rule=scored.state), "no-reply", 0.0 if wrong else None
         reading = scoring.parse(scored.reply, scored.sample)
         state = reading_state(reading, scored.sample)
@@ -438,7 +440,9 @@ class Tally:
         failed, refused, absent = (
             states == REPLY_STATES.index(state) for state in ("failed", "refused", "absent")
         )
-        scored = bool(has_score.any())
+        # Whether replies have scores of their own; what has no reply counts as 0 only then.
+        replied = ~(failed | refused | absent)
+        scored = bool(has_score[replied].any() if replied.any() else has_score.any())
         if scored:
             counted = everything.where(has_score)
         else:

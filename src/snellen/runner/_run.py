@@ -182,8 +182,9 @@ class Asking:
                 self._note_crash(starting)
             while self._tasks and not self._stop.reason:
                 await asyncio.wait({*self._tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            # What a spent budget has paid for is waited for; a person who interrupts is not kept.
             if self._tasks:
-                await asyncio.wait(self._tasks, timeout=GRACE)
+                await asyncio.wait(self._tasks, timeout=None if self._budget.spent() else GRACE)
         finally:
             left = [*self._tasks, flushing, stopping]
             for task in left:
