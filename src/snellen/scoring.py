@@ -660,7 +660,8 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error)
             return
         reply = record.as_reply()
-        history = (*history, (_messages(question), reply))
+        if len(turns) > 1 or benchmark.turns != 1:
+            history = (*history, (_messages(question), reply))
     if benchmark.turns == 1 or benchmark.request(sample, history) is None:
         assert reply is not None
         yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask)

@@ -187,7 +187,7 @@ class Transport:
     async def _body(self, reply: aiohttp.ClientResponse) -> bytes:
         blocks = []
         size = 0
-        async for block in reply.content.iter_any():
+        while block := await reply.content.readany():
             blocks.append(block)
             size += len(block)
             if size > MOST_BYTES:

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -302,10 +302,14 @@ class _Reader:
     def _known(self) -> frozenset[str]:
         return frozenset(column for columns in self.columns.values() for column in columns)
 
-    def sample(self, place: int, row: Row) -> Sample:
-        def cell(field: str) -> Any:
-            return _cell(row, self.columns, field)
+    @cached_property
+    def _letters(self) -> str:
+        """The letters of choices, up to the last that is a column."""
+        last = max(letter for letter in self.columns if len(letter) == 1)
+        return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
+    def sample(self, place: int, row: Row) -> Sample:
+        cell = partial(_cell, row, self.columns)
         where = f"row {place} of {self.name}"
         question = cell("question")
         if question is None and self.task != "caption":
@@ -351,13 +355,13 @@ class _Reader:
         if "choices" in self.columns:
             choices = [str(choice).strip() for choice in _list(cell("choices"))]
         else:
-            last = max(ascii_uppercase.index(letter) for letter in self.columns if len(letter) == 1)
-            cells = [cell(letter) for letter in ascii_uppercase[: last + 1]]
-            n = max((i for i, choice in enumerate(cells, 1) if choice is not None), default=0)
-            if None in cells[:n]:
-                gap = ascii_uppercase[cells.index(None)]
-                raise DataError(f"{where} has a choice {ascii_uppercase[n - 1]} but none {gap}.")
-            choices = [str(choice).strip() for choice in cells[:n]]
+            cells = [cell(letter) for letter in self._letters]
+            while cells and cells[-1] is None:
+                cells.pop()
+            if None in cells:
+                last, gap = ascii_uppercase[len(cells) - 1], ascii_uppercase[cells.index(None)]
+                raise DataError(f"{where} has a choice {last} but none {gap}.")
+            choices = [str(choice).strip() for choice in cells]
         if not 2 <= len(choices) <= len(ascii_uppercase):
             raise DataError(
                 f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "

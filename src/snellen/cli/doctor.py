@@ -16,7 +16,18 @@ from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.datasets import home
 
-CORE = ("aiohttp", "click", "msgspec", "numpy", "orjson", "pillow", "pyyaml", "rapidfuzz", "rich")
+CORE = (
+    "aiohttp",
+    "click",
+    "msgspec",
+    "numpy",
+    "orjson",
+    "pillow",
+    "pybase64",
+    "pyyaml",
+    "rapidfuzz",
+    "rich",
+)
 EXTRAS = {
     "parquet": ("pyarrow",),
     "xlsx": ("python-calamine", "xlsxwriter"),

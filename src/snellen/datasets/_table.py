@@ -8,35 +8,20 @@ from typing import Any, Protocol
 import orjson
 
 
-class Row(Mapping[str, Any]):
-    """One row as it came: its fields, its place among all rows (from 0), and its digest.
+class Row(dict[str, Any]):
+    """One row as it came: its fields, its place among all rows (from 0), and its digest. Nobody
+    changes it.
 
     `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its
-    line
-    end, pictures inside the row included, files that it names not.
+    line end, pictures inside the row included, files that it names not.
     """
 
-    __slots__ = ("_fields", "digest", "place")
+    __slots__ = ("digest", "place")
 
     def __init__(self, fields: Mapping[str, Any], place: int, digest: str) -> None:
-        self._fields = fields
+        super().__init__(fields)
         self.place = place
         self.digest = digest
-
-    def __getitem__(self, name: str) -> Any:
-        return self._fields[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._fields
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self._fields.get(name, default)
 
 
 @dataclass(frozen=True, kw_only=True)

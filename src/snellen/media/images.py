@@ -24,6 +24,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import pybase64
+
 from snellen.content import Image, Slice
 from snellen.errors import MediaError
 
@@ -207,7 +209,7 @@ def _from_base64(image: Image, text: bytes) -> bytes:
     start = DATA_URL.match(text)
     text = text[start.end() :] if start else text
     try:
-        return binascii.a2b_base64(text.translate(None, b" \t\r\n"), strict_mode=True)
+        return pybase64.b64decode(text.translate(None, b" \t\r\n"), validate=True)
     except binascii.Error as error:
         raise MediaError(
             f"{_name(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor whole "

@@ -10,10 +10,10 @@ get both.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any
 
 import orjson
+from pybase64 import b64encode
 
 from snellen.content import Image, Message, Part
 from snellen.errors import Overloaded, Rejected
