@@ -279,3 +279,45 @@ def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> No
     found = tallied(made, {"a": "refused"})
 
     assert found.scorings["official"].metrics["rows"].value == 4
+
+
+def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
+    made = benchmark({"a": None, "b": None, "c": "yes"})
+    tally = Tally(made)
+    rows = list(made.data)
+    for row, reply in zip(rows, (Reply(text="yes"), Reply(text="no"), None), strict=True):
+        sample = made.sample(row.place, row)
+        state = "refused" if reply is None else reply.state
+        for _ in tally.rows([Scored(sample, 0, state, reply)]):
+            pass
+
+    accuracy = tally.report(model="m", identity={}).scorings["official"].metrics["accuracy"]
+
+    assert (accuracy.value, accuracy.n, accuracy.bounds) == (0.0, 1, (0.0, 1.0))
+
+
+def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
+    made = benchmark({"a": "yes", "b": "yes", "c": None})
+    tally = Tally(made)
+    rows = [made.sample(row.place, row) for row in made.data]
+    said = [Reply(text="yes"), Reply(text="yes"), None]
+    scored = [
+        Scored(sample, 0, "failed" if reply is None else "ok", reply)
+        for sample, reply in zip(rows, said, strict=True)
+    ]
+    for _ in tally.rows(scored):
+        pass
+
+    accuracy = tally.report(model="m", identity={}).scorings["official"].metrics["accuracy"]
+
+    assert (accuracy.value, accuracy.n, accuracy.bounds) == (1.0, 2, None)
+
+
+def test_rows_without_a_reply_and_without_an_answer_are_not_said_to_score() -> None:
+    made = benchmark(
+        {"a": "yes", "b": None, "c": "yes"}, scorings={"official": scoring(missing="wrong")}
+    )
+
+    found = report(made, {"a": "yes"})
+
+    assert any(note.startswith("1 rows without a reply scored 0") for note in found.notes)

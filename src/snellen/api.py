@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -78,7 +78,6 @@ class Finished:
     result: Result | None
     stopped: str | None = None
     interrupted: bool = False
-    notes: Sequence[str] = ()
 
 
 def evaluate(
@@ -217,7 +216,8 @@ def ask(
         try:
             return await opened.generate(request)
         finally:
-            await _close(opened)
+            if isinstance(model, str):
+                await _close(opened)
 
     return run_async(once())
 
@@ -227,54 +227,63 @@ def ask(
 INTERRUPTED = "interrupted"
 
 
-def run_plan(plan: Plan, show: Show | None = None) -> list[Finished]:
+def run_plan(
+    plan: Plan, show: Show | None = None, at_once: Callable[[], NoReturn] | None = None
+) -> list[Finished]:
     """Run all benchmarks × models; those on one server share its limit, different servers are asked
     at once.
+
+    Ctrl-C stops the runs cleanly; a second one calls `at_once` (None: raises KeyboardInterrupt).
 
     Raises:
         SnellenError: something that the caller can mend; runs under way have kept what they had.
     """
-    return run_async(_run_plan(plan, show))
+    if plan.max_cost is not None and plan.profile.prices is None:
+        raise UsageError(
+            "--max-cost needs to know what tokens cost: give `prices` in the profile (--profile)."
+        )
+    return run_async(_run_plan(plan, show, at_once))
 
 
-async def _run_plan(plan: Plan, show: Show | None) -> list[Finished]:
+async def _run_plan(
+    plan: Plan, show: Show | None, at_once: Callable[[], NoReturn] | None
+) -> list[Finished]:
     limiters: dict[str, Limiter] = {}
     budget = Budget(
         max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
     )
-    stops: list[Stop] = []
-    progress: list[Progress] = []
+    jobs: list[_Job] = []
+    finished = []
     with ExitStack() as stack:
-        jobs = []
-        for spec in plan.models:
-            for benchmark in plan.benchmarks:
-                jobs.append(_prepare(plan, spec, benchmark, limiters, budget, stack))
-        stops += [job.stop for job in jobs]
-        progress += [job.progress for job in jobs]
         try:
-            with _interrupts(stops), _shown(progress, show):
+            for spec in plan.models:
+                for benchmark in plan.benchmarks:
+                    jobs.append(_prepare(plan, spec, benchmark, limiters, budget, stack))
+            stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
+            with _interrupts(stops, at_once), _shown(progress, show):
                 results = await asyncio.gather(
                     *(job.asking.ask_all() for job in jobs), return_exceptions=True
                 )
+            crashes = [result for result in results if isinstance(result, BaseException)]
+            for job, outcome in zip(jobs, results, strict=True):
+                if isinstance(outcome, BaseException):
+                    continue
+                finished.append(
+                    Finished(
+                        run=job.run.path,
+                        progress=job.progress,
+                        result=_scored(job, plan, outcome.stopped) if plan.score else None,
+                        stopped=outcome.stopped,
+                        interrupted=outcome.interrupted,
+                    )
+                )
+            if crashes:
+                raise crashes[0]
         finally:
             # A model that the caller opened stays the caller's.
             for model in {id(job.model): job.model for job in jobs if job.ours}.values():
                 await _close(model)
-        finished = []
-        for job, outcome in zip(jobs, results, strict=True):
-            if isinstance(outcome, BaseException):
-                raise outcome
-            finished.append(
-                Finished(
-                    run=job.run.path,
-                    progress=job.progress,
-                    result=_scored(job, plan, outcome.stopped) if plan.score else None,
-                    stopped=outcome.stopped,
-                    interrupted=outcome.interrupted,
-                    notes=job.notes,
-                )
-            )
-        return finished
+    return finished
 
 
 @dataclass(frozen=True)
@@ -285,7 +294,6 @@ class _Job:
     asking: Asking
     stop: Stop
     progress: Progress
-    notes: Sequence[str]
     ours: bool
 
 
@@ -312,16 +320,15 @@ def _prepare(
             raise
     stack.enter_context(run.folder.lock())
     stack.callback(run.close)
-    notes = []
-    if nearest:
-        notes.append(f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}")
     run.put_manifest(_manifest(plan, benchmark, facts, opened, identity, run, was))
     run.load()
     selection = select(
         benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
     )
     progress = Progress(
-        name=f"{benchmark.name} × {opened.name}", total=selection.rows * plan.repeats
+        name=f"{benchmark.name} × {opened.name}",
+        total=selection.rows * plan.repeats,
+        notes=_differs(nearest),
     )
     stop = Stop()
     if opened.server not in limiters:
@@ -338,7 +345,13 @@ def _prepare(
         progress=progress,
     )
     ours = isinstance(spec, str)
-    return _Job(benchmark, opened.model, run, asking, stop, progress, notes, ours)
+    return _Job(benchmark, opened.model, run, asking, stop, progress, ours)
+
+
+def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
+    if not nearest:
+        return ()
+    return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
 
 
 def _settings(plan: Plan, benchmark: Benchmark) -> Settings:
@@ -447,6 +460,7 @@ def _manifest(
         "rows": facts.rows,
         "repeats": max(plan.repeats, before.get("repeats", 1)),
         "synthetic": plan.synthetic,
+        "missing": plan.missing,
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }
@@ -534,8 +548,11 @@ class _shown:
 class _interrupts:
     """Ctrl-C stops the runs cleanly; a second one stops them at once."""
 
-    def __init__(self, stops: Sequence[Stop]) -> None:
+    def __init__(
+        self, stops: Sequence[Stop], at_once: Callable[[], NoReturn] | None = None
+    ) -> None:
         self._stops = stops
+        self._at_once = at_once
 
     def __enter__(self) -> None:
         self._on = threading.current_thread() is threading.main_thread()
@@ -545,6 +562,8 @@ class _interrupts:
 
     def _stop(self) -> None:
         self._loop.remove_signal_handler(signal.SIGINT)
+        if at_once := self._at_once:
+            signal.signal(signal.SIGINT, lambda *_: at_once())
         print(
             "stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr
         )

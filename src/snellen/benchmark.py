@@ -158,7 +158,7 @@ class Benchmark:
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:
     """The one state of a reading of a reply that exists."""
-    if sample.target is None and not sample.references:
+    if sample.hidden:
         return "no-target"
     if reading.answer is None:
         return "unparsed"

@@ -25,3 +25,8 @@ class Sample:
     references: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether what is right is not known to us."""
+        return self.target is None and not self.references

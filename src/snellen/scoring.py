@@ -27,7 +27,7 @@ from snellen.benchmark import (
 from snellen.content import Image, Message, Part, Video
 from snellen.errors import DataError, UsageError
 from snellen.metrics import Category, Columns, Metric
-from snellen.model import Kind, Reply, ReplyState
+from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
 from snellen.stats import Estimate
 from snellen.store import FORMAT, REPORT, SCORES, Question, Run, ScoreRow
@@ -113,7 +113,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Scored:
-    """One (sample, repeat) with what the model said; `reply` is None where it said nothing.
+    """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
+    is that of all its turns.
 
     `absent` is a question that somebody's prediction file has no reply to.
     """
@@ -124,6 +125,7 @@ class Scored:
     reply: Reply | None
     kind: Kind = "generate"
     error: str | None = None
+    usage: tuple[Usage, ...] = ()
 
 
 def score_run(
@@ -142,7 +144,7 @@ def score_run(
     """
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
-    scoring = Tally(benchmark, scorings, missing)
+    scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
     rows = scoring.rows(_of_run(run, benchmark))
     if scorings is None:
         run.folder.put_atomic(f"{SCORES}.jsonl", rows)
@@ -152,13 +154,21 @@ def score_run(
     report = scoring.report(
         model=manifest.get("model", ""),
         identity=manifest.get("identity", {}),
-        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes)],
+        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run)],
         of=of,
     )
     if scorings is None:
         pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
         run.folder.put_atomic(REPORT, pretty + b"\n")
     return report
+
+
+def _lost(run: Run) -> list[str]:
+    n = run.lost_questions
+    return [
+        f"{n:,} replies are not scored: their rows of questions.jsonl are lost; the run's command "
+        "writes them again"
+    ] * bool(n)
 
 
 def score_predictions(
@@ -250,6 +260,7 @@ class Tally:
             else:
                 self._columns[name] = _Growing()
         self._states: Counter[str] = Counter()
+        self._refused = 0
         self._clusters: dict[str, int] = {}
         self._last_id: str | None = None
         self._last_cluster = -1
@@ -297,13 +308,19 @@ class Tally:
         if incomplete:
             said.append(incomplete)
         elif failed:
+            counted = "count as wrong" if self._missing == "wrong" else "are in no mean"
             said.append(
-                f"incomplete: {failed:,} of {n:,} have no reply and are in no mean; the same "
+                f"incomplete: {failed:,} of {n:,} have no reply and {counted}; the same "
                 "command asks them again"
             )
         said += self._why_failed()
-        if refused := self._states["refused"]:
-            said.append(f"{refused:,} replies were withheld by the service and count as wrong")
+        if self._missing:
+            counted = "as wrong" if self._missing == "wrong" else "in no mean"
+            said.append(f"--missing {self._missing}: questions without a reply count {counted}")
+        if self._refused:
+            said.append(
+                f"{self._refused:,} replies were withheld by the service and count as wrong"
+            )
         if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
             said.append(
                 f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
@@ -342,6 +359,7 @@ class Tally:
     def _add(self, scored: Scored) -> Iterator[ScoreRow]:
         sample = scored.sample
         self._states[scored.state] += 1
+        self._refused += scored.state == "refused" and not sample.hidden
         self._reply_states.append(REPLY_STATES.index(scored.state))
         if scored.error is not None:
             n, example = self._errors.get(scored.error, (0, sample.id))
@@ -351,9 +369,9 @@ class Tally:
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
         self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
-        if scored.reply is not None and scored.reply.usage is not None:
-            self._tokens["input"] += scored.reply.usage.input or 0
-            self._tokens["output"] += scored.reply.usage.output or 0
+        for usage in scored.usage:
+            self._tokens["input"] += usage.input or 0
+            self._tokens["output"] += usage.output or 0
         first: tuple[str, Reading, float | None] | None = None
         for name, growing in self._columns.items():
             scoring = self._benchmark.scorings[name]
@@ -403,7 +421,7 @@ class Tally:
         if scored.reply is None or scored.state == "refused":
             missing = self._missing or (scoring.missing if scored.state == "absent" else "excluded")
             wrong = scored.state == "refused" or missing == "wrong"
-            if scored.sample.target is None and not scored.sample.references:
+            if scored.sample.hidden:
                 return Reading(answer=None, rule=scored.state), "no-target", None
             return Reading(answer=None, rule=scored.state), "no-reply", 0.0 if wrong else None
         reading = scoring.parse(scored.reply, scored.sample)
@@ -440,18 +458,21 @@ class Tally:
         failed, refused, absent = (
             states == REPLY_STATES.index(state) for state in ("failed", "refused", "absent")
         )
+        hidden = column.codes() == READING_STATES.index("no-target")
         # Whether replies have scores of their own; what has no reply counts as 0 only then.
-        replied = ~(failed | refused | absent)
+        replied = ~(failed | refused | absent | hidden)
         scored = bool(has_score[replied].any() if replied.any() else has_score.any())
         if scored:
-            counted = everything.where(has_score)
+            in_mean = has_score
         else:
-            missing = self._missing or scoring.missing
-            left_out = column.codes() == READING_STATES.index("no-target")
-            left_out |= failed if self._missing != "wrong" else False
-            left_out |= absent if missing != "wrong" else False
-            counted = replace(everything.where(~left_out), score=None)
-        open_rows = failed | refused
+            everything = replace(everything, score=None)
+            in_mean = ~hidden
+            if self._missing != "wrong":
+                in_mean &= ~failed
+            if (self._missing or scoring.missing) != "wrong":
+                in_mean &= ~absent
+        counted = everything.where(in_mean)
+        open_rows = (failed | refused) & ~hidden
         found: dict[str, MetricReport] = {}
         for name, metric in scoring.metrics.items():
             bounds = None
@@ -459,8 +480,8 @@ class Tally:
                 bounds = _bounds(metric, everything, has_score | open_rows, open_rows, scoring.best)
             estimate = self._estimate(metric, counted, everything.n)
             found[name] = _metric_report(estimate, bounds)
-        if absent.any():
-            self._say_absent(scoring, everything, has_score, absent)
+        if (absent & ~hidden).any():
+            self._say_absent(scoring, everything, in_mean, absent & ~hidden)
         for tag, labels in self._labels().items():
             for code, label in labels.items():
                 rows = counted.tags[tag].codes == code
@@ -489,7 +510,7 @@ class Tally:
         self,
         scoring: Scoring,
         everything: Columns,
-        has_score: NDArray[np.bool_],
+        in_mean: NDArray[np.bool_],
         absent: NDArray[np.bool_],
     ) -> None:
         """Put in words what became of questions that a prediction file has no reply to."""
@@ -499,7 +520,7 @@ class Tally:
             note = f"{n:,} rows without a reply are in no mean, {who}"
         else:
             name, metric = next(iter(scoring.metrics.items()))
-            without = metric(everything.where(has_score & ~absent)).value
+            without = metric(everything.where(in_mean & ~absent)).value
             rest = (
                 "nothing is left without them"
                 if without is None
@@ -651,20 +672,25 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
     sample = _sample(turns[0])
     history: History = ()
     reply: Reply | None = None
+    usage: list[Usage] = []
     for question in turns:
         record = run.final(question.key)
         if record is None:
             return
         if record.state == "failed":
             error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
-            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error)
+            told = tuple(usage)
+            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error, told)
             return
         reply = record.as_reply()
+        if reply.usage is not None:
+            usage.append(reply.usage)
         if len(turns) > 1 or benchmark.turns != 1:
             history = (*history, (_messages(question), reply))
     if benchmark.turns == 1 or benchmark.request(sample, history) is None:
         assert reply is not None
-        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask)
+        told = tuple(usage)
+        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask, None, told)
 
 
 def _sample(question: Question) -> Sample:

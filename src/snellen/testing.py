@@ -272,8 +272,8 @@ def check_ranks(model: Ranks, request: Request) -> None:
         ranked = await model.rank(request)
         assert len(ranked) == len(request.choices), "one entry a choice, in their order"
         for logprob, tokens in ranked:
-            assert logprob <= 0 and tokens >= 1, (
-                "log-probabilities are ≤ 0, over at least one token"
+            assert math.isfinite(logprob) and logprob <= 0 and tokens >= 1, (
+                "log-probabilities are finite and ≤ 0, over at least one token"
             )
 
     api.run_async(body())

@@ -80,7 +80,7 @@ def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Pat
         second = snellen(*ask)
 
     assert first.code == 1
-    assert "mine × openai/m: 1 questions have no reply" in first.err
+    assert "mine × openai/m: 1 question without a reply" in first.err
     assert "the same command goes on where this one ended" in first.err
     assert "2 ok, 1 failed" in first.out
     assert second.code == 0

@@ -216,6 +216,24 @@ def test_closing_answers_what_waits_and_takes_nothing_more() -> None:
     assert run(body()) == ["one", "two", "three"]
 
 
+def test_closing_does_not_wait_for_a_batch_that_nobody_wants() -> None:
+    echo = Echo()
+    echo.open.clear()
+
+    async def body() -> None:
+        model = Batching(echo, most=4)
+        first = asyncio.create_task(said(model, ["one"]))
+        while not echo.batches:
+            await asyncio.sleep(0.001)
+        first.cancel()
+        await asyncio.wait({first})
+        await model.close()
+
+    run(body())
+    assert not echo.open.is_set()
+    echo.open.set()
+
+
 def test_a_model_may_be_used_from_one_event_loop_after_another() -> None:
     model = Batching(Echo(), most=8)
     assert run(said(model, ["first"])) == ["first"]

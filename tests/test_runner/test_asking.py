@@ -1,105 +1,21 @@
 """Every question is asked once, every reply is kept, and a failure is never a score."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from snellen.api import Finished, Plan, run_plan
-from snellen.benchmark import Benchmark, History, Reading, Scoring
+from snellen.api import Plan, run_plan
+from snellen.benchmark import History, Reading, Scoring
 from snellen.catalog import Opened
 from snellen.content import Image, Message, assistant, user
-from snellen.datasets import Drawn, Row
+from snellen.datasets import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.metrics import mean
-from snellen.model import Model, Ranked, Reply, Request
+from snellen.model import Ranked, Reply, Request
 from snellen.sample import Sample
-from snellen.store import ReplyRecord, Run
-
-QUICK = {"backoff": 0.001, "longest_wait": 0.01}
-
-
-class Says:
-    """A model that answers with a function of the request, and counts."""
-
-    def __init__(self, say: Callable[[Request], str | Reply], name: str = "says") -> None:
-        self.name = name
-        self.say = say
-        self.requests: list[Request] = []
-        self.most = self.now = 0
-
-    async def generate(self, request: Request) -> Reply:
-        self.requests.append(request)
-        self.now += 1
-        self.most = max(self.most, self.now)
-        try:
-            await asyncio.sleep(0)
-            said = self.say(request)
-        finally:
-            self.now -= 1
-        return said if isinstance(said, Reply) else Reply(text=said, stop="stop")
-
-    @property
-    def asked(self) -> list[str]:
-        return [request.messages[0].text for request in self.requests]
-
-
-def parse(reply: Reply, sample: Sample) -> Reading:
-    return Reading(answer=reply.text or None, rule="whole")
-
-
-def right(reading: Reading, sample: Sample) -> float:
-    return float(reading.answer == sample.target)
-
-
-def sample_of(place: int, row: Row) -> Sample:
-    return Sample(id=row["id"], question=row["q"], target=row["a"], tags={"kind": row["kind"]})
-
-
-def benchmark(n: int = 10, **fields: Any) -> Benchmark:
-    def rows() -> Iterator[dict[str, str]]:
-        for i in range(n):
-            yield {"id": f"s{i}", "q": f"question {i}", "a": "yes", "kind": "ab"[i % 2]}
-
-    made: dict[str, Any] = {
-        "name": "tiny",
-        "asks": 1,
-        "data": Drawn("tiny", rows),
-        "sample": sample_of,
-        "prompt": lambda sample, history: (user(sample.question),),
-        "scorings": {
-            "official": Scoring(
-                version=1, source="ours", parse=parse, score=right, metrics={"accuracy": mean}
-            )
-        },
-        "break_down_by": ("kind",),
-        **fields,
-    }
-    return Benchmark(**made)
-
-
-def run(
-    out: Path, model: Model, made: Benchmark | None = None, *, concurrency: int = 4, **fields: Any
-) -> Finished:
-    opened = Opened(model=model, name=model.name, server=model.name, concurrency=concurrency)
-    plan = Plan(
-        benchmarks=[made or benchmark()],
-        models=[opened],
-        out=out,
-        **{"retry": QUICK, **fields},
-    )
-    return run_plan(plan)[0]
-
-
-def records(finished: Finished) -> list[ReplyRecord]:
-    return [record for record in Run(finished.run).replies() if isinstance(record, ReplyRecord)]
-
-
-def states(finished: Finished) -> dict[str, int]:
-    assert finished.result is not None
-    return finished.result.report.replies
+from tests.tiny import QUICK, Says, benchmark, parse, records, right, run, states
 
 
 def test_each_question_is_asked_once_and_scored(tmp_path: Path) -> None:
@@ -534,9 +450,9 @@ def test_a_changed_prompt_limit_is_another_run_and_the_field_is_named(tmp_path: 
     second = run(tmp_path, Says(lambda request: "yes"), max_tokens=64)
 
     assert second.run != first.run
-    assert second.notes == [
-        f"a new run: it differs from {first.run.name} in generation.max_tokens (64, was 512)"
-    ]
+    assert second.progress.notes == (
+        f"a new run: it differs from {first.run.name} in generation.max_tokens (64, was 512)",
+    )
 
 
 def test_two_benchmarks_on_one_server_share_its_limit(tmp_path: Path) -> None:

@@ -143,6 +143,20 @@ def test_a_cancelled_wait_gives_its_place_back() -> None:
     assert simulate(work) == 1
 
 
+def test_a_wait_that_is_cancelled_just_as_it_is_granted_gives_its_place_back() -> None:
+    async def work() -> int:
+        limiter = Limiter(1)
+        await limiter.acquire()
+        waiting = asyncio.create_task(limiter.acquire())
+        await asyncio.sleep(0)
+        limiter.release()
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        return limiter.in_flight
+
+    assert simulate(work) == 0
+
+
 def test_a_new_question_waits_for_those_under_way() -> None:
     async def work() -> list[str]:
         limiter = Limiter(1)

@@ -239,9 +239,11 @@ except StoreError as error:
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     n, _, message = out.stdout.partition(" ")
 
+    stored = (tmp_path / "replies.jsonl").read_bytes()
     run = loaded(tmp_path)
 
     assert "cannot be written" in message
+    assert stored.endswith(b"\n"), "nothing of the line that did not fit"
     assert int(n) > 10
     assert len(list(run.replies())) == int(n)
     assert not run.notes, "what was written of the last line has been cut off again"

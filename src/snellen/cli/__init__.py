@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from snellen import __version__
-from snellen.cli._exit import DONE, INTERRUPTED, WRONG_USE
+from snellen.cli._exit import DONE, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.errors import SnellenError
 
 VERBS: Mapping[str, str] = {
@@ -94,7 +94,10 @@ def cli(traceback: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    sys.exit(exit_code(sys.argv[1:]))
+    code = exit_code(sys.argv[1:])
+    if code == INTERRUPTED:
+        leave_at_once()
+    sys.exit(code)
 
 
 def exit_code(args: Sequence[str]) -> int:

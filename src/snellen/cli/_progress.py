@@ -21,8 +21,14 @@ class ProgressLines:
         self._terminal = sys.stderr.isatty()
         self._said: set[int] = set()
         self._next = monotonic() + FIRST
+        self._begun = False
 
     def __call__(self, runs: Sequence[Progress]) -> None:
+        if not self._begun:
+            self._begun = True
+            for run in runs:
+                for note in run.notes:
+                    print(plain(f"{run.name}: {note}"), file=sys.stderr, flush=True)
         if self._terminal:
             self._draw(runs)
             return

@@ -13,7 +13,7 @@ import msgspec
 from snellen import api, catalog, report
 from snellen.benchmark import Benchmark
 from snellen.cli import _parse
-from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
+from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
 from snellen.cli._progress import ProgressLines
@@ -148,7 +148,7 @@ def command(
     for benchmark in chosen:
         for note in benchmark.notes:
             _say(f"{benchmark.name}: {note}")
-    finished = api.run_plan(plan, ProgressLines())
+    finished = api.run_plan(plan, ProgressLines(), leave_at_once)
     results = [one.result for one in finished if one.result is not None]
     if as_json and no_score:
         put([{"name": one.progress.name, "run": str(one.run)} for one in finished])
@@ -194,11 +194,9 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
     unfinished = False
     for one in finished:
         name = one.progress.name
-        for note in one.notes:
-            _say(f"{name}: {note}")
         failed = one.progress.failed if one.result is None else one.result.failed
         if failed:
-            _say(f"{name}: {failed:,} questions have no reply")
+            _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if one.stopped:
             _say(f"{name}: stopped: {one.stopped}")
         if one.result is None:

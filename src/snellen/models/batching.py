@@ -52,6 +52,7 @@ class Batching:
         self._full = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
+        self._callers = 0
 
     async def generate(self, request: Request) -> Reply:
         """The reply to one request; a caller that is cancelled while it waits is not asked for.
@@ -63,20 +64,27 @@ class Batching:
             raise RuntimeError(f"{self.name} is closed")
         waiting = _Waiting(request, _size(request), asyncio.get_running_loop().create_future())
         self._queue.append(waiting)
+        self._callers += 1
         # The worker ends when the queue is empty: nothing of it outlives an event loop.
         if self._worker is None or self._worker.done():
             self._full = asyncio.Event()
             self._worker = asyncio.create_task(self._work())
         if len(self._queue) >= self._most:
             self._full.set()
-        return await waiting.reply
+        try:
+            return await waiting.reply
+        finally:
+            self._callers -= 1
 
     async def close(self) -> None:
-        """Answer what waits, then let the thread go; no further request is taken."""
+        """Answer what is waited for, then let the thread go; no further request is taken. A batch
+        for which nobody waits any more is not waited for here either."""
         self._closed = True
         if self._worker is not None and not self._worker.done():
-            await self._worker
-        self._thread.shutdown()
+            if not self._callers:
+                self._worker.cancel()
+            await asyncio.wait({self._worker})
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _work(self) -> None:
         while self._queue:

@@ -11,11 +11,12 @@ class Progress:
     """What one run has done so far. `total` counts (sample, repeat)s, as do `done` and `failed`.
 
     `score_sum / score_n` is the running mean of the headline scoring, where it scores single
-    samples.
+    samples. `notes` are to be said before anything else.
     """
 
     name: str
     total: int | None = None
+    notes: tuple[str, ...] = ()
     kept: int = 0
     done: int = 0
     failed: int = 0

@@ -7,17 +7,19 @@ samples that share media; turn n+1 of a sample waits for turn n.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from snellen.benchmark import Benchmark, History
 from snellen.content import Image, Video
 from snellen.datasets import Row
-from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
+from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.model import (
     Generates,
     Generation,
@@ -88,21 +90,35 @@ class Outcome:
 
 
 class Stop:
-    """Asks a run to end: no new questions, and after `grace` seconds none in flight either."""
+    """Asks a run to end: no new questions, and GRACE seconds later none in flight either.
+
+    A `patient` stop (a spent budget: what is in flight is paid) has no such limit, until another
+    follows that is not (a person who interrupts).
+    """
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.interrupted = False
-        self._event = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._hurrying = asyncio.Event()
 
-    def set(self, reason: str, *, interrupted: bool = False) -> None:
+    def set(self, reason: str, *, interrupted: bool = False, patient: bool = False) -> None:
         if self.reason is None:
             self.reason = reason
             self.interrupted = interrupted
-            self._event.set()
+            self._stopping.set()
+        if not patient:
+            self._hurrying.set()
+
+    @property
+    def hurried(self) -> bool:
+        return self._hurrying.is_set()
 
     async def wait(self) -> None:
-        await self._event.wait()
+        await self._stopping.wait()
+
+    async def wait_hurried(self) -> None:
+        await self._hurrying.wait()
 
 
 @dataclass(frozen=True)
@@ -172,7 +188,10 @@ class Asking:
             StoreError, DataError: the run cannot go on; what was stored stays.
         """
         flushing = asyncio.create_task(self._flush_every_second())
+        flushing.add_done_callback(self._note_crash)
         stopping = asyncio.create_task(self._stop.wait())
+        hurrying = asyncio.create_task(self._stop.wait_hurried())
+        timer = self._start_timer()
         try:
             async with self._limiter.pump:
                 starting = asyncio.create_task(self._start_groups())
@@ -180,13 +199,14 @@ class Asking:
                 starting.cancel()
                 await asyncio.wait({starting})
                 self._note_crash(starting)
-            while self._tasks and not self._stop.reason:
-                await asyncio.wait({*self._tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            # What a spent budget has paid for is waited for; a person who interrupts is not kept.
+            while self._tasks and not self._stop.hurried:
+                await asyncio.wait({*self._tasks, hurrying}, return_when=asyncio.FIRST_COMPLETED)
             if self._tasks:
-                await asyncio.wait(self._tasks, timeout=None if self._budget.spent() else GRACE)
+                await asyncio.wait(self._tasks, timeout=GRACE)
         finally:
-            left = [*self._tasks, flushing, stopping]
+            if timer is not None:
+                timer.cancel()
+            left = [*self._tasks, flushing, stopping, hurrying]
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
@@ -213,7 +233,9 @@ class Asking:
             slot = await self._limiter.acquire(new=True)
             if spent := self._budget.spent():
                 self._limiter.release()
-                self._stop.set(spent, interrupted=True)
+                if self._hooks.release:
+                    await self._hooks.release(group)
+                self._stop.set(spent, interrupted=True, patient=True)
                 return
             opening = _Opening(slot, group, self._settings.repeats)
             task = asyncio.create_task(self._group(group, opening))
@@ -295,31 +317,37 @@ class Asking:
         turn = 0
         while True:
             key = (sample.id, repeat, turn)
-            if not asked and self._benchmark.turns == 1 and self._run.has_reply(key):
+            finished = self._run.has_reply(key)
+            if finished and not self._run.lacks_question(key):
+                self._check_place(row, key)
+            if finished and self._benchmark.turns == 1 and not self._run.lacks_question(key):
                 self.progress.kept += 1
                 return
             request = self._request(sample, history, repeat)
             if request is None:
                 break
-            try:
-                ready = loaded(request)
-            except MediaError as error:
-                self._render(row, sample, key, request)
-                self._failed(key, "", error, attempt=1, media=[])
-                self.progress.failed += 1
-                return
-            known = self._run.final(key)
-            if known is not None and known.state != "failed":
+            if finished:
+                known = self._run.final(key)
+                assert known is not None
                 reply = known.as_reply()
+                if self._run.lacks_question(key):
+                    self._render(row, sample, key, _as_far_as_there(request))
             else:
+                try:
+                    request = loaded(request)
+                except MediaError as error:
+                    self._render(row, sample, key, request)
+                    self._failed(key, "", error, attempt=1, media=[])
+                    self.progress.failed += 1
+                    return
                 if self._stop.reason:
                     return
-                fresh = self._render(row, sample, key, ready)
+                fresh = self._render(row, sample, key, request)
                 asked = True
-                reply = await self._reply(key, ready, opening, [] if fresh else _seen(ready))
+                reply = await self._reply(key, request, opening, [] if fresh else _seen(request))
                 if reply is None:
                     return
-            history = (*history, (ready.messages, reply))
+            history = (*history, (request.messages, reply))
             turn += 1
         if asked and reply is not None:
             self.progress.done += 1
@@ -346,7 +374,7 @@ class Asking:
             slot = opening.take() or await self._limiter.acquire()
             opening.sent(*key[:2])
             if spent := self._budget.spent():
-                self._stop.set(spent, interrupted=True)
+                self._stop.set(spent, interrupted=True, patient=True)
             if self._stop.reason:
                 self._limiter.release()
                 return None
@@ -380,6 +408,11 @@ class Asking:
                 reply = await self._ask(request)
         except TimeoutError:
             error: ModelError = Overloaded(f"no reply within {self._settings.timeout:g} s")
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            error = Overloaded("the model gave the request up (its own task was cancelled)")
         except ModelError as caught:
             error = caught
         else:
@@ -451,9 +484,23 @@ class Asking:
     def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> bool:
         """Write the question's row, unless it has one; whether it was written."""
         if self._run.was_rendered(key):
+            self._check_place(row, key)
             return False
         self._run.append_question(_question(row, sample, key, request))
         return True
+
+    def _check_place(self, row: Row, key: Key) -> None:
+        """A first turn that the run has already, and not from this row, is another row's.
+
+        Raises:
+            DataError: two rows have one id.
+        """
+        if key[2] == 0 and not self._run.has_place(row.place):
+            raise DataError(
+                f"{self._benchmark.name}: row {row.place} of {self._benchmark.data.where} has the "
+                f"id {key[0]!r} of an earlier row. Ids must be unique: give each row its own. "
+                "Replies so far are kept."
+            )
 
     def _running_score(self, reply: Reply, sample: Sample) -> None:
         scoring = self._benchmark.scorings[self._benchmark.headline]
@@ -461,12 +508,21 @@ class Asking:
             return  # reading it would hold up the other requests
         if scoring.reads != self._benchmark.ask or reply.state == "refused":
             return
-        if sample.target is None and not sample.references:
+        if sample.hidden:
             return
         score = scoring.score(scoring.parse(reply, sample), sample)
         if score is not None:
             self.progress.score_sum += score
             self.progress.score_n += 1
+
+    def _start_timer(self) -> asyncio.TimerHandle | None:
+        """Ends the run when its time is spent, also in the middle of a wait."""
+        left = self._budget.seconds_left()
+        if left is None:
+            return None
+        said = f"the time budget of {self._budget.max_seconds:g} s is spent"
+        stop = partial(self._stop.set, said, interrupted=True)
+        return asyncio.get_running_loop().call_later(max(0.0, left), stop)
 
     async def _flush_every_second(self) -> None:
         loop = asyncio.get_running_loop()
@@ -487,13 +543,24 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         ranks = model
 
         async def rank(request: Request) -> Reply:
-            return Reply(choices=tuple(await ranks.rank(request)), stop="stop")
+            choices = tuple(await ranks.rank(request))
+            if not all(math.isfinite(choice.logprob) for choice in choices):
+                raise Rejected(f"{ranks.name} gives a choice a log-probability that is not finite")
+            return Reply(choices=choices, stop="stop")
 
         return rank
     raise UsageError(
         f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
         "`snellen list models` says what each back end can do."
     )
+
+
+def _as_far_as_there(request: Request) -> Request:
+    """The request with its media read, or as it is where one cannot be read any more."""
+    try:
+        return loaded(request)
+    except MediaError:
+        return request
 
 
 def _seen(request: Request) -> list[SeenMedia]:

@@ -91,6 +91,15 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         )
 
 
+def _utf8(text: str) -> str:
+    """The text, with `?` for halves of surrogate pairs: they have no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="replace").decode()
+    return text
+
+
 def reply_record(
     key: Key,
     request: str,
@@ -124,8 +133,8 @@ def reply_record(
         state=reply.state,
         at=at,
         attempt=attempt,
-        reply=reply.text,
-        reasoning=reply.reasoning,
+        reply=_utf8(reply.text),
+        reasoning=None if reply.reasoning is None else _utf8(reply.reasoning),
         stop=reply.stop,
         usage=None
         if usage is None

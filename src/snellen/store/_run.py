@@ -109,6 +109,8 @@ class Run:
         self._finals: dict[str | Key, int] = {}
         self._asked: set[str | Key] = set()
         self._finished = array("H")
+        self._unfinished: set[int] = set()
+        self._lost: set[str | Key] = set()
         self._readers: dict[str, LineReader] = {}
         self._writing = f"{REPLIES}.jsonl"
 
@@ -156,16 +158,20 @@ class Run:
             self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
         self._asked.clear()
         self._finished = array("H")
-        seen: set[str | Key] = set()
+        self._unfinished = set()
+        # Replies whose question is not (yet) found.
+        lost = {short for short, packed in self._finals.items() if not packed & 1}
         for question, _, _ in self._question_heads():
             short = _short(question.key)
             if self._finals.get(short, 1) & 1:
                 self._asked.add(short)
-            elif question.key[2] == 0 and short not in seen:
-                seen.add(short)
+                self._unfinished.add(question.place)
+            elif question.key[2] == 0 and short in lost:
                 missing = question.place + 1 - len(self._finished)
                 self._finished.extend([0] * missing)
                 self._finished[question.place] += 1
+            lost.discard(short)
+        self._lost = lost
 
     def final(self, key: Key) -> ReplyRecord | None:
         """The final record of a key: the last that is not `failed`, else the last."""
@@ -183,9 +189,26 @@ class Run:
         return not self._finals.get(_short(key), 1) & 1
 
     def finished_at(self, place: int) -> int:
-        """How many repeats of a row's first turn had a reply when the run was loaded; saves making
-        samples of finished rows."""
-        return self._finished[place] if place < len(self._finished) else 0
+        """How many repeats of a row's first turn had a reply when the run was loaded, 0 where one
+        had none; saves making samples of finished rows."""
+        if place >= len(self._finished) or place in self._unfinished:
+            return 0
+        return self._finished[place]
+
+    def has_place(self, place: int) -> bool:
+        """Whether the run, when it was loaded, had a question of this row."""
+        return place in self._unfinished or (
+            place < len(self._finished) and self._finished[place] > 0
+        )
+
+    def lacks_question(self, key: Key) -> bool:
+        """Whether the key has a reply, but its row in `questions.jsonl` was lost (a power cut)."""
+        return _short(key) in self._lost
+
+    @property
+    def lost_questions(self) -> int:
+        """How many replies cannot be scored, since their rows in `questions.jsonl` are lost."""
+        return len(self._lost)
 
     def was_rendered(self, key: Key) -> bool:
         """Whether `questions.jsonl` has a row for this key, of those that have no reply yet."""
@@ -236,6 +259,7 @@ class Run:
     def append_question(self, question: Question) -> None:
         self.folder.append(f"{QUESTIONS}.jsonl", _ENCODE(question))
         self._asked.add(_short(question.key))
+        self._lost.discard(_short(question.key))
 
     def append_reply(self, record: ReplyRecord) -> None:
         if not self._files or self._files[-1] != self._writing:

@@ -1,0 +1,288 @@
+"""Why a run ends before its last question, how soon, and what it keeps."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import snellen.runner._run as asking
+from snellen.api import Plan, evaluate, run_plan
+from snellen.api import ask as ask_once
+from snellen.catalog import Opened
+from snellen.errors import DataError, Overloaded, StoreError, UsageError
+from snellen.model import Reply, Request, Usage
+from snellen.models._profile import Prices, Profile
+from tests.tiny import Says, benchmark, records, run, states
+
+
+class Waits:
+    """Answers the first request at once and the others after `seconds`."""
+
+    name = "waits"
+
+    def __init__(self, seconds: float, *, interrupt_after: float | None = None) -> None:
+        self.seconds = seconds
+        self.asked = 0
+        self.interrupt_after = interrupt_after
+
+    async def generate(self, request: Request) -> Reply:
+        self.asked += 1
+        if self.asked == 1:
+            if self.interrupt_after is not None:
+                loop = asyncio.get_running_loop()
+                loop.call_later(self.interrupt_after, os.kill, os.getpid(), signal.SIGINT)
+            return Reply(text="yes", stop="stop")
+        await asyncio.sleep(self.seconds)
+        return Reply(text="yes", stop="stop")
+
+
+def test_what_a_spent_budget_has_paid_for_is_waited_for_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "GRACE", 0.05)
+
+    finished = run(tmp_path, Waits(0.5), benchmark(8), max_requests=4)
+
+    assert states(finished) == {"ok": 4}
+
+
+def test_an_interrupt_is_heeded_while_a_spent_budget_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "GRACE", 0.05)
+    started = time.monotonic()
+
+    finished = run(tmp_path, Waits(30, interrupt_after=0.2), benchmark(8), max_requests=4)
+
+    assert time.monotonic() - started < 15
+    assert states(finished) == {"ok": 1}
+    assert finished.interrupted
+
+
+def test_a_budget_holds_for_requests_that_are_sent_again(tmp_path: Path) -> None:
+    def busy(request: Request) -> str:
+        raise Overloaded("busy")
+
+    model = Says(busy)
+    run(tmp_path, model, benchmark(2), max_requests=3)
+
+    assert len(model.requests) == 3
+
+
+def test_the_time_budget_ends_a_run_in_the_middle_of_a_long_wait(tmp_path: Path) -> None:
+    def busy(request: Request) -> str:
+        raise Overloaded("busy", retry_after=30)
+
+    started = time.monotonic()
+    finished = run(tmp_path, Says(busy), benchmark(3), max_seconds=0.3)
+
+    assert time.monotonic() - started < 15
+    assert finished.stopped == "the time budget of 0.3 s is spent"
+    assert finished.interrupted
+
+
+def test_a_budget_of_money_needs_prices() -> None:
+    plan = Plan(benchmarks=[benchmark()], models=["baseline/first"], max_cost=1.0)
+    with pytest.raises(UsageError, match=r"give `prices` in the profile"):
+        run_plan(plan)
+
+
+@pytest.mark.parametrize(
+    ("usage", "asked", "why"),
+    [
+        (Usage(input=1_000_000, output=0), 3, "the budget of 5 is spent (6)"),
+        (None, 1, "the server does not say how many tokens a reply took"),
+        (Usage(input=1_000_000), 1, "the server does not say how many tokens a reply took"),
+    ],
+)
+def test_a_budget_of_money_is_kept_or_the_run_stops(
+    tmp_path: Path, usage: Usage | None, asked: int, why: str
+) -> None:
+    model = Says(lambda request: Reply(text="yes", stop="stop", usage=usage))
+    profile = Profile(prices=Prices(input=2.0, output=8.0))
+
+    finished = run(tmp_path, model, concurrency=1, max_cost=5.0, profile=profile)
+
+    assert len(model.requests) == asked
+    assert finished.stopped is not None and finished.stopped.startswith(why)
+
+
+def test_a_wait_that_a_server_asks_for_has_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LONGEST_RETRY_AFTER", 0.01)
+    times = iter(range(100))
+
+    def busy_once(request: Request) -> str:
+        if next(times) == 0:
+            raise Overloaded("busy", retry_after=1e9)
+        return "yes"
+
+    assert states(run(tmp_path, Says(busy_once), benchmark(2))) == {"ok": 2}
+
+
+def test_a_question_that_is_turned_away_for_ever_fails(tmp_path: Path) -> None:
+    def full(request: Request) -> str:
+        raise Overloaded("429", throttled=True)
+
+    model = Says(full)
+    finished = run(tmp_path, model, benchmark(1))
+
+    assert len(model.requests) == asking.TURNED_AWAY + 1
+    assert states(finished) == {"failed": 1}
+
+
+def test_failures_with_replies_between_them_do_not_end_a_run(tmp_path: Path) -> None:
+    def every_third(request: Request) -> str:
+        if int(request.messages[0].text.split()[1]) % 3 == 0:
+            return "yes"
+        raise Overloaded("busy")
+
+    retry = {"attempts": 1, "give_up": 3}
+    finished = run(tmp_path, Says(every_third), benchmark(30), concurrency=1, retry=retry)
+
+    assert finished.stopped is None
+    assert states(finished) == {"ok": 10, "failed": 20}
+
+
+def test_a_request_that_the_model_cancels_is_a_failure_and_not_lost(tmp_path: Path) -> None:
+    class Cancels:
+        name = "cancels"
+
+        async def generate(self, request: Request) -> Reply:
+            if "3" in request.messages[0].text:
+                raise asyncio.CancelledError
+            return Reply(text="yes", stop="stop")
+
+    finished = run(tmp_path, Cancels(), benchmark(6))
+
+    assert states(finished) == {"ok": 5, "failed": 1}
+
+
+def test_a_disk_that_cannot_flush_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = os.fsync
+
+    def broken(fd: int) -> None:
+        if os.readlink(f"/proc/self/fd/{fd}").endswith("replies.jsonl"):
+            raise OSError(5, "Input/output error")
+        flush(fd)
+
+    monkeypatch.setattr(asking, "GRACE", 0.05)
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StoreError, match="cannot be flushed to the disk"):
+        run(tmp_path, Waits(5), benchmark(4))
+
+
+def test_one_runs_crash_leaves_the_others_scored(tmp_path: Path) -> None:
+    class Breaks:
+        name = "breaks"
+
+        async def generate(self, request: Request) -> Reply:
+            raise ZeroDivisionError("a bug")
+
+    good = Says(lambda request: "yes", "good")
+    models = [Opened(model=m, name=m.name, server=m.name, concurrency=2) for m in (Breaks(), good)]
+    with pytest.raises(ZeroDivisionError):
+        run_plan(Plan(benchmarks=[benchmark()], models=models, out=tmp_path))
+
+    assert len(list(tmp_path.glob("tiny/good/*/report.json"))) == 1
+
+
+class Closes(Says):
+    closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_model_that_the_caller_opened_stays_open(tmp_path: Path) -> None:
+    model = Closes(lambda request: "yes")
+
+    evaluate(benchmark(), model, out=tmp_path)
+    ask_once(model, "?")
+
+    assert model.closed == 0
+
+
+LONG_BATCH = """
+import time
+
+class Long:
+    name = "long"
+
+    def generate_batch(self, requests):
+        time.sleep(60)
+        return ["A"] * len(requests)
+"""
+
+
+def test_a_second_ctrl_c_waits_for_no_thread(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text(LONG_BATCH)
+    rows = '{"question": "?", "A": "x", "B": "y", "answer": "A"}\n'
+    (tmp_path / "mine.jsonl").write_text(rows * 3)
+    ask = [sys.executable, "-m", "snellen", "run", "-m", "python:long.py:Long", "-b", "mine.jsonl"]
+    started = time.monotonic()
+    with subprocess.Popen(ask, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert any("in flight" in text for text in running.stderr)
+        running.send_signal(signal.SIGINT)
+        assert any("Ctrl-C again" in text for text in running.stderr)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+
+    assert time.monotonic() - started < 40
+
+
+def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from snellen.datasets import Drawn
+    from snellen.runner import _select
+
+    monkeypatch.setattr(_select, "CHECKED", 3)
+    names = ["a", "b", "c", "d", "b"]
+    rows = [
+        {"id": name, "q": f"question {i}", "a": "yes", "kind": "x"} for i, name in enumerate(names)
+    ]
+    doubled = benchmark(data=Drawn("tiny", lambda: iter(rows)))
+    model = Says(lambda request: "yes")
+
+    with pytest.raises(DataError, match=r"row 4 of tiny has the id 'b' of an earlier row"):
+        run(tmp_path, model, doubled, concurrency=1)
+    with pytest.raises(DataError, match=r"row 4 of tiny"):
+        run(tmp_path, model, doubled, concurrency=1)
+
+    assert len(model.requests) == 4
+
+
+def test_replies_longer_than_a_page_wait_for_the_report_with_their_score(tmp_path: Path) -> None:
+    model = Says(lambda request: "yes" * asking.LONG)
+
+    finished = run(tmp_path, model, benchmark(1))
+
+    assert finished.progress.score is None
+    assert states(finished) == {"ok": 1}
+
+
+def test_every_attempt_is_journaled_with_its_number(tmp_path: Path) -> None:
+    times = iter(range(10))
+
+    def busy_twice(request: Request) -> str:
+        if next(times) < 2:
+            raise Overloaded("busy")
+        return "yes"
+
+    finished = run(tmp_path, Says(busy_twice), benchmark(1))
+
+    assert [(one.attempt, one.state) for one in records(finished)] == [
+        (1, "failed"),
+        (2, "failed"),
+        (3, "ok"),
+    ]
