@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -310,6 +310,8 @@ def _prepare(
     settings = _settings(plan, benchmark)
     facts = benchmark.data.facts()
     opened = _open(plan, spec, benchmark, settings)
+    if opened.timed:
+        settings = replace(settings, timeout=None)
     identity = run_identity(benchmark, facts, opened, plan.profile, settings)
     run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
     if was == "new":

@@ -229,13 +229,14 @@ def _kebab(stem: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Opened:
     """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what
-    suits it (None: find out)."""
+    suits it (None: find out); `timed` says that it keeps the profile's time-outs itself."""
 
     model: Model
     name: str
     server: str
     revision: str | None = None
     concurrency: int | None = None
+    timed: bool = False
 
 
 def model(spec: str, profile: Profile | None = None) -> Opened:
@@ -265,6 +266,7 @@ def model(spec: str, profile: Profile | None = None) -> Opened:
             server=url,
             revision=profile.revision,
             concurrency=profile.concurrency,
+            timed=True,
         )
     if kind in ("python", "recorded") or f"{kind}/{name}" in MODELS:
         return _in_process(spec, kind, name, profile)

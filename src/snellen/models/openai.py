@@ -170,7 +170,7 @@ def _part(part: Part) -> dict[str, Any]:
         assert isinstance(image.source, bytes)
         head = orjson.dumps(f"data:{image.mime};base64,")[:-1]
         # Base64 needs no escapes: as a fragment it is not decoded, searched and encoded once more.
-        url = orjson.Fragment(head + b64encode(image.source) + b'"')
+        url = orjson.Fragment(b"".join((head, b64encode(image.source), b'"')))
         return {"type": "image_url", "image_url": {"url": url}}
     raise Rejected(
         "chat completions take text and images; this request has a video. "

@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 from snellen.benchmark import Benchmark, History
@@ -65,6 +65,7 @@ class Settings:
 
     `attempts` bounds how often one question is sent; the wait doubles from `backoff` seconds to
     `longest_wait`, unless the server names one.
+    `timeout` is for models that have none of their own (None: it has).
     After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left
     unasked.
     """
@@ -75,7 +76,7 @@ class Settings:
     attempts: int = 6
     backoff: float = 0.5
     longest_wait: float = 60.0
-    timeout: float = 1800.0
+    timeout: float | None = 1800.0
     give_up: int = 20
     prices: tuple[float, float] | None = None
 
@@ -349,6 +350,8 @@ class Asking:
                     return
             history = (*history, (request.messages, reply))
             turn += 1
+            if turn == self._benchmark.turns:
+                break
         if asked and reply is not None:
             self.progress.done += 1
             self._running_score(reply, sample)
@@ -404,8 +407,11 @@ class Asking:
         self.progress.requests += 1
         self._budget.requests += 1
         try:
-            async with asyncio.timeout(self._settings.timeout):
+            if self._settings.timeout is None:
                 reply = await self._ask(request)
+            else:
+                async with asyncio.timeout(self._settings.timeout):
+                    reply = await self._ask(request)
         except TimeoutError:
             error: ModelError = Overloaded(f"no reply within {self._settings.timeout:g} s")
         except asyncio.CancelledError:
@@ -618,4 +624,9 @@ def _shown(medium: Image | Video) -> ShownMedia:
 
 def _now() -> str:
     now = time.time()
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03d}Z"
+    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(now: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
