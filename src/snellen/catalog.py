@@ -114,6 +114,16 @@ def bundled(stem: str) -> Path | None:
     return ROWS / stem if (ROWS / stem).is_dir() else None
 
 
+def reads_data(spec: str) -> bool:
+    """Whether `data` means anything to what is named: a file of rows, or a benchmark of files.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    name = spec.partition(":")[0]
+    return name.endswith(OWN_DATA) or "/" in name or _reads_data(_resolve(name)[0])
+
+
 def _reads_data(stem: str) -> bool:
     """Whether a benchmark reads files; one that draws its own rows has no use for `find`."""
     return "find(" in (FOLDER / f"{stem}.py").read_text(encoding="utf-8")

@@ -311,3 +311,30 @@ def test_the_name_of_a_file_chooses_its_format(
 
 def test_a_report_is_found_by_its_file_too(snellen: Snellen, run: Path) -> None:
     assert snellen("report", run / "report.json", "--json").json["n"] == 3
+
+
+def test_data_is_for_the_benchmarks_that_read_some(snellen: Snellen, rows: Path) -> None:
+    ask = ("run", "-m", "baseline/first", "--limit", "2", "--json")
+
+    both = snellen(*ask, "-b", "eyechart", "-b", rows.name, "--data", ".")
+    alone = snellen(*ask, "-b", "eyechart", "--data", ".")
+
+    assert [one["n"] for one in both.json] == [2, 2]
+    assert alone.code == 2
+    assert "reads no data" in alone.err
+
+
+def test_all_runs_in_a_folder_are_reported(snellen: Snellen, rows: Path) -> None:
+    for model in ("baseline/first", "baseline/longest"):
+        snellen("run", "-m", model, "-b", rows.name)
+
+    shown = snellen("report", "runs", "--json")
+
+    assert sorted(one["model"] for one in shown.json) == ["baseline/first", "baseline/longest"]
+
+
+def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:
+    said = snellen("run", "-m", "baseline/first", "-b", rows.name, "--task", "mqc")
+
+    assert said.code == 2
+    assert "Did you mean 'mcq'?" in said.err

@@ -92,7 +92,9 @@ def own_data(
         UsageError: there is no such task, or no such field in `columns`.
     """
     if task is not None and task not in get_args(Task):
-        raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.")
+        close = get_close_matches(task, get_args(Task), n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.{hint}")
     if data is not None and not data.is_dir():
         raise DataError(f"{data} is no folder; --data names the folder that images lie in.")
     head = _head(path)

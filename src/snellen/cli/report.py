@@ -13,6 +13,7 @@ from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
 from snellen.errors import UsageError
 from snellen.result import Result
+from snellen.store import MANIFEST
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -33,8 +34,9 @@ PATH = click.Path(path_type=Path)
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @json_option
 def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_json: bool) -> int:
-    """Show the stored results of RUN folders; asks nobody and scores nothing."""
-    results = [api.load_run(run) for run in runs]
+    """Show the stored results of RUN folders, or of all runs in a folder; asks nobody and scores
+    nothing."""
+    results = [api.load_run(run) for given in runs for run in _runs(given)]
     ending = "" if output is None else output.suffix.removeprefix(".")
     form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
     if output is None and form == "terminal":
@@ -49,3 +51,12 @@ def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_js
         except OSError as error:
             raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
     return DONE
+
+
+def _runs(given: Path) -> Sequence[Path]:
+    """The run itself, or those in the folder: benchmark, model and identity lead to each."""
+    if not given.is_dir() or (given / MANIFEST).exists():
+        return [given]
+    levels = ("*", "*/*", "*/*/*")
+    found = sorted(path.parent for level in levels for path in given.glob(f"{level}/{MANIFEST}"))
+    return found or [given]

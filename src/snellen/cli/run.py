@@ -124,15 +124,18 @@ def command(
 
     The same command again asks only what has no reply yet.
     """
+    specs = list(dict.fromkeys(benchmarks))
+    # Where one of several reads data, the others, which draw their own, are not meant.
+    reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
     chosen = [
         catalog.benchmark(
             spec,
-            data=data,
+            data=data if spec in reading else None,
             task=task,
             columns=columns,
             options={"prompt": prompt} if prompt else None,
         )
-        for spec in dict.fromkeys(benchmarks)
+        for spec in specs
     ]
     _check_floors(floors, chosen, no_score=no_score)
     plan = api.Plan(
