@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
 from snellen.content import user
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
@@ -321,3 +321,70 @@ def test_rows_without_a_reply_and_without_an_answer_are_not_said_to_score() -> N
     found = report(made, {"a": "yes"})
 
     assert any(note.startswith("1 rows without a reply scored 0") for note in found.notes)
+
+
+# -- blind baselines
+
+
+def asked(id: str, target: str | None, n: int, references: tuple[str, ...] = ()) -> Sample:
+    return Sample(
+        id=id, question="?", choices=tuple("wxyz"[:n]), target=target, references=references
+    )
+
+
+def with_samples(samples: Sequence[Sample], **fields: Any) -> Benchmark:
+    by_id = {sample.id: sample for sample in samples}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        return ({"id": name} for name in by_id)
+
+    made = {
+        "data": Drawn("some", rows),
+        "sample": lambda place, row: by_id[row["id"]],
+        "break_down_by": (),
+        **fields,
+    }
+    return benchmark(**made)
+
+
+def test_chance_is_one_over_the_number_of_choices_and_the_constant_answer_its_share() -> None:
+    samples = [asked("a", "A", 4), asked("b", "B", 4), asked("c", "B", 2), asked("d", None, 4)]
+
+    found = report(with_samples(samples), {"a": "A"}).baselines
+
+    assert found is not None
+    assert found.chance == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3)
+    assert found.constant == pytest.approx(2 / 3)
+    assert found.answer is None, "A among four, B among two"
+
+
+def test_open_questions_have_a_constant_answer_and_no_chance() -> None:
+    samples = [asked("a", "yes", 0), asked("b", "yes", 0), asked("c", "no", 0)]
+
+    found = report(with_samples(samples), {"a": "yes"}).baselines
+
+    assert found is not None
+    assert found.constant == pytest.approx(2 / 3)
+    assert (found.chance, found.answer) == (None, "yes")
+
+
+def test_hidden_answers_have_no_baselines() -> None:
+    assert report(with_samples([asked("a", None, 4)]), {"a": "A"}).baselines is None
+
+
+def test_where_there_is_no_formula_blind_models_are_scored_like_any_other() -> None:
+    def all_right(columns: Columns) -> Estimate:
+        assert columns.score is not None
+        return Estimate(value=float(columns.score.min()), n=columns.n)
+
+    check = Check(says=lambda sample, answer: answer, wrong=lambda sample: "-", expect={})
+    samples = [asked(f"q{i}", "A", 4) for i in range(6)]
+    made = with_samples(
+        samples, scorings={"official": scoring(metrics={"all": all_right})}, check=check
+    )
+
+    found = report(made, {"q0": "B"}).baselines
+
+    assert found is not None
+    assert found.constant == 1.0, "always A gets all six"
+    assert found.chance == 0.0, "three models that draw among four do not"

@@ -6,13 +6,13 @@ Each is a table of replies by request digest, made here from the benchmark itsel
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 
 from snellen.benchmark import Benchmark, Check
 from snellen.errors import UsageError
 from snellen.model import Generation, Reply, loaded, request_digest
 from snellen.sample import Sample
+from snellen.scoring import Common, common_answer
 
 Say = Callable[[Sample], str]
 
@@ -42,9 +42,7 @@ def table(
 
 def right_answer(sample: Sample) -> str | None:
     """The target, or the answer that most people gave."""
-    if sample.target is not None:
-        return sample.target
-    return Counter(sample.references).most_common(1)[0][0] if sample.references else None
+    return common_answer(sample.target, sample.references)
 
 
 def oracle(check: Check) -> Say:
@@ -83,19 +81,14 @@ def most_frequent(benchmark: Benchmark) -> Say:
         UsageError: the benchmark's answers are hidden, or its file does not say in which words it
         wants them.
     """
-    counts: dict[int, Counter[str]] = {}
-    for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
-        answer = right_answer(sample)
-        if answer is not None:
-            counts.setdefault(len(sample.choices), Counter())[answer] += 1
+    samples = (benchmark.sample(row.place, row) for row in benchmark.data)
+    common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
-    if not counts or check is None:
+    if not common or check is None:
         raise UsageError(f"{benchmark.name} has no public answers to count.")
-    common = {choices: counter.most_common(1)[0][0] for choices, counter in counts.items()}
 
     def say(sample: Sample) -> str:
-        return check.says(sample, common.get(len(sample.choices), ""))
+        return check.says(sample, common.among(len(sample.choices)))
 
     return say
 

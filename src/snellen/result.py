@@ -85,6 +85,8 @@ def summary(result: Result) -> str:
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")
+    if baselines := blind(report):
+        lines.append(f"  {baselines}")
     replies = ", ".join(f"{n:,} {state}" for state, n in report.replies.items())
     lines.append(f"  {'replies':<10} {report.n:,}: {replies}")
     lines += [f"  note: {note}" for note in report.notes]
@@ -129,6 +131,22 @@ def shown(metric: MetricReport) -> Shown:
         said = f"{low} if all that is missing or refused were wrong, {high} if right"
         remark = f"{said}; {remark}" if remark else said
     return Shown(f"{number(metric.value)} {unit}".rstrip(), interval, f"{metric.n:,}", remark)
+
+
+def blind(report: Report) -> str:
+    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" where there are none."""
+    found = report.baselines
+    if found is None:
+        return ""
+    unit = next(iter(report.scorings[report.headline].metrics.values())).unit
+    said = "the most frequent answer" if found.answer is None else repr(found.answer)
+    parts = [(found.chance, "by chance"), (found.constant, f"always saying {said}")]
+    known = [f"{_amount(value, unit)} {how}" for value, how in parts if value is not None]
+    return f"blind baselines: {', '.join(known)}" if known else ""
+
+
+def _amount(value: float, unit: str) -> str:
+    return percent(value) if unit == "fraction" else f"{value:,.2f} {unit}".rstrip()
 
 
 def percent(fraction: float) -> str:

@@ -96,6 +96,16 @@ def test_other_scores_have_the_clustered_standard_error_and_students_t() -> None
     assert ends(found) == pytest.approx((0.31212494651072303, 0.4823194979337215), abs=1e-8)
 
 
+def test_an_interval_of_scores_from_0_to_1_stays_there() -> None:
+    nearly = np.array([1.0] * 11 + [0.5])
+
+    low, high = ends(mean(nearly, np.arange(12)))
+    above = ends(mean(nearly * 2, np.arange(12)))
+
+    assert low < nearly.mean() < high == 1.0
+    assert above[1] > 2.0, "scores above 1 are no fractions: nobody knows where they end"
+
+
 def test_few_clusters_that_differ_widen_the_interval_of_other_scores() -> None:
     # By hand: m = 0.868; 48 squares of 0.032² and 2 of 0.768² are S = 1.2288 in all, the squared
     # deviations of the squares 0.665636: 2 S² / 0.665636 = 4.537 degrees; t by scipy 1.17.1

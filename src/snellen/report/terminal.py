@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.report import _rows
-from snellen.result import Result, plain
+from snellen.result import Result, blind, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +40,8 @@ def show(result: Result, console: Console) -> None:
     """Show a result: headline, notes, categories, disagreements, what became of the replies."""
     report = result.report
     _table(console, _rows.title(result), _rows.HEADINGS, list(_rows.headline_rows(result)))
+    if baselines := blind(report):
+        _line(console, f" {baselines}")
     for note in report.notes:
         _line(console, f"note: {note}", style="yellow")
     for tag in report.breakdown:

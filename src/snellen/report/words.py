@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.report import _rows
-from snellen.result import Result, plain
+from snellen.result import Result, blind, plain
 from snellen.store import Run
 
 FILE = "report.md"
@@ -32,6 +32,8 @@ def _section(result: Result) -> str:
     report = result.report
     lines = [f"## {_text(_rows.title(result))}", ""]
     lines += _table(_rows.HEADINGS, list(_rows.headline_rows(result)))
+    if baselines := blind(report):
+        lines += ["", _text(baselines)]
     if report.notes:
         lines += ["", *(f"- note: {_text(note)}" for note in report.notes)]
     for tag in report.breakdown:

@@ -34,8 +34,8 @@ def mean(
 
     which is the linearised variance of a ratio (Cochran 1977, 3.12). The interval is Wilson's where
     every score is 0 or 1 and m ± t·stderr elsewhere; `docs/decisions/intervals.md` says what t
-    is and what coverage comes out. It is not cut to a range, which is not known here, but Wilson's
-    lies in [0, 1] by itself. `stderr` is None where the clusters do not differ: nothing is
+    is and what coverage comes out. Where all scores are in [0, 1] it is cut to that range, as the
+    mean cannot be elsewhere. `stderr` is None where the clusters do not differ: nothing is
     to be learnt about the error from them.
 
     Raises:
@@ -74,7 +74,10 @@ def mean(
         if stderr is None:
             return Estimate(value=value, n=n, reason="all clusters have the same mean")
         half = t_quantile(0.975, _degrees(sums, n_clusters)) * stderr
-        return Estimate(value=value, n=n, stderr=stderr, ci95=(value - half, value + half))
+        low, high = value - half, value + half
+        if score.min() >= 0 and score.max() <= 1:
+            low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
+        return Estimate(value=value, n=n, stderr=stderr, ci95=(low, high))
 
     rows = total**2 / float(weights @ weights)  # how many rows of equal weight they are worth
     if not 0 < value < 1:

@@ -1,8 +1,4 @@
-"""Scores stored replies; asks nobody.
-
-Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
-intervals, and what became of every single reply.
-"""
+"""Scores one reply after the other, then all of them together."""
 
 from __future__ import annotations
 
@@ -17,20 +13,19 @@ import msgspec
 from snellen.benchmark import (
     READING_STATES,
     Benchmark,
-    History,
     Missing,
     Reading,
     ReadingState,
     Scoring,
     reading_state,
 )
-from snellen.content import Image, Message, Part, Video
-from snellen.errors import DataError, UsageError
+from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
+from snellen.scoring._report import Baselines, Disagreement, MetricReport, Report, ScoringReport
 from snellen.stats import Estimate
-from snellen.store import FORMAT, REPORT, SCORES, Question, Run, ScoreRow
+from snellen.store import FORMAT, ScoreRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,63 +49,6 @@ REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
 )
 
 
-class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric as it is published; `bounds` are its values if all that is missing or refused were
-    wrong, or right."""
-
-    value: float | None
-    unit: str
-    n: int
-    stderr: float | None
-    ci95: tuple[float, float] | None
-    reason: str | None = None
-    bounds: tuple[float, float] | None = None
-
-
-class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one scoring made of all replies; `readings` sums to the report's n."""
-
-    version: int
-    source: str
-    metrics: dict[str, MetricReport]
-    readings: dict[str, int]
-
-
-class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples to which the headline scoring and another give different scores, by the two rules
-    that fired."""
-
-    scorings: tuple[str, str]
-    n: int
-    by_rule: dict[str, int]
-    examples: list[str]
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
-    × repeats).
-
-    `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of`
-    is the number of (sample, repeat)s that the whole
-    data set has, where fewer were asked.
-    """
-
-    format: int
-    benchmark: str
-    model: str
-    n: int
-    headline: str
-    replies: dict[str, int]
-    scorings: dict[str, ScoringReport]
-    breakdown: dict[str, list[str]]
-    disagreements: list[Disagreement]
-    notes: list[str]
-    identity: dict[str, Any]
-    incomplete: bool = False
-    asked_of: int | None = None
-    tokens: dict[str, int] = {}
-
-
 @dataclass(frozen=True)
 class Scored:
     """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
@@ -128,105 +66,11 @@ class Scored:
     usage: tuple[Usage, ...] = ()
 
 
-def score_run(
-    run: Run,
-    benchmark: Benchmark,
-    *,
-    scorings: Sequence[str] | None = None,
-    missing: Missing | None = None,
-) -> Report:
-    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
-
-    With some of the scorings alone nothing is written: the stored report has them all.
-
-    Raises:
-        UsageError: there is no scoring of that name.
-    """
-    manifest = run.manifest()
-    of = manifest.get("rows", 0) * manifest.get("repeats", 1)
-    scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
-    rows = scoring.rows(_of_run(run, benchmark))
-    if scorings is None:
-        run.folder.put_atomic(f"{SCORES}.jsonl", rows)
-    else:
-        for _ in rows:
-            pass
-    report = scoring.report(
-        model=manifest.get("model", ""),
-        identity=manifest.get("identity", {}),
-        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run)],
-        of=of,
-    )
-    if scorings is None:
-        pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
-        run.folder.put_atomic(REPORT, pretty + b"\n")
-    return report
-
-
-def _lost(run: Run) -> list[str]:
-    n = run.lost_questions
-    return [
-        f"{n:,} replies are not scored: their rows of questions.jsonl are lost; the run's command "
-        "writes them again"
-    ] * bool(n)
-
-
-def score_predictions(
-    benchmark: Benchmark,
-    replies: Mapping[str, str],
-    *,
-    where: str,
-    model: str = "",
-    notes: Sequence[str] = (),
-    scorings: Sequence[str] | None = None,
-    missing: Missing | None = None,
-) -> tuple[Report, bytes]:
-    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines
-    of `scores.jsonl`.
-
-    Raises:
-        DataError: no id of the replies is one of the benchmark's.
-        UsageError: there is no scoring of that name.
-    """
-    tally = Tally(benchmark, scorings, missing)
-    found = 0
-
-    def scored() -> Iterator[Scored]:
-        nonlocal found
-        for row in benchmark.data:
-            sample = benchmark.sample(row.place, row)
-            text = replies.get(sample.id)
-            if text is None:
-                yield Scored(sample, 0, "absent", None, benchmark.ask)
-            else:
-                found += 1
-                reply = Reply(text=text)
-                yield Scored(sample, 0, reply.state, reply, benchmark.ask)
-
-    rows = b"".join(tally.rows(scored()))
-    if not found:
-        first = ", ".join(map(repr, list(replies)[:3]))
-        raise DataError(
-            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
-            f"{benchmark.data.where}. "
-            "Is it this benchmark, and this split?"
-        )
-    said = list(notes)
-    if extra := len(replies) - found:
-        said.append(
-            f"{extra:,} replies of {where} are to questions that the data set does not have: "
-            "left out"
-        )
-    report = tally.report(
-        model=model,
-        identity={
-            "benchmark": benchmark.name,
-            "options": dict(benchmark.options),
-            "replies": where,
-        },
-        notes=said,
-    )
-    return report, rows
+def common_answer(target: str | None, references: Sequence[str]) -> str | None:
+    """The target, or the answer that most people gave."""
+    if target is not None or not references:
+        return target
+    return Counter(references).most_common(1)[0][0]
 
 
 class Tally:
@@ -271,6 +115,7 @@ class Tally:
         }
         self._targets: list[str | None] = []
         self._references: list[tuple[str, ...]] = []
+        self._choices = array("i")
         self._reply_states = bytearray()
         self._tokens: Counter[str] = Counter()
         self._errors: dict[str, tuple[int, str]] = {}
@@ -297,6 +142,7 @@ class Tally:
         notes: Sequence[str] = (),
         of: int = 0,
         incomplete: str | None = None,
+        baselines: Baselines | None = None,
     ) -> Report:
         """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete` says
         in words what is missing."""
@@ -341,7 +187,25 @@ class Tally:
             incomplete=bool(failed),
             asked_of=of if of > n else None,
             tokens=dict(self._tokens),
+            baselines=baselines,
         )
+
+    @property
+    def n(self) -> int:
+        return len(self._cluster)
+
+    @property
+    def has_references(self) -> bool:
+        """Whether any question has several people's answers."""
+        return any(self._references)
+
+    def right_answers(self) -> Iterator[tuple[int, str | None]]:
+        """For each row the number of choices, and the target or the answer that most people gave;
+        None where it is hidden."""
+        for choices, target, references in zip(
+            self._choices, self._targets, self._references, strict=True
+        ):
+            yield choices, common_answer(target, references)
 
     def _why_failed(self) -> list[str]:
         """The commonest reasons of failures, each with a question that it befell."""
@@ -369,6 +233,7 @@ class Tally:
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
         self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
+        self._choices.append(len(sample.choices))
         for usage in scored.usage:
             self._tokens["input"] += usage.input or 0
             self._tokens["output"] += usage.output or 0
@@ -650,83 +515,3 @@ def _objects(values: Sequence[object]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
-
-
-# -- a run's replies
-
-
-def _of_run(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
-    """The finished conversations of a run, in the data set's order."""
-    turns: list[Question] = []
-    for question in run.questions():
-        if turns and turns[-1].key[:2] != question.key[:2]:
-            yield from _conversation(run, benchmark, turns)
-            turns = []
-        turns.append(question)
-    if turns:
-        yield from _conversation(run, benchmark, turns)
-
-
-def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
-    """What became of one sample's turns; nothing while its last reply is still to come."""
-    sample = _sample(turns[0])
-    history: History = ()
-    reply: Reply | None = None
-    usage: list[Usage] = []
-    for question in turns:
-        record = run.final(question.key)
-        if record is None:
-            return
-        if record.state == "failed":
-            error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
-            told = tuple(usage)
-            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error, told)
-            return
-        reply = record.as_reply()
-        if reply.usage is not None:
-            usage.append(reply.usage)
-        if len(turns) > 1 or benchmark.turns != 1:
-            history = (*history, (_messages(question), reply))
-    if benchmark.turns == 1 or benchmark.request(sample, history) is None:
-        assert reply is not None
-        told = tuple(usage)
-        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask, None, told)
-
-
-def _sample(question: Question) -> Sample:
-    """The sample as it was asked; its media are references that nobody needs to open."""
-    return Sample(
-        id=question.key[0],
-        question=question.question,
-        choices=tuple(question.choices),
-        media=tuple(_medium(question, number) for number in range(len(question.media))),
-        target=question.target,
-        references=tuple(question.references),
-        tags=question.tags,
-        data=question.data,
-    )
-
-
-def _medium(question: Question, number: int) -> Image | Video:
-    shown = question.media[number]
-    if shown.kind == "video":
-        from pathlib import Path
-
-        return Video(
-            Path(shown.place),
-            start=shown.start or 0.0,
-            end=shown.end,
-            place=shown.place,
-            digest=shown.digest,
-        )
-    return Image(b"", place=shown.place, digest=shown.digest)
-
-
-def _messages(question: Question) -> tuple[Message, ...]:
-    messages = []
-    for role, parts in question.messages:
-        content: list[Part] = [
-            part if isinstance(part, str) else _medium(question, part) for part in parts
-        ]
-        messages.append(Message(role, tuple(content)))  # type: ignore[arg-type]
-    return tuple(messages)

@@ -1,0 +1,30 @@
+"""Scores stored replies; asks nobody.
+
+Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
+intervals, and what became of every single reply.
+"""
+
+from snellen.scoring._baselines import Common
+from snellen.scoring._report import (
+    Baselines,
+    Disagreement,
+    MetricReport,
+    Report,
+    ScoringReport,
+)
+from snellen.scoring._run import score_predictions, score_run
+from snellen.scoring._tally import Scored, Tally, common_answer
+
+__all__ = [
+    "Baselines",
+    "Common",
+    "Disagreement",
+    "MetricReport",
+    "Report",
+    "Scored",
+    "ScoringReport",
+    "Tally",
+    "common_answer",
+    "score_predictions",
+    "score_run",
+]

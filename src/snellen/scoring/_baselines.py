@@ -1,0 +1,122 @@
+"""What blind models would get: choices drawn at random, and one answer always."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from random import Random
+from string import ascii_uppercase
+
+from snellen.benchmark import Benchmark
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.scoring._report import Baselines
+from snellen.scoring._tally import Scored, Tally
+
+DRAWS = 3
+"""Blind models whose mean stands for chance, where it has no formula."""
+MOST = 20_000
+"""Samples beyond which a baseline that has no formula is left out: it would double the wait."""
+
+Say = Callable[[Sample], str]
+
+
+class Common:
+    """The most frequent right answer to questions with as many choices; `answers` are pairs of
+    number of choices and right answer, None where that is hidden."""
+
+    def __init__(self, answers: Iterable[tuple[int, str | None]]) -> None:
+        self._counts: dict[int, Counter[str]] = {}
+        for choices, answer in answers:
+            if answer is not None:
+                self._counts.setdefault(choices, Counter())[answer] += 1
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
+
+    def among(self, choices: int) -> str:
+        """The answer to a question with so many choices; "" where none is known."""
+        counter = self._counts.get(choices)
+        return counter.most_common(1)[0][0] if counter else ""
+
+    @property
+    def single(self) -> str | None:
+        """The answer, where it is the same whatever the number of choices."""
+        answers = {self.among(choices) for choices in self._counts}
+        return answers.pop() if len(answers) == 1 else None
+
+    @property
+    def share(self) -> float:
+        """How often it is right."""
+        right = sum(counter.most_common(1)[0][1] for counter in self._counts.values())
+        return right / sum(map(Counter.total, self._counts.values()))
+
+    @property
+    def chance(self) -> float | None:
+        """How often a choice drawn at random is right; None where a question has no choices."""
+        if 0 in self._counts:
+            return None
+        n = {choices: counter.total() for choices, counter in self._counts.items()}
+        return sum(count / choices for choices, count in n.items()) / sum(n.values())
+
+
+def baselines(
+    benchmark: Benchmark, tally: Tally, samples: Callable[[], Iterator[Sample]]
+) -> Baselines | None:
+    """The baselines of the headline's first metric on a tally's samples; None where nothing is
+    known to be right.
+
+    Where the metric is the mean of scores and a question has one right answer, chance is the mean
+    of 1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
+    reply in the words that the prompt asks for, and are scored as any other.
+    """
+    common = Common(tally.right_answers())
+    name = benchmark.headline
+    metric, function = next(iter(benchmark.scorings[name].metrics.items()))
+    if not common or benchmark.ask != "generate":
+        return None
+    if function is mean and not tally.has_references:
+        return Baselines(chance=common.chance, constant=common.share, answer=common.single)
+    check = benchmark.check
+    if check is None or tally.n > MOST:
+        return None
+    says = check.says
+    alone = replace(
+        benchmark,
+        break_down_by=(),
+        scorings={name: replace(benchmark.scorings[name], metrics={metric: function})},
+    )
+
+    def value(say: Say) -> float | None:
+        blind = Tally(alone)
+        for _ in blind.rows(_said(say, samples())):
+            pass
+        return blind.report(model="", identity={}).scorings[name].metrics[metric].value
+
+    def constant(sample: Sample) -> str:
+        return says(sample, common.among(len(sample.choices)))
+
+    draws = range(DRAWS) if common.chance is not None else ()
+    drawn = [found for draw in draws if (found := value(_random(says, draw))) is not None]
+    return Baselines(
+        chance=sum(drawn) / len(drawn) if drawn else None,
+        constant=value(constant),
+        answer=common.single,
+    )
+
+
+def _said(say: Say, samples: Iterator[Sample]) -> Iterator[Scored]:
+    return (Scored(sample, 0, "ok", Reply(text=say(sample), stop="stop")) for sample in samples)
+
+
+def _random(says: Callable[[Sample, str], str], draw: int) -> Say:
+    drawing = Random(f"chance {draw}")
+
+    def say(sample: Sample) -> str:
+        letters = ascii_uppercase[: len(sample.choices)]
+        lettered = sample.target is not None and sample.target in letters
+        return says(sample, drawing.choice(letters if lettered else sample.choices))
+
+    return say

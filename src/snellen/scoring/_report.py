@@ -1,0 +1,78 @@
+"""A report: what became of every reply, and what each scoring makes of them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric as it is published; `bounds` are its values if all that is missing or refused were
+    wrong, or right."""
+
+    value: float | None
+    unit: str
+    n: int
+    stderr: float | None
+    ci95: tuple[float, float] | None
+    reason: str | None = None
+    bounds: tuple[float, float] | None = None
+
+
+class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What one scoring made of all replies; `readings` sums to the report's n."""
+
+    version: int
+    source: str
+    metrics: dict[str, MetricReport]
+    readings: dict[str, int]
+
+
+class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples to which the headline scoring and another give different scores, by the two rules
+    that fired."""
+
+    scorings: tuple[str, str]
+    n: int
+    by_rule: dict[str, int]
+    examples: list[str]
+
+
+class Baselines(msgspec.Struct, frozen=True, kw_only=True):
+    """What the headline's first metric gives blind models on the same questions.
+
+    `chance` is its expected value for choices drawn at random, None where a question has none;
+    `constant` for the answer that is most often right among questions with as many choices, which
+    is `answer` where it is always the same.
+    """
+
+    chance: float | None
+    constant: float | None
+    answer: str | None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
+    × repeats).
+
+    `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of`
+    is the number of (sample, repeat)s that the whole
+    data set has, where fewer were asked.
+    """
+
+    format: int
+    benchmark: str
+    model: str
+    n: int
+    headline: str
+    replies: dict[str, int]
+    scorings: dict[str, ScoringReport]
+    breakdown: dict[str, list[str]]
+    disagreements: list[Disagreement]
+    notes: list[str]
+    identity: dict[str, Any]
+    incomplete: bool = False
+    asked_of: int | None = None
+    tokens: dict[str, int] = {}
+    baselines: Baselines | None = None

@@ -1,0 +1,206 @@
+"""The replies of a run folder, or of somebody's predictions, scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from snellen.benchmark import Benchmark, History, Missing
+from snellen.content import Image, Message, Part, Video
+from snellen.errors import DataError
+from snellen.model import Reply, Usage
+from snellen.sample import Sample
+from snellen.scoring._baselines import baselines
+from snellen.scoring._report import Report
+from snellen.scoring._tally import Scored, Tally
+from snellen.store import REPORT, SCORES, Question, Run
+
+
+def score_run(
+    run: Run,
+    benchmark: Benchmark,
+    *,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+) -> Report:
+    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
+
+    With some of the scorings alone nothing is written: the stored report has them all.
+
+    Raises:
+        UsageError: there is no scoring of that name.
+    """
+    manifest = run.manifest()
+    of = manifest.get("rows", 0) * manifest.get("repeats", 1)
+    scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
+    rows = scoring.rows(_of_run(run, benchmark))
+
+    def samples() -> Iterator[Sample]:
+        return (scored.sample for scored in _of_run(run, benchmark))
+
+    if scorings is None:
+        run.folder.put_atomic(f"{SCORES}.jsonl", rows)
+    else:
+        for _ in rows:
+            pass
+    report = scoring.report(
+        baselines=baselines(benchmark, scoring, samples),
+        model=manifest.get("model", ""),
+        identity=manifest.get("identity", {}),
+        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run)],
+        of=of,
+    )
+    if scorings is None:
+        pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
+        run.folder.put_atomic(REPORT, pretty + b"\n")
+    return report
+
+
+def _lost(run: Run) -> list[str]:
+    n = run.lost_questions
+    return [
+        f"{n:,} replies are not scored: their rows of questions.jsonl are lost; the run's command "
+        "writes them again"
+    ] * bool(n)
+
+
+def score_predictions(
+    benchmark: Benchmark,
+    replies: Mapping[str, str],
+    *,
+    where: str,
+    model: str = "",
+    notes: Sequence[str] = (),
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+) -> tuple[Report, bytes]:
+    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines
+    of `scores.jsonl`.
+
+    Raises:
+        DataError: no id of the replies is one of the benchmark's.
+        UsageError: there is no scoring of that name.
+    """
+    tally = Tally(benchmark, scorings, missing)
+    found = 0
+
+    def samples() -> Iterator[Sample]:
+        return (benchmark.sample(row.place, row) for row in benchmark.data)
+
+    def scored() -> Iterator[Scored]:
+        nonlocal found
+        for sample in samples():
+            text = replies.get(sample.id)
+            if text is None:
+                yield Scored(sample, 0, "absent", None, benchmark.ask)
+            else:
+                found += 1
+                reply = Reply(text=text)
+                yield Scored(sample, 0, reply.state, reply, benchmark.ask)
+
+    rows = b"".join(tally.rows(scored()))
+    if not found:
+        first = ", ".join(map(repr, list(replies)[:3]))
+        raise DataError(
+            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
+            f"{benchmark.data.where}. "
+            "Is it this benchmark, and this split?"
+        )
+    said = list(notes)
+    if extra := len(replies) - found:
+        said.append(
+            f"{extra:,} replies of {where} are to questions that the data set does not have: "
+            "left out"
+        )
+    report = tally.report(
+        baselines=baselines(benchmark, tally, samples),
+        model=model,
+        identity={
+            "benchmark": benchmark.name,
+            "options": dict(benchmark.options),
+            "replies": where,
+        },
+        notes=said,
+    )
+    return report, rows
+
+
+# -- a run's replies
+
+
+def _of_run(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
+    """The finished conversations of a run, in the data set's order."""
+    turns: list[Question] = []
+    for question in run.questions():
+        if turns and turns[-1].key[:2] != question.key[:2]:
+            yield from _conversation(run, benchmark, turns)
+            turns = []
+        turns.append(question)
+    if turns:
+        yield from _conversation(run, benchmark, turns)
+
+
+def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
+    """What became of one sample's turns; nothing while its last reply is still to come."""
+    sample = _sample(turns[0])
+    history: History = ()
+    reply: Reply | None = None
+    usage: list[Usage] = []
+    for question in turns:
+        record = run.final(question.key)
+        if record is None:
+            return
+        if record.state == "failed":
+            error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
+            told = tuple(usage)
+            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error, told)
+            return
+        reply = record.as_reply()
+        if reply.usage is not None:
+            usage.append(reply.usage)
+        if len(turns) > 1 or benchmark.turns != 1:
+            history = (*history, (_messages(question), reply))
+    if benchmark.turns == 1 or benchmark.request(sample, history) is None:
+        assert reply is not None
+        told = tuple(usage)
+        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask, None, told)
+
+
+def _sample(question: Question) -> Sample:
+    """The sample as it was asked; its media are references that nobody needs to open."""
+    return Sample(
+        id=question.key[0],
+        question=question.question,
+        choices=tuple(question.choices),
+        media=tuple(_medium(question, number) for number in range(len(question.media))),
+        target=question.target,
+        references=tuple(question.references),
+        tags=question.tags,
+        data=question.data,
+    )
+
+
+def _medium(question: Question, number: int) -> Image | Video:
+    shown = question.media[number]
+    if shown.kind == "video":
+        from pathlib import Path
+
+        return Video(
+            Path(shown.place),
+            start=shown.start or 0.0,
+            end=shown.end,
+            place=shown.place,
+            digest=shown.digest,
+        )
+    return Image(b"", place=shown.place, digest=shown.digest)
+
+
+def _messages(question: Question) -> tuple[Message, ...]:
+    messages = []
+    for role, parts in question.messages:
+        content: list[Part] = [
+            part if isinstance(part, str) else _medium(question, part) for part in parts
+        ]
+        messages.append(Message(role, tuple(content)))  # type: ignore[arg-type]
+    return tuple(messages)
