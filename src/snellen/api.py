@@ -29,14 +29,26 @@ from snellen.model import Generates, Generation, Model, Reply, Request
 from snellen.models._profile import Profile
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
-from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
+from snellen.runner import (
+    Asking,
+    Budget,
+    Limiter,
+    Progress,
+    Reuse,
+    Settings,
+    Stop,
+    check,
+    select,
+)
 from snellen.scoring import score_predictions, score_run
-from snellen.store import Run, open_run
+from snellen.store import ReplyRecord, Run, open_run
 
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
 SHOWN_EVERY = 0.25
 """Seconds between two showings of the progress."""
+SAME_MODEL = ("model", "model_revision", "profile")
+"""What two runs must have alike for a reply of one to be one of the other."""
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
 
@@ -44,12 +56,15 @@ RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfu
 class Plan:
     """Benchmarks × models, and how they are asked; the fields are those of `evaluate`.
 
-    `models` are names, or (name, model) where the caller has opened one.
+    `models` are names, or models that the caller has opened. `profiles` are those of single
+    models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
+    has to the very same request, of the same model, is taken from there.
     """
 
     benchmarks: Sequence[Benchmark]
     models: Sequence[str | catalog.Opened]
     profile: Profile = field(default_factory=Profile)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
     out: Path = Path("runs")
     limit: int | None = None
     sample: int | None = None
@@ -64,9 +79,14 @@ class Plan:
     max_requests: int | None = None
     max_cost: float | None = None
     max_seconds: float | None = None
+    reuse: Sequence[Path] = ()
     synthetic: bool = False
     command: Sequence[str] = ()
     retry: Mapping[str, Any] = field(default_factory=dict)
+
+    def profile_of(self, model: str) -> Profile:
+        """The profile of a model, by its name."""
+        return self.profiles.get(model, self.profile)
 
 
 @dataclass(frozen=True)
@@ -238,10 +258,13 @@ def run_plan(
     Raises:
         SnellenError: something that the caller can mend; runs under way have kept what they had.
     """
-    if plan.max_cost is not None and plan.profile.prices is None:
-        raise UsageError(
-            "--max-cost needs to know what tokens cost: give `prices` in the profile (--profile)."
-        )
+    for spec in plan.models:
+        name = spec if isinstance(spec, str) else spec.name
+        if plan.max_cost is not None and plan.profile_of(name).prices is None:
+            raise UsageError(
+                f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
+                "(--profile)."
+            )
     return run_async(_run_plan(plan, show, at_once))
 
 
@@ -307,12 +330,13 @@ def _prepare(
 ) -> _Job:
     """Everything up to the first request: the data is read and checked, the folder locked, its
     replies known."""
-    settings = _settings(plan, benchmark)
+    profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
+    settings = _settings(plan, profile, benchmark)
     facts = benchmark.data.facts()
-    opened = _open(plan, spec, benchmark, settings)
+    opened = _open(profile, spec, benchmark, settings)
     if opened.timed:
         settings = replace(settings, timeout=None)
-    identity = run_identity(benchmark, facts, opened, plan.profile, settings)
+    identity = run_identity(benchmark, facts, opened, profile, settings)
     run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
     if was == "new":
         try:
@@ -322,7 +346,7 @@ def _prepare(
             raise
     stack.enter_context(run.folder.lock())
     stack.callback(run.close)
-    run.put_manifest(_manifest(plan, benchmark, facts, opened, identity, run, was))
+    run.put_manifest(_manifest(plan, profile, benchmark, facts, opened, identity, run, was))
     run.load()
     selection = select(
         benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
@@ -345,6 +369,7 @@ def _prepare(
         budget=budget,
         stop=stop,
         progress=progress,
+        reuse=_reuse(plan, identity, stack),
     )
     ours = isinstance(spec, str)
     return _Job(benchmark, opened.model, run, asking, stop, progress, ours)
@@ -356,8 +381,44 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
     return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
 
 
-def _settings(plan: Plan, benchmark: Benchmark) -> Settings:
-    profile = plan.profile
+def _reuse(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
+    """The replies of the runs to reuse that are this model's.
+
+    Raises:
+        UsageError: none of them is.
+    """
+    if not plan.reuse:
+        return None
+    tables = []
+    others = []
+    for path in plan.reuse:
+        run = Run(path)
+        other = run.manifest()["identity"]
+        if any(identity[field] != other.get(field) for field in SAME_MODEL):
+            others.append(f"{path} ({other.get('model')})")
+            continue
+        run.load()
+        stack.callback(run.close)
+        records = (record for record in run.replies() if isinstance(record, ReplyRecord))
+        keys = {record.request: record.key for record in records if record.state != "failed"}
+        tables.append((run, keys))
+    if not tables:
+        raise UsageError(
+            f"--reuse: of another model, revision or profile than {identity['model']}: "
+            f"{', '.join(others)}."
+        )
+
+    def reply(digest: str) -> tuple[str, Reply] | None:
+        for run, keys in tables:
+            record = run.final(keys[digest]) if digest in keys else None
+            if record is not None and record.request == digest and record.state != "failed":
+                return str(run.path), record.as_reply()
+        return None
+
+    return reply
+
+
+def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
     if profile.token_floor is not None:
         most = max(most, profile.token_floor)
@@ -376,12 +437,12 @@ def _settings(plan: Plan, benchmark: Benchmark) -> Settings:
 
 
 def _open(
-    plan: Plan, spec: str | catalog.Opened, benchmark: Benchmark, settings: Settings
+    profile: Profile, spec: str | catalog.Opened, benchmark: Benchmark, settings: Settings
 ) -> catalog.Opened:
     if not isinstance(spec, str):
         return spec
     if spec != "baseline/most-frequent":
-        return catalog.model(spec, plan.profile)
+        return catalog.model(spec, profile)
     from snellen.models.recorded import Recorded
 
     replies = dummies.table(
@@ -427,6 +488,7 @@ def run_identity(
 
 def _manifest(
     plan: Plan,
+    profile: Profile,
     benchmark: Benchmark,
     facts: Facts,
     opened: catalog.Opened,
@@ -441,7 +503,7 @@ def _manifest(
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": [_without_secrets(word) for word in plan.command],
         "server": _without_secrets(opened.server),
-        "profile": _told(plan.profile),
+        "profile": _told(profile),
         "limit": plan.limit,
         "sample": plan.sample,
         "concurrency": plan.concurrency or opened.concurrency or "auto",

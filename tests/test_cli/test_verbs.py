@@ -51,8 +51,9 @@ def test_what_is_quick_loads_nothing_that_is_slow(words: str) -> None:
 def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None:
     found = snellen("list", "--json").json
 
-    assert set(found) == {"benchmarks", "models", "metrics"}
+    assert set(found) == {"benchmarks", "suites", "models", "metrics"}
     assert {"eyechart", "mathvision"} <= {one["name"] for one in found["benchmarks"]}
+    assert {"suite:quick", "suite:core"} <= {one["name"] for one in found["suites"]}
     assert {"openai/NAME", "baseline/reader"} <= {one["name"] for one in found["models"]}
     assert {"mean", "acuity"} <= {one["name"] for one in found["metrics"]}
     assert all(one["title"] for kind in found.values() for one in kind)

@@ -18,7 +18,7 @@ WRONG = [
     ("show eyechart:size=3", "eyechart has no option 'size'; it has seed, n, tasks"),
     ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
     ("list everything", "'everything' is not one of"),
-    ("run -b eyechart", "Missing option '-m'"),
+    ("run -b eyechart", "a model \\(-m\\) is missing"),
     ("run -m baseline/first -b nothing.jsonl", "nothing.jsonl: there is no such file of rows"),
     (
         "run -m baseline/frist -b mine.jsonl",

@@ -70,6 +70,8 @@ def line(run: Progress) -> str:
     parts.append(f"{finished:,}" if run.total is None else f"{finished:,}/{run.total:,}")
     if run.kept:
         parts.append(f"{run.kept:,} kept")
+    if run.reused:
+        parts.append(f"{run.reused:,} reused")
     parts.append(f"{run.rate:.1f}/s")
     if run.finished is None and run.seconds_left is not None:
         parts.append(f"{duration(run.seconds_left)} left")

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import click
 
-from snellen import catalog
+from snellen import catalog, suites
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 
+KINDS = ["benchmarks", "suites", "models", "metrics"]
+
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["benchmarks", "models", "metrics"]), required=False)
+@click.argument(
+    "what", type=click.Choice(["benchmarks", "suites", "models", "metrics"]), required=False
+)
 @json_option
 def command(what: str | None, as_json: bool) -> int:
-    """List benchmarks, models, metrics; by default all three."""
+    """List benchmarks, suites, models, metrics; by default all of them."""
     found = {
         "benchmarks": [(entry.name, entry.title) for entry in catalog.entries()],
+        "suites": [
+            (f"{suites.PREFIX}{name}", f"{suite.title} ({', '.join(suite.benchmarks)})")
+            for name, suite in suites.SUITES.items()
+        ],
         "models": [(name, words) for name, (_, words) in catalog.MODELS.items()],
         "metrics": list(catalog.metrics()),
     }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from snellen import api, catalog, report
+from snellen import api, catalog, report, suites
 from snellen.benchmark import Benchmark
-from snellen.cli import _parse
+from snellen.cli import _parse, _plan
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
@@ -27,12 +28,19 @@ SECONDS = "connect=S,first=S,total=S"
 
 
 @click.command("run")
+@click.argument(
+    "plan_file",
+    required=False,
+    is_eager=True,
+    type=PATH,
+    callback=_plan.use,
+    metavar="[PLAN.toml]",
+)
 @click.option(
     "-m",
     "--model",
     "models",
     multiple=True,
-    required=True,
     metavar="MODEL",
     help="A model's name (`snellen list models`); repeatable.",
 )
@@ -41,9 +49,9 @@ SECONDS = "connect=S,first=S,total=S"
     "--benchmark",
     "benchmarks",
     multiple=True,
-    required=True,
     metavar="BENCH",
-    help="A benchmark with options (`mathvision:split=testmini`), or a file of rows; repeatable.",
+    help="A benchmark with options (`mathvision:split=testmini`), a file of rows, or a suite "
+    "(`suite:quick`, `suite:mine.toml`); repeatable.",
 )
 @click.option("--data", type=PATH, help="Where the rows are; `synthetic`: the bundled ones.")
 @click.option(
@@ -93,6 +101,13 @@ SECONDS = "connect=S,first=S,total=S"
     type=click.Choice(["wrong", "excluded"]),
     help="What failed questions count as; by default they are in no mean.",
 )
+@click.option(
+    "--reuse",
+    type=PATH,
+    multiple=True,
+    metavar="RUN",
+    help="Take replies to the very same requests from this run of the same model; repeatable.",
+)
 @click.option("--no-score", is_flag=True, help="Ask and store only.")
 @click.option(
     "--fail-under",
@@ -104,6 +119,7 @@ SECONDS = "connect=S,first=S,total=S"
 )
 @json_option
 def command(
+    plan_file: Path | None,
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
     data: Path | None,
@@ -122,9 +138,13 @@ def command(
 ) -> int:
     """Ask each MODEL each BENCH's questions, store the replies, score and report.
 
-    The same command again asks only what has no reply yet.
+    PLAN.toml holds the same options by their long names, with underscores; flags win. The same
+    command again asks only what has no reply yet.
     """
-    specs = list(dict.fromkeys(benchmarks))
+    if not models or not benchmarks:
+        lacking = "a model (-m)" if not models else "a benchmark (-b)"
+        raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
+    specs = suites.expanded(benchmarks)
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
     chosen = [
@@ -138,10 +158,15 @@ def command(
         for spec in specs
     ]
     _check_floors(floors, chosen, no_score=no_score)
+    flagged = partial(_flagged, base_url=base_url, api_key_env=api_key_env, timeout=timeout)
     plan = api.Plan(
         benchmarks=chosen,
         models=list(dict.fromkeys(models)),
-        profile=_profile(profile_file, base_url, api_key_env, timeout),
+        profile=flagged(read_profile(profile_file) if profile_file else Profile()),
+        profiles={
+            name: flagged(profile)
+            for name, profile in click.get_current_context().meta.get(_plan.PROFILES, {}).items()
+        },
         score=not no_score,
         max_seconds=max_time,
         synthetic=str(data) == catalog.SYNTHETIC,
@@ -175,14 +200,14 @@ def _check_floors(
             raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
 
 
-def _profile(
-    file: Path | None,
+def _flagged(
+    profile: Profile,
+    *,
     base_url: str | None,
     api_key_env: str | None,
     timeout: Mapping[str, float],
 ) -> Profile:
-    """The file's profile, with the flags over it."""
-    profile = read_profile(file) if file else Profile()
+    """A profile with the flags over it."""
     return msgspec.structs.replace(
         profile,
         base_url=base_url or profile.base_url,

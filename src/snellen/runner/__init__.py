@@ -3,7 +3,7 @@
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
-from snellen.runner._run import Asking, Hooks, Outcome, Settings, Stop
+from snellen.runner._run import Asking, Hooks, Outcome, Reuse, Settings, Stop
 from snellen.runner._select import Selection, check, chosen, sample_of, select
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Limiter",
     "Outcome",
     "Progress",
+    "Reuse",
     "Selection",
     "Settings",
     "Stop",

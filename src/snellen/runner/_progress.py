@@ -18,6 +18,7 @@ class Progress:
     total: int | None = None
     notes: tuple[str, ...] = ()
     kept: int = 0
+    reused: int = 0
     done: int = 0
     failed: int = 0
     requests: int = 0

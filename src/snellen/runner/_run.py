@@ -47,6 +47,8 @@ from snellen.store import (
 )
 
 Group = list[tuple[Row, Sample]]
+Reuse = Callable[[str], tuple[str, Reply] | None]
+"""The reply to a request, by its digest, that another run has, and that run's folder."""
 
 GRACE = 10.0
 """Seconds for which a stopped run waits for the replies under way."""
@@ -166,6 +168,7 @@ class Asking:
         stop: Stop,
         progress: Progress,
         hooks: Hooks | None = None,
+        reuse: Reuse | None = None,
     ) -> None:
         self._benchmark = benchmark
         self._run = run
@@ -175,6 +178,7 @@ class Asking:
         self._budget = budget
         self._stop = stop
         self._hooks = hooks or Hooks()
+        self._reuse = reuse
         self.progress = progress
         self._ask = _asker(benchmark, model)
         self._random = random.Random(os.getpid())
@@ -371,6 +375,12 @@ class Asking:
     ) -> Reply | None:
         """The reply to one request, asked again while that may help; every attempt is journaled."""
         digest = request_digest(request)
+        if self._reuse is not None and (there := self._reuse(digest)) is not None:
+            opening.sent(*key[:2])
+            where, reply = there
+            self._store(key, digest, reply, 1, media, reused=where)
+            self.progress.reused += 1
+            return reply
         attempt = turned_away = 0
         while True:
             attempt += 1
@@ -450,15 +460,35 @@ class Asking:
     def _succeeded(
         self, key: Key, digest: str, reply: Reply, attempt: int, media: list[SeenMedia]
     ) -> None:
-        kind: Literal["reply", "rank"] = "rank" if self._benchmark.ask == "rank" else "reply"
-        self._run.append_reply(
-            reply_record(key, digest, _now(), reply=reply, attempt=attempt, kind=kind, media=media)
-        )
+        self._store(key, digest, reply, attempt, media)
         self._failing = 0
         self._budget.pay(reply.usage, self._settings.prices)
         if reply.usage is not None:
             self.progress.input_tokens += reply.usage.input or 0
             self.progress.output_tokens += reply.usage.output or 0
+
+    def _store(
+        self,
+        key: Key,
+        digest: str,
+        reply: Reply,
+        attempt: int,
+        media: list[SeenMedia],
+        reused: str | None = None,
+    ) -> None:
+        kind: Literal["reply", "rank"] = "rank" if self._benchmark.ask == "rank" else "reply"
+        self._run.append_reply(
+            reply_record(
+                key,
+                digest,
+                _now(),
+                reply=reply,
+                kind=kind,
+                attempt=attempt,
+                media=media,
+                reused=reused,
+            )
+        )
 
     def _failed(
         self,

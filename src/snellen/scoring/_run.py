@@ -147,24 +147,40 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
     history: History = ()
     reply: Reply | None = None
     usage: list[Usage] = []
+    reused = False
     for question in turns:
         record = run.final(question.key)
         if record is None:
             return
         if record.state == "failed":
             error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
-            told = tuple(usage)
-            yield Scored(sample, question.key[1], "failed", None, benchmark.ask, error, told)
+            yield Scored(
+                sample,
+                question.key[1],
+                "failed",
+                None,
+                benchmark.ask,
+                error=error,
+                usage=tuple(usage),
+            )
             return
         reply = record.as_reply()
+        reused |= record.reused is not None
         if reply.usage is not None:
             usage.append(reply.usage)
         if len(turns) > 1 or benchmark.turns != 1:
             history = (*history, (_messages(question), reply))
     if benchmark.turns == 1 or benchmark.request(sample, history) is None:
         assert reply is not None
-        told = tuple(usage)
-        yield Scored(sample, turns[0].key[1], reply.state, reply, benchmark.ask, None, told)
+        yield Scored(
+            sample,
+            turns[0].key[1],
+            reply.state,
+            reply,
+            benchmark.ask,
+            usage=tuple(usage),
+            reused=reused,
+        )
 
 
 def _sample(question: Question) -> Sample:

@@ -64,6 +64,7 @@ class Scored:
     kind: Kind = "generate"
     error: str | None = None
     usage: tuple[Usage, ...] = ()
+    reused: bool = False
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
@@ -104,7 +105,7 @@ class Tally:
             else:
                 self._columns[name] = _Growing()
         self._states: Counter[str] = Counter()
-        self._refused = 0
+        self._refused = self._reused = 0
         self._clusters: dict[str, int] = {}
         self._last_id: str | None = None
         self._last_cluster = -1
@@ -163,6 +164,8 @@ class Tally:
         if self._missing:
             counted = "as wrong" if self._missing == "wrong" else "in no mean"
             said.append(f"--missing {self._missing}: questions without a reply count {counted}")
+        if self._reused:
+            said.append(f"{self._reused:,} replies were taken from another run (--reuse)")
         if self._refused:
             said.append(
                 f"{self._refused:,} replies were withheld by the service and count as wrong"
@@ -223,6 +226,7 @@ class Tally:
     def _add(self, scored: Scored) -> Iterator[ScoreRow]:
         sample = scored.sample
         self._states[scored.state] += 1
+        self._reused += scored.reused
         self._refused += scored.state == "refused" and not sample.hidden
         self._reply_states.append(REPLY_STATES.index(scored.state))
         if scored.error is not None:

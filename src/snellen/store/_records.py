@@ -51,7 +51,7 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One attempt's outcome, a line of `replies*.jsonl`. No `media`: they were those of the key's
-    row in `questions.jsonl`."""
+    row in `questions.jsonl`. `reused` is the folder of the run that the reply was taken from."""
 
     format: int
     key: Key
@@ -69,6 +69,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     error: Failure | None = None
     media: list[SeenMedia] = []
     session: str | None = None
+    reused: str | None = None
 
     def as_reply(self) -> Reply:
         """The reply as scorings read it."""
@@ -110,6 +111,7 @@ def reply_record(
     kind: Literal["reply", "rank"] = "reply",
     attempt: int = 1,
     media: list[SeenMedia] | None = None,
+    reused: str | None = None,
 ) -> ReplyRecord:
     """The record of one attempt: what came, or why nothing did."""
     if reply is None:
@@ -149,6 +151,7 @@ def reply_record(
         ),
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],
         media=media or [],
+        reused=reused,
     )
 
 

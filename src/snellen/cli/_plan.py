@@ -1,0 +1,82 @@
+"""A plan: the options of `snellen run` in a TOML file, and its models with their profiles."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from snellen.errors import UsageError
+from snellen.models._profile import Profile
+
+PROFILES = "profiles"
+"""Where a plan's profiles wait in click's context."""
+
+
+def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+    """Make a plan's fields the defaults of the options of the same names; flags win.
+
+    Raises:
+        UsageError: it cannot be read, or has a field that is no option.
+    """
+    if path is None:
+        return None
+    try:
+        plan = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML file: {error}.") from error
+    options = {_named(one): one for one in ctx.command.params if isinstance(one, click.Option)}
+    if strange := sorted(set(plan) - set(options)):
+        raise UsageError(
+            f"{path}: no option {', '.join(map(repr, strange))}; a plan has {', '.join(options)}."
+        )
+    ctx.meta[PROFILES] = _take_profiles(plan, path)
+    ctx.default_map = {
+        str(options[name].name): _as_flags(options[name], value) for name, value in plan.items()
+    }
+    return path
+
+
+def _named(option: click.Option) -> str:
+    """An option's name in a plan: that of its flag, with underscores; lists have the plural."""
+    names = {"models": "models", "benchmarks": "benchmarks"}
+    flag = max(option.opts, key=len).lstrip("-").replace("-", "_")
+    return names.get(str(option.name), flag)
+
+
+def _as_flags(option: click.Option, value: Any) -> Any:
+    """A field's value as the flag would have it: tables are NAME=VALUE pairs."""
+    if not isinstance(value, Mapping):
+        return value
+    pairs = [f"{name}={one}" for name, one in value.items()]
+    return pairs if option.multiple else ",".join(pairs)
+
+
+def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
+    """The profiles of models that are tables; in the plan their names are left."""
+    profiles = {}
+    names = []
+    for model in plan.get("models", []):
+        if isinstance(model, Mapping):
+            fields = dict(model)
+            name = fields.pop("name", None)
+            if not isinstance(name, str):
+                raise UsageError(f"{path}: a model has no name.")
+            try:
+                profiles[name] = msgspec.convert(fields, Profile)
+            except msgspec.ValidationError as error:
+                known = ", ".join(Profile.__struct_fields__)
+                raise UsageError(
+                    f"{path}: {name}: {error}. A model has a name and {known}."
+                ) from error
+            model = name
+        names.append(model)
+    if "models" in plan:
+        plan["models"] = names
+    return profiles

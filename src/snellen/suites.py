@@ -1,0 +1,76 @@
+"""Suites: benchmarks that are asked together, by one name or in a small file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from snellen.errors import CatalogError, UsageError
+
+PREFIX = "suite:"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A name's benchmarks, with what they are for."""
+
+    title: str
+    benchmarks: Sequence[str]
+
+
+SUITES: Mapping[str, Suite] = {
+    "quick": Suite("minutes, nothing to download: where a model stops reading", ("eyechart",)),
+    "core": Suite(
+        "perception, knowledge and reasoning over images",
+        ("eyechart", "mathvision:split=testmini"),
+    ),
+}
+
+
+def expanded(names: Sequence[str]) -> list[str]:
+    """The benchmarks that names stand for, each once: `suite:core`, `suite:mine.toml` or a
+    benchmark's own name.
+
+    A suite's file holds `benchmarks = ["eyechart", "mathvision:split=testmini"]`, and a `title` if
+    it likes.
+
+    Raises:
+        CatalogError: no suite of that name. UsageError: a file that is no suite.
+    """
+    return list(dict.fromkeys(one for name in names for one in _benchmarks(name)))
+
+
+def _benchmarks(name: str) -> Iterator[str]:
+    if not name.startswith(PREFIX):
+        yield name
+        return
+    suite = name.removeprefix(PREFIX)
+    if suite in SUITES:
+        yield from SUITES[suite].benchmarks
+    elif suite.endswith(".toml"):
+        yield from _from_file(Path(suite))
+    else:
+        close = get_close_matches(suite, SUITES, n=1)
+        hint = f" Did you mean {PREFIX}{close[0]}?" if close else ""
+        known = f"{', '.join(SUITES)}, and files ({PREFIX}mine.toml)"
+        raise CatalogError(f"no suite {suite!r}; there are {known}.{hint}")
+
+
+def _from_file(path: Path) -> Sequence[str]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CatalogError(f"{path}: the suite cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML file: {error}.") from error
+    names = found.get("benchmarks")
+    strange = sorted(set(found) - {"benchmarks", "title"})
+    if strange or not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise UsageError(
+            f"{path} is no suite: it has {', '.join(found) or 'nothing'}; a suite has benchmarks = "
+            '["eyechart", "mathvision:split=testmini"], and a title if it likes.'
+        )
+    return names

@@ -1,0 +1,137 @@
+"""Plans and suites: several models and benchmarks by one name, or in one file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Answer, Asked, said, serving
+from tests.test_cli.conftest import Snellen, written
+
+
+def result(text: str) -> dict[str, float]:
+    """Name of the model → accuracy."""
+    found = json.loads(text)
+    found = found if isinstance(found, list) else [found]
+    return {
+        one["model"]: one["scorings"]["default"]["metrics"]["accuracy"]["value"] for one in found
+    }
+
+
+def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "mine.jsonl", "AAB")
+    bodies: list[dict[str, object]] = []
+
+    def answer(asked: Asked) -> Answer:
+        bodies.append(json.loads(asked.body))
+        return said("B")
+
+    with serving(answer) as server:
+        model = f'name = "openai/m", base_url = "{server.url}", top_p = 0.5'
+        (tmp_path / "plan.toml").write_text(
+            f"""
+            benchmarks = ["mine.jsonl"]
+            limit = 2
+            max_tokens = 7
+            models = ["baseline/first", {{{model}}}]
+            """
+        )
+        done = snellen("run", "plan.toml", "--limit", "3", "--json")
+
+    assert result(done.out) == {
+        "baseline/first": pytest.approx(2 / 3),
+        "openai/m": pytest.approx(1 / 3),
+    }
+    assert {(body["top_p"], body["max_tokens"]) for body in bodies} == {(0.5, 7)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("benchmark = ['eyechart']", r"no option 'benchmark'; a plan has models, benchmarks"),
+        ("models = [{base_url = 'x'}]", "a model has no name"),
+        ("models = [{name = 'a', prize = 1}]", "unknown field `prize`"),
+        ("benchmarks = [", "is no TOML file"),
+        ("limit = 0\nmodels=['baseline/first']\nbenchmarks=['eyechart']", "--limit"),
+        ("models = ['baseline/first']", "a benchmark \\(-b\\) is missing"),
+    ],
+)
+def test_a_plan_that_is_wrong_is_told_where(
+    snellen: Snellen, tmp_path: Path, text: str, message: str
+) -> None:
+    import re
+
+    (tmp_path / "plan.toml").write_text(text)
+
+    wrong = snellen("run", "plan.toml")
+
+    assert wrong.code == 2
+    assert re.search(message, wrong.err), wrong.err
+    assert "Traceback" not in wrong.err
+
+
+def test_a_suite_of_ones_own_stands_for_its_benchmarks(snellen: Snellen, tmp_path: Path) -> None:
+    written(tmp_path / "one.jsonl", "AAB")
+    written(tmp_path / "two.jsonl", "BB")
+    (tmp_path / "both.toml").write_text('benchmarks = ["one.jsonl", "two.jsonl"]')
+
+    done = snellen("run", "-m", "baseline/first", "-b", "suite:both.toml", "--json")
+
+    assert [one["benchmark"] for one in json.loads(done.out)] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("suite:quik", "Did you mean suite:quick?"),
+        ("suite:gone.toml", "the suite cannot be read"),
+        ("suite:wrong.toml", "is no suite: it has models"),
+    ],
+)
+def test_a_suite_that_is_none_is_told(
+    snellen: Snellen, tmp_path: Path, name: str, message: str
+) -> None:
+    (tmp_path / "wrong.toml").write_text("models = []")
+
+    wrong = snellen("run", "-m", "baseline/first", "-b", name)
+
+    assert wrong.code == 2
+    assert message in wrong.err
+
+
+def test_every_suite_names_benchmarks_that_there_are() -> None:
+    from snellen import catalog
+    from snellen.suites import SUITES
+
+    for suite in SUITES.values():
+        for name in suite.benchmarks:
+            assert catalog.benchmark(name).name == name.partition(":")[0]
+
+
+def test_replies_of_another_run_are_taken_for_the_very_same_requests(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "some.jsonl", "AA")
+    written(tmp_path / "more.jsonl", "AAB")
+    asked: list[Asked] = []
+
+    def answer(question: Asked) -> Answer:
+        asked.append(question)
+        return said("A")
+
+    with serving(answer) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "--json")
+        first = snellen(*ask, "-b", "some.jsonl").json
+        again = snellen(*ask, "-b", "more.jsonl", "--reuse", first["run"])
+        other = snellen(*ask, "-b", "more.jsonl", "--reuse", first["run"], "--max-tokens", "9")
+        wrong = snellen("run", "-m", "baseline/first", "-b", "more.jsonl", "--reuse", first["run"])
+
+    assert len(asked) == 2 + 1 + 3
+    assert again.json["n"] == 3
+    assert "2 replies were taken from another run (--reuse)" in again.json["notes"]
+    assert "2 reused" in again.err
+    assert not any("another run" in note for note in other.json["notes"])
+    assert wrong.code == 2
+    assert "of another model, revision or profile than baseline/first" in wrong.err
