@@ -88,7 +88,7 @@ def test_the_time_budget_ends_a_run_in_the_middle_of_a_long_wait(tmp_path: Path)
 
 def test_a_budget_of_money_needs_prices() -> None:
     plan = Plan(benchmarks=[benchmark()], models=["baseline/first"], max_cost=1.0)
-    with pytest.raises(UsageError, match=r"give `prices` in the profile"):
+    with pytest.raises(UsageError, match=r"baseline/first.s tokens cost: give `prices`"):
         run_plan(plan)
 
 

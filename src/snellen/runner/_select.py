@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
+from time import monotonic
 
 from snellen.benchmark import Benchmark
 from snellen.datasets import Row
@@ -13,8 +14,9 @@ from snellen.errors import DataError
 from snellen.sample import Sample
 
 CHECKED = 20_000
-"""Rows that are read before the first question; those behind them are checked when they are
-asked."""
+CHECK_SECONDS = 0.5
+"""At most so many rows are read before the first question, and for so long; those behind them are
+checked when they are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +53,16 @@ def sample_of(benchmark: Benchmark, row: Row) -> Sample:
 
 
 def check(benchmark: Benchmark) -> None:
-    """Read the rows once, before anything is asked: all, or as many as take no noticeable time.
+    """Read the rows once, before anything is asked: all, or as many as take no time to speak of.
 
     Raises:
         DataError: there are no rows, one cannot be read, or two have the same id.
     """
     seen: dict[str, int] = {}
+    until = monotonic() + CHECK_SECONDS
     for row in islice(benchmark.data, CHECKED):
+        if monotonic() > until:
+            break
         sample = sample_of(benchmark, row)
         before = seen.setdefault(sample.id, row.place)
         if before != row.place:
