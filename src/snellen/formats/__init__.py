@@ -1,0 +1,5 @@
+"""Other tools' files, in (`predictions`) and out; each module is one kind."""
+
+from snellen.formats._answered import Answered
+
+__all__ = ["Answered"]

@@ -1,75 +1,341 @@
-"""Anybody's predictions: a file of rows with an id and a reply, in JSONL, JSON, CSV or TSV, gzipped
-or not."""
+"""Anybody's predictions: a file of rows with an id and a reply, or a folder of such files.
+
+Rows are read from JSONL, JSON (a list; `{id: reply}`; `{id: {...}}`), CSV, TSV, each gzipped or
+not, and XLSX: what VLMEvalKit, lmms-eval and LLaVA write, and what benchmarks' authors publish.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from snellen.datasets import rows_of
 from snellen.errors import DataError
+from snellen.formats._cells import EXACT, LONGEST, NoText
+from snellen.formats._json import KEYS, VALUES, NotRows
+from snellen.formats._rows import KINDS, Named, kind_of, rows_of
 
-IDS = ("id", "index", "question_id", "questionId", "sample", "pid", "qid")
-REPLIES = ("response", "prediction", "reply", "output", "answer", "text", "model_output")
+IDS = (
+    *(KEYS, "id", "index", "question_id", "questionId", "sample", "pid", "qid", "sample_id"),
+    *("doc_id", "image_id"),
+)
+REPLIES = (
+    *(VALUES, "response", "prediction", "reply", "output", "model_output", "model_prediction"),
+    *("pred", "caption", "filtered_resps", "resps", "text", "answer"),
+)
+ALSO_DATA: Mapping[str, Collection[str]] = {
+    "answer": (),
+    "text": ("prompt", "answer_id", "model_id"),
+}
+"""Columns that data sets have too, for what is right and for the question: read as replies only
+where a row has nothing beside them but ids, or has one of these columns, as LLaVA's answers do."""
+LMMS_REPLIES = ("filtered_resps", "resps")
+LMMS_ID = "doc_id"
+FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
+"""How VLMEvalKit and lmms-eval write down that a model gave no reply."""
+LOOKED_AT = 100
+"""Rows whose fields tell the columns: a row that failed may lack the reply's."""
+LMMS_NAME = re.compile(r"\d{8}_\d{6}_samples_(?P<task>.+)")
+WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Replies by sample id, and what had to be said while reading them."""
+    """Replies by sample id, and what had to be said while reading them.
+
+    `named` is what the file's name may mean, as (model, data set), the longest data set's name
+    first: a hint, which `{model}_{dataset}.xlsx` alone cannot decide. `row_numbers` says that the
+    ids are places of rows in lmms-eval's copy of the data, from 0; `targets` is what it took for
+    right, by these, by which the order of the rows can be checked.
+    """
 
     replies: Mapping[str, str]
     where: str
     notes: Sequence[str]
+    named: Sequence[tuple[str, str]] = ()
+    row_numbers: bool = False
+    targets: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(path: Path) -> Predictions:
-    """The predictions of a file.
+def read(
+    path: Path, *, ids: str | None = None, replies: str | None = None, only: str | None = None
+) -> Predictions:
+    """The predictions of a file, or of a folder of files that each have a part of them.
+
+    `ids` and `replies` name the columns, where they are not what is usual or there are several;
+    `a.b` is the field b of the object a. `only` takes the files of a folder that match it
+    (`*/output.json`).
 
     Raises:
-        DataError: the file cannot be read, has no column of ids or of replies, or gives one id two
+        DataError: a file cannot be read, has no column of ids or of replies, or gives one id two
         replies.
+        UsageError: it is a spreadsheet, and its extra is not installed.
     """
-    replies: dict[str, str] = {}
-    notes: list[str] = []
-    columns: tuple[str, str] | None = None
-    doubled = without = 0
-    for row in rows_of(path):
-        if columns is None:
-            columns = (_column(path, row, IDS, "ids"), _column(path, row, REPLIES, "replies"))
-            notes.append(f"ids read from {columns[0]!r}, replies from {columns[1]!r}")
-        name, text = row.get(columns[0]), row.get(columns[1])
-        if name is None:
-            raise DataError(f"{path.name}: row {row.place} has no {columns[0]!r}.")
-        if text is None:
-            without += 1
+    if path.is_dir():
+        return _folder(path, ids, replies, only)
+    return _merged([_file(path, path.name, ids, replies)], path.name, _named(path), [])
+
+
+@dataclass
+class _Part:
+    """What one file says: for each row its id, its reply and its place."""
+
+    name: str
+    columns: tuple[str, str]
+    notes: list[str]
+    said: list[tuple[str, str | None, str]] = field(default_factory=list)
+    targets: dict[str, str] = field(default_factory=dict)
+
+
+# -- one file
+
+
+def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _Part:
+    rows = rows_of(path)
+    first = list(islice(rows, LOOKED_AT))
+    present = list(dict.fromkeys(chain.from_iterable(row for _, row in first)))
+    reply = replies or _column(name, present, _reply_columns(present), "replies", REPLIES)
+    # VLMEvalKit's own key is the index, and some of its data sets have an id too.
+    known = ("index", *IDS) if reply == "prediction" else IDS
+    key = ids or _column(name, present, [c for c in known if c in present], "ids", IDS)
+    for column in (key, reply):
+        if not any(_has(row, column) for _, row in first):
+            raise NotRows(f"{name}: no column {column!r}. It has {_listed(present)}.")
+    part = _Part(name, (key, reply), [_columns_note(key, reply, present)])
+    _read_rows(part, chain(first, rows))
+    return part
+
+
+def _read_rows(part: _Part, rows: Iterable[Named]) -> None:
+    key, reply = part.columns
+    lost: dict[str, list[str]] = {}
+    counted: Counter[str] = Counter()
+    for place, row in rows:
+        value, said = _at(row, key), _at(row, reply)
+        if value in (None, "") and said in (None, ""):
+            counted["empty"] += 1
             continue
-        if not isinstance(text, str):
-            text = str(text)
-        if (before := replies.get(str(name))) is None:
-            replies[str(name)] = text
-        elif before == text:
-            doubled += 1
-        else:
+        name = _id(value, part.name, place, key)
+        if reply in LMMS_REPLIES:
+            said = _one_response(said, part.name, place)
+        if isinstance(said, NoText | list | dict):
+            why = said.why if isinstance(said, NoText) else f"a {type(said).__name__}, not text"
+            lost.setdefault(why, []).append(place)
+            said = None
+        text = None if said is None else str(said)
+        if text is not None and HALF_CHARACTER.search(text):
+            text = HALF_CHARACTER.sub("\ufffd", text)
+            counted["half"] += 1
+        if text is not None and text.startswith(FAILED):
+            counted["failed"] += 1
+            text = None
+        counted["number"] += isinstance(said, bool | int | float)
+        counted["cut"] += text is not None and len(text) == LONGEST
+        part.said.append((name, text, place))
+        if key == LMMS_ID and isinstance(row.get("target"), str):
+            part.targets[name] = row["target"]
+    part.notes += _notes(counted, lost)
+    if part.said and all(WHOLE_FLOAT.fullmatch(name) for name, _, _ in part.said):
+        part.said = [(name.removesuffix(".0"), text, place) for name, text, place in part.said]
+        part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
+
+
+def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for why, places in lost.items():
+        yield (
+            f"{len(places):,} rows hold {why}, where the reply should be (first: {places[0]}): "
+            "read as rows without a reply"
+        )
+    words = {
+        "failed": "say that the model could not be reached: read as rows without a reply",
+        "number": "have a number or a truth value for a reply: read as Python writes it",
+        "cut": f"have a reply of {LONGEST:,} characters, where spreadsheets cut: likely not whole",
+        "half": "have half a character in the reply: read as the replacement character",
+        "empty": "have neither id nor reply: left out",
+    }
+    yield from (f"{counted[what]:,} rows {said}" for what, said in words.items() if counted[what])
+
+
+def _id(value: object, file: str, place: str, column: str) -> str:
+    match value:
+        case float() if abs(value) >= EXACT:
             raise DataError(
-                f"{path.name}: the id {name!r} has two replies, the second in row "
-                f"{row.place}. Keep one of them."
+                f"{file}: {place} has the id {value!r}, a number that the file's writer has "
+                "rounded. Write ids as text."
             )
-    if not replies:
-        raise DataError(f"{path.name}: no row has a reply.")
-    if doubled:
-        notes.append(f"{doubled:,} rows say again what an earlier row said: counted once")
-    if without:
-        notes.append(f"{without:,} rows have an id and no reply")
-    return Predictions(replies, path.name, notes)
+        case float() if value.is_integer():
+            return str(int(value))
+        case int() | float():
+            return str(value)
+        case str() if value:
+            return value
+        case NoText():
+            held = value.why
+        case _:
+            held = "nothing" if value in (None, "") else f"a {type(value).__name__}"
+    raise DataError(f"{file}: {place} holds {held} in {column!r}, where its id should be.")
 
 
-def _column(path: Path, row: Mapping[str, Any], names: Iterable[str], what: str) -> str:
-    for name in names:
-        if name in row:
-            return name
-    raise DataError(
-        f"{path.name}: no column of {what}. It has {', '.join(row)}; {what} are looked for in "
-        f"{', '.join(names)}."
+def _one_response(value: object, file: str, place: str) -> object:
+    """lmms-eval's lists of one response, one or two deep."""
+    while isinstance(value, list):
+        if len(value) != 1:
+            raise DataError(
+                f"{file}: {place} has {len(value)} responses: choices ranked by their likelihood, "
+                "or repeats. Files with one reply a question can be read."
+            )
+        value = value[0]
+    return value
+
+
+# -- columns
+
+
+def _reply_columns(present: Sequence[str]) -> list[str]:
+    found = [column for column in REPLIES if column in present and column not in ALSO_DATA]
+    if found:
+        return found
+    return [
+        column
+        for column, beside in ALSO_DATA.items()
+        if column in present
+        and (set(present) <= {*IDS, column} or not set(present).isdisjoint(beside))
+    ]
+
+
+def _column(
+    file: str, present: Sequence[str], found: Sequence[str], what: str, known: Sequence[str]
+) -> str:
+    if found:
+        return found[0]
+    doubtful = [column for column in ALSO_DATA if what == "replies" and column in present]
+    if doubtful:
+        raise NotRows(
+            f"{file}: {doubtful[0]!r} may be what is right or what was asked, and no other column "
+            f"is known to hold replies. It has {_listed(present)}. Name the column of replies."
+        )
+    looked_for = ", ".join(column for column in known if column not in (KEYS, VALUES))
+    raise NotRows(
+        f"{file}: no column of {what}. It has {_listed(present)}; {what} are looked for in "
+        f"{looked_for}. Its first row should name the columns; or name that of {what}."
     )
+
+
+def _columns_note(key: str, reply: str, present: Sequence[str]) -> str:
+    also = [column for column in (*IDS, *REPLIES) if column in present and column not in ALSO_DATA]
+    others = [column for column in dict.fromkeys(also) if column not in (key, reply)]
+    beside = f" (there are also {', '.join(map(repr, others))})" if others else ""
+    return f"ids read from {key!r}, replies from {reply!r}{beside}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [name if len(name) <= 40 else f"{name[:40]}..." for name in names[:20]]
+    return ", ".join(shown) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def _at(row: Mapping[str, Any], column: str) -> Any:
+    """A field, or for a name such as `a.b` the field b of the object a; None where it is not."""
+    if column in row or "." not in column:
+        return row.get(column)
+    outer, _, inner = column.partition(".")
+    inside = row.get(outer)
+    return _at(inside, inner) if isinstance(inside, Mapping) else None
+
+
+def _has(row: Mapping[str, Any], column: str) -> bool:
+    return column in row or _at(row, column) is not None
+
+
+# -- several files, and names
+
+
+def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None) -> Predictions:
+    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
+    names = [
+        name
+        for name in names
+        if kind_of(Path(name)) in KINDS
+        and not any(word.startswith(".") for word in name.split("/"))
+        and fnmatchcase(name, only or "*")
+        and (folder / name).is_file()
+    ]
+    parts, without = [], []
+    for name in names:
+        try:
+            parts.append(_file(folder / name, name, ids, replies))
+        except NotRows:
+            without.append(name)
+    if not parts:
+        raise DataError(
+            f"{folder}: none of its {len(names)} files {f'named {only} ' if only else ''}has ids "
+            f"and replies; read are {', '.join(KINDS)}. Name one file to see what it lacks."
+        )
+    # {id: text} beside rows is what somebody made of them: answers found in them, or scores.
+    rows = [part for part in parts if part.columns[1] != VALUES]
+    derived = [part.name for part in parts if rows and part.columns[1] == VALUES]
+    parts = rows or parts
+    notes = [f"{len(parts)} files of {folder.name} read: {_listed([p.name for p in parts])}"]
+    if derived:
+        notes.append(f"left out, since others have rows with the replies: {_listed(derived)}")
+    if without:
+        notes.append(f"left out, having no ids or no replies: {_listed(without)}")
+    return _merged(parts, folder.name, (), notes)
+
+
+def _merged(
+    parts: Sequence[_Part], where: str, named: Sequence[tuple[str, str]], notes: Sequence[str]
+) -> Predictions:
+    replies: dict[str, str] = {}
+    places: dict[str, str] = {}
+    doubled = without = 0
+    for part in parts:
+        of = f" of {part.name}" if len(parts) > 1 else ""
+        for name, text, place in part.said:
+            if text is None:
+                without += 1
+            elif name not in replies:
+                replies[name], places[name] = text, place + of
+            elif replies[name] == text:
+                doubled += 1
+            else:
+                models = " If each file is a model's, score them one by one." if of else ""
+                raise DataError(
+                    f"{where}: the id {name!r} has two replies, the second in {place}{of}, the "
+                    f"first in {places[name]}. Keep one of them.{models}"
+                )
+    said = [*notes, *dict.fromkeys(note for part in parts for note in part.notes)]
+    if not replies:
+        raise DataError(f"{where}: no row has a reply; {'; '.join(said)}.")
+    if doubled:
+        said.append(f"{doubled:,} rows say again what an earlier row said: counted once")
+    if without:
+        said.append(f"{without:,} rows have an id and no reply")
+    numbers = all(part.columns[0] == LMMS_ID for part in parts)
+    if numbers:
+        said.append(
+            f"{LMMS_ID!r} is the place of a row in lmms-eval's copy of the data, from 0: it is an "
+            "id only where that copy has the same rows in the same order"
+        )
+    targets = {name: target for part in parts for name, target in part.targets.items()}
+    return Predictions(replies, where, said, named, numbers, targets)
+
+
+def _named(path: Path) -> Sequence[tuple[str, str]]:
+    """(model, data set) as the names of VLMEvalKit's and lmms-eval's files may mean them."""
+    stem = path.name.removesuffix(".gz").removesuffix(path.suffix)
+    folders = [parent.name for parent in path.absolute().parents[:2]]
+    if named := LMMS_NAME.fullmatch(stem):
+        return ((folders[0], named["task"]),)
+    if kind_of(path) not in (".xlsx", ".tsv", ".json"):
+        return ()
+    for folder in folders:
+        if folder and stem.startswith(f"{folder}_") and len(stem) > len(folder) + 1:
+            return ((folder, stem[len(folder) + 1 :]),)
+    words = stem.split("_")
+    return [("_".join(words[:n]), "_".join(words[n:])) for n in range(1, len(words))]

@@ -1,0 +1,91 @@
+"""Cells of spreadsheets, as they are read and as they are written."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from snellen.errors import DataError
+
+LONGEST = 32_767
+"""Characters of a cell, Excel's limit, in UTF-16: most programs cut what is longer there."""
+EXACT = 2**53
+"""Numbers of spreadsheets are floats: below this a whole one is what somebody meant."""
+# Also the wide signs, which a Japanese Excel takes for the same.
+FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class NoText:
+    """A cell whose text is lost, and what it holds instead: "a formula"."""
+
+    why: str
+
+
+def harmless(text: str) -> str:
+    """A cell of a text file, with an apostrophe before it where a spreadsheet program would take it
+    for a formula. A plain number such as -5 stays.
+
+    A cell that has apostrophes before such a sign gets one more, so that no two cells become the
+    same and each can be had back.
+
+    >>> harmless("=1+1"), harmless("- a cat"), harmless("-5"), harmless("'=1")
+    ("'=1+1", "'- a cat", '-5', "''=1")
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def cell(value: object, where: str) -> str | int | float | bool | None:
+    """A value as one cell; a list or an object is its JSON.
+
+    Raises:
+        DataError: it is no finite number, or text with half a character.
+    """
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            if math.isfinite(value):
+                return value
+            raise DataError(f"{where} is {value!r}, which is no number of a file.")
+        case str():
+            return whole(value, where)
+        case list() | tuple() | dict():
+            return whole(json.dumps(value, ensure_ascii=False), where)
+    raise TypeError(f"{where} is a {type(value).__name__}, which is no cell")
+
+
+def whole(text: str, where: str) -> str:
+    """The text, which UTF-8 can hold.
+
+    Raises:
+        DataError: it has half a character (a lone surrogate).
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{where} has half a character at {error.start}: no file can hold it."
+        ) from error
+    return text
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """A name to write under; the file takes its own when it is whole, and else is gone.
+
+    Raises:
+        DataError: it cannot be written there.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,44 @@
+"""The rows of somebody's file, whatever its kind, each with the words by which to find it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from snellen.datasets import csv, tsv
+from snellen.errors import DataError
+from snellen.formats import _json, _xlsx
+
+KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
+Named = tuple[str, Mapping[str, Any]]
+"""Where a row stands ("row 3"), and its fields. A field that holds no text, number or truth value
+is a `NoText`, a list or an object."""
+
+INSTEAD = {
+    ".xls": "That is the old spreadsheet format. Save it as .xlsx, .csv or .tsv.",
+    ".pkl": "A pickle can run programs and is never opened. VLMEvalKit also writes .xlsx, .tsv and "
+    ".json (PRED_FORMAT).",
+}
+
+
+def rows_of(path: Path) -> Iterator[Named]:
+    """The rows of a JSONL, JSON, CSV, TSV (each with .gz or not) or XLSX file.
+
+    Raises:
+        DataError: the name ends otherwise, or the file is not what its name says.
+    """
+    kind = kind_of(path)
+    if kind not in KINDS:
+        known = f"Predictions are read from {', '.join(KINDS)}, text files with or without .gz."
+        raise DataError(f"{path} is no file of predictions by its name. {INSTEAD.get(kind, known)}")
+    if kind == ".xlsx":
+        return _xlsx.rows_of(path)
+    if kind in (".csv", ".tsv"):
+        table = csv(path) if kind == ".csv" else tsv(path)
+        return ((f"row {row.place}", row) for row in table)
+    return _json.rows_of(path)
+
+
+def kind_of(path: Path) -> str:
+    """The end of a name, in small letters and without .gz; that of `.xlsx.gz` is `.gz`."""
+    inner = Path(path.name.removesuffix(".gz")).suffix.lower()
+    return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner

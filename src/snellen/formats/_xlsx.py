@@ -1,0 +1,240 @@
+"""The rows of a spreadsheet (.xlsx), read with calamine after a look at what calamine does not say.
+
+calamine keeps a rectangle from the first cell to the last in memory: a file of 5 kB with a cell in
+the last row and column ends the program. It gives a formula's stored value as if somebody had
+written it, 0 where xlsxwriter made the formula, and an error such as #N/A as nothing. So the parts
+are unpacked within limits and searched for such cells first.
+"""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import DataError, UsageError
+from snellen.formats._cells import EXACT, NoText
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
+
+MOST_BYTES = 1_000_000_000
+"""Unpacked, all parts together."""
+MOST_RATIO = 100
+"""Unpacked to packed, from SMALL on; files of predictions have about 10, a bomb has 1,000."""
+SMALL = 50_000_000
+BLOCK = 1 << 20
+MOST_CELLS = 20_000_000
+"""Of the rectangle that calamine holds, at 60 bytes each."""
+OLD = bytes.fromhex("d0cf11e0a1b11ae1")
+"""How .xls begins, and an .xlsx with a password."""
+
+# Elements of the parts, with or without a prefix; text has no bare "<".
+SHEET = re.compile(rb"<(?:\w+:)?sheetData[\s/>]")
+TAG = re.compile(rb"<(?:\w+:)?(row|c|f)(?=[\s/>])([^<>]*)>")
+REFERENCE = re.compile(rb"""\sr\s*=\s*["']([A-Z]{0,3})([0-9]{1,7})["']""")
+ERROR = re.compile(rb"""\st\s*=\s*["']e["']""")
+
+
+@dataclass
+class _Sheet:
+    """What a part has: the last row and column, and cells whose text is lost, by (row, column) from
+    1."""
+
+    cells: int = 0
+    rows: int = 0
+    columns: int = 0
+    lost: dict[tuple[int, int], NoText] = field(default_factory=dict)
+
+
+def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows under the first one that is not empty, which names the columns; wholly empty ones
+    and columns without a name are left out.
+
+    A cell is text, a number, a truth value, "" where it is empty, or NoText.
+
+    Raises:
+        DataError: it is no .xlsx, is locked, damaged or too large, has several sheets, or no names.
+        UsageError: calamine is not installed.
+    """
+    inspected = _inspected(path)
+    filled = _filled(path, len(inspected))
+    lost = [sheet.lost for sheet in inspected if sheet.cells]
+    if len(lost) > 1:
+        raise DataError(
+            f"{path} has {len(lost)} sheets with something in them, and only one can be read: "
+            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the one with the replies in "
+            "a file of its own."
+        )
+    n = 0
+    for sheet in filled:
+        for row in _rows(sheet, lost[0], path):
+            yield row
+            n += 1
+    if n == 0:
+        raise DataError(f"{path} has no rows under one with the columns' names.")
+
+
+def _rows(
+    sheet: "CalamineSheet", lost: Mapping[tuple[int, int], NoText], path: Path
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    assert sheet.start is not None
+    first = sheet.start[1] + 1
+    names: dict[int, str] = {}
+    for number, values in enumerate(sheet.iter_rows(), start=1):
+        cells = {
+            column: lost.get((number, column), value)
+            for column, value in enumerate(values, start=first)
+        }
+        if all(value == "" for value in cells.values()):
+            continue
+        if names:
+            place = f"row {number} of the sheet"
+            yield place, {name: _kept(cells[column]) for column, name in names.items()}
+        else:
+            names = _names(cells, path)
+
+
+def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
+    """The columns' names by column; those without one, pandas' own index, are left out."""
+    names = {column: str(_kept(value)) for column, value in cells.items() if value != ""}
+    if twice := [name for name in names.values() if list(names.values()).count(name) > 1]:
+        raise DataError(f"{path} has more than one column named {twice[0]!r}. Rename all but one.")
+    return names
+
+
+def _kept(value: object) -> object:
+    """A cell as it is shown: a whole number without a point."""
+    match value:
+        case float() if value.is_integer() and abs(value) < EXACT:
+            return int(value)
+        case date() | time() | timedelta():
+            return NoText("a date or a time, which a spreadsheet program made of what was there")
+    return value
+
+
+def _filled(path: Path, inspected: int) -> list["CalamineSheet"]:
+    """The sheets that have something in them, by calamine."""
+    try:
+        import python_calamine as calamine
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{path} is a spreadsheet, which needs an extra: pip install 'snellen[xlsx]'. Or save "
+            "it as .tsv, .csv or .json."
+        ) from error
+    try:
+        book = calamine.CalamineWorkbook.from_path(path)
+        kind = calamine.SheetTypeEnum.WorkSheet
+        names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == kind]
+        if len(names) > inspected:
+            raise DataError(f"{path} has sheets in an encoding other than UTF-8. Save it anew.")
+        return [sheet for sheet in map(book.get_sheet_by_name, names) if sheet.height]
+    except calamine.CalamineError as error:
+        raise DataError(
+            f"{path} cannot be read as a spreadsheet: {error}. Save it anew."
+        ) from error
+
+
+# -- before calamine
+
+
+def _inspected(path: Path) -> list[_Sheet]:
+    """All sheets of a file.
+
+    Raises:
+        DataError: it is no .xlsx, is damaged, or unpacks to more than is sensible.
+    """
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(OLD))
+            if start == OLD:
+                raise _locked_or_old(path)
+            with zipfile.ZipFile(file) as archive:
+                return _parts(archive, path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened: {error.strerror or error}.") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        begun = "" if start[:2] == b"PK" else f", begins with {start!r} and is perhaps a text file"
+        raise DataError(
+            f"{path} is no whole .xlsx file{begun}: {error}. If it was downloaded, fetch it again."
+        ) from error
+
+
+def _parts(archive: zipfile.ZipFile, path: Path) -> list[_Sheet]:
+    parts = archive.infolist()
+    if "xl/workbook.xml" not in archive.namelist():
+        raise DataError(f"{path} is an archive, but has no spreadsheet in it. Save it as .xlsx.")
+    unpacked = sum(part.file_size for part in parts)
+    packed = max(1, sum(part.compress_size for part in parts))
+    if unpacked > MOST_BYTES or (unpacked > SMALL and unpacked / packed > MOST_RATIO):
+        raise DataError(
+            f"{path} unpacks to {unpacked / 1e6:,.0f} MB, {unpacked / packed:,.0f} times its size, "
+            f"and is not read: the limits are {MOST_BYTES / 1e6:,.0f} MB, and {MOST_RATIO} times "
+            f"from {SMALL / 1e6:,.0f} MB on. Save it as .tsv."
+        )
+    sheets = []
+    for part in parts:
+        raw = _unpacked(archive, part)
+        if SHEET.search(raw):
+            sheet = _sheet(raw)
+            if sheet.rows * sheet.columns > MOST_CELLS:
+                raise DataError(
+                    f"{path} has cells as far as row {sheet.rows:,} and column {sheet.columns:,}, "
+                    f"which is too far to read (at most {MOST_CELLS:,} cells). Delete the empty "
+                    "rows and columns behind its rows, or save it as .tsv."
+                )
+            sheets.append(sheet)
+    return sheets
+
+
+def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """A part; in blocks, since only so no more is unpacked than was declared. Where that is not all
+    the checksum is wrong."""
+    with archive.open(part) as file:
+        return b"".join(iter(lambda: file.read(BLOCK), b""))
+
+
+def _sheet(raw: bytes) -> _Sheet:
+    sheet = _Sheet()
+    row = column = 0
+    for tag in TAG.finditer(raw):
+        name, attributes = tag.groups()
+        if name == b"f":
+            sheet.lost[row, column] = NoText("a formula")
+            continue
+        place = REFERENCE.search(attributes)
+        if name == b"row":
+            row, column = (int(place[2]) if place else row + 1), 0
+            continue
+        if place:
+            row, column = int(place[2]), _column(place[1])
+        else:
+            column += 1
+        if attributes.endswith(b"/"):
+            continue  # a colour or a border, and nothing in it
+        sheet.cells += 1
+        sheet.rows, sheet.columns = max(sheet.rows, row), max(sheet.columns, column)
+        if ERROR.search(attributes):
+            sheet.lost[row, column] = NoText("an error, such as #N/A")
+    return sheet
+
+
+def _column(letters: bytes) -> int:
+    """1 for A, 28 for AB."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _locked_or_old(path: Path) -> DataError:
+    with open(path, "rb") as file:
+        locked = "EncryptedPackage".encode("utf-16-le") in file.read(SMALL)
+    if locked:
+        return DataError(f"{path} is locked with a password. Save it without one.")
+    return DataError(
+        f"{path} is an old spreadsheet (.xls) by what is in it. Save it as .xlsx, .csv or .tsv."
+    )

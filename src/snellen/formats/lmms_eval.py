@@ -1,0 +1,26 @@
+"""Sample files as lmms-eval keeps them with --log_samples: `{date}_samples_{task}.jsonl`.
+
+Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+lmms_eval/loggers/evaluation_tracker.py, in `save_results_samples`. What needs lmms-eval's own data
+is absent: the hash of its row, its metrics, its token counts.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from snellen.formats._answered import Answered
+from snellen.store import safe_name
+
+COLUMNS = ("doc_id", "target", "filtered_resps", "input", "id")
+
+
+def file_name(task: str, when: datetime) -> str:
+    """The name of the file; it lies in a folder named after the model."""
+    return f"{when:%Y%m%d_%H%M%S}_samples_{safe_name(task)}.jsonl"
+
+
+def table(answered: Iterable[Answered]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows, for JSONL; `id` is ours, by which the file can be read again. A failed
+    reply is null."""
+    rows = ((one.place, one.target or "", one.reply, one.question, one.id) for one in answered)
+    return COLUMNS, rows

@@ -1,0 +1,59 @@
+"""Prediction files as VLMEvalKit keeps them: `{model}_{dataset}.xlsx` or .tsv, with the data set's
+columns and `prediction`.
+
+Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/inference.py, in
+`infer_data_job`; vlmeval/smp/file.py, in `get_pred_file_path`.
+"""
+
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+from snellen.errors import DataError
+from snellen.formats._answered import Answered
+from snellen.store import safe_name
+
+NO_REPLY = "Failed to obtain answer via API."
+"""What it writes where a model failed, and asks again: `fail_msg` in vlmeval/api/base.py."""
+
+
+def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
+    """The name of the file: `dataset` is what VLMEvalKit calls it, such as MMBench_DEV_EN."""
+    return f"{safe_name(model)}_{safe_name(dataset)}{kind}"
+
+
+def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
+    """Columns and rows: index, question, A, B, ..., answer, the tags, prediction, and thinking
+    where a model reasoned.
+
+    Ids that are all whole numbers are numbers, since VLMEvalKit looks them up among those of its
+    own file. Written as .tsv this needs `formulas="kept"`: it reads cells as they stand.
+
+    Raises:
+        DataError: a question has over 26 choices, or a tag has the name of another column.
+    """
+    most = max((len(one.choices) for one in answered), default=0)
+    if most > len(ascii_uppercase):
+        raise DataError(f"A question has {most} choices; VLMEvalKit's columns are A to Z.")
+    letters = list(ascii_uppercase[:most])
+    tags = list(dict.fromkeys(tag for one in answered for tag in one.tags))
+    thinking = ["thinking"] if any(one.reasoning is not None for one in answered) else []
+    columns = ["index", "question", *letters, "answer", *tags, "prediction", *thinking]
+    if taken := [tag for tag in tags if columns.count(tag) > 1]:
+        raise DataError(f"The tag {taken[0]!r} has the name of one of VLMEvalKit's own columns.")
+    numbers = all(
+        one.id.isascii() and one.id.isdigit() and str(int(one.id)) == one.id for one in answered
+    )
+    rows: list[list[object]] = [
+        [
+            int(one.id) if numbers else one.id,
+            one.question,
+            *one.choices,
+            *[None] * (most - len(one.choices)),
+            one.target,
+            *(one.tags.get(tag) for tag in tags),
+            NO_REPLY if one.reply is None else one.reply,
+            *[one.reasoning for _ in thinking],
+        ]
+        for one in answered
+    ]
+    return columns, rows

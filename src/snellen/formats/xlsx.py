@@ -1,0 +1,82 @@
+"""Spreadsheets, out."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import DataError, UsageError
+from snellen.formats._cells import EXACT, LONGEST, cell, placed
+
+MOST_ROWS = 1_048_575  # under the header
+NOT_XML = re.compile("[\ufffe\uffff]")
+
+
+def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Write rows under a header in one sheet. Text is text, whatever it begins with: no formula,
+    no link, no number is made of it, not by somebody who edits the cell either. Gives what a reader
+    must know: nothing.
+
+    Raises:
+        DataError: a cell or the sheet is longer than a spreadsheet allows, a cell has what none can
+        hold, or the file cannot be written. There is no file then.
+        UsageError: xlsxwriter is not installed.
+    """
+    try:
+        import xlsxwriter
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{path} is a spreadsheet, which needs an extra: pip install 'snellen[xlsx]'. Or write "
+            ".tsv, .csv or .jsonl."
+        ) from error
+    with placed(path) as part:
+        book = xlsxwriter.Workbook(part)
+        sheet = book.add_worksheet()
+        as_text = book.add_format({"num_format": "@"})
+        for column, name in enumerate(columns):
+            sheet.write_string(0, column, name, as_text)
+        for number, row in enumerate(rows):
+            if number == MOST_ROWS:
+                raise DataError(
+                    f"{path.name}: a sheet has room for {MOST_ROWS:,} rows. Write .tsv or .jsonl."
+                )
+            for column, (name, value) in enumerate(zip(columns, row, strict=True)):
+                where = f"{path.name}: {name!r} of row {number}"
+                _put(sheet, number + 1, column, cell(value, where), where, as_text)
+        book.close()
+    return []
+
+
+def _put(
+    sheet: Any,
+    row: int,
+    column: int,
+    value: str | int | float | bool | None,
+    where: str,
+    as_text: Any,
+) -> None:
+    match value:
+        case None:
+            pass
+        case bool():
+            sheet.write_boolean(row, column, value)
+        case int() | float() if abs(value) < EXACT:
+            sheet.write_number(row, column, value)
+        case _:
+            sheet.write_string(row, column, _checked(str(value), where), as_text)
+
+
+def _checked(text: str, where: str) -> str:
+    # Characters beyond the first 65,536 count twice.
+    length = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+    if length > LONGEST:
+        raise DataError(
+            f"{where} has {length:,} characters, and a cell of a spreadsheet at most {LONGEST:,}. "
+            "Write .tsv or .jsonl."
+        )
+    if found := NOT_XML.search(text):
+        raise DataError(
+            f"{where} has the character U+{ord(found[0]):04X}, which a spreadsheet cannot hold. "
+            "Write .tsv or .jsonl."
+        )
+    return text
