@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -24,7 +24,7 @@ from snellen import __version__, catalog, dummies
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, user
 from snellen.datasets import Facts
-from snellen.errors import DataError, UsageError
+from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Generates, Generation, Model, Reply, Request
 from snellen.models._profile import Profile
 from snellen.report.words import write_markdown
@@ -42,6 +42,9 @@ from snellen.runner import (
 )
 from snellen.scoring import score_predictions, score_run
 from snellen.store import ReplyRecord, Run, open_run
+
+if TYPE_CHECKING:
+    from snellen.formats.predictions import Predictions
 
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
@@ -179,30 +182,81 @@ def score(
     data: str | Path | None = None,
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
+    ids: str | None = None,
+    replies_in: str | None = None,
+    only: str | None = None,
 ) -> Result:
-    """Score a run folder again, or anybody's predictions of a benchmark.
+    """Score a run folder again, or anybody's predictions of a benchmark: a file or a folder.
+
+    `ids` and `replies_in` name the columns of a file, where they are not the usual ones; `only`
+    takes the files of a folder that match it. Without a `benchmark` it is what the name of a file
+    of VLMEvalKit's or lmms-eval's says.
 
     Raises:
         SnellenError: something that the caller can mend.
     """
     path = Path(replies)
-    if benchmark is None:
+    if benchmark is None and not path.is_file():
+        if data is not None:
+            raise UsageError("data is for predictions: name their benchmark too (-b).")
         return _score_folder(path, scorings, missing)
-    if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
     from snellen.formats import predictions
 
-    said = predictions.read(path)
+    said = predictions.read(path, ids=ids, replies=replies_in, only=only)
+    model, notes = path.name, [*said.notes]
+    if benchmark is None:
+        model, benchmark = _named_by(path, said.named)
+        notes.append(f"taken for replies of {model} to {benchmark}, by the file's name")
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+    answers = _by_place(benchmark, said) if said.row_numbers else said.replies
     report, _ = score_predictions(
         benchmark,
-        said.replies,
+        answers,
         where=said.where,
-        model=path.name,
-        notes=said.notes,
+        model=model,
+        notes=notes,
         scorings=scorings,
         missing=missing,
     )
     return Result(report)
+
+
+def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The model and the benchmark in a file's name.
+
+    Raises:
+        UsageError: no benchmark is called so.
+    """
+    for model, name in named:
+        try:
+            catalog.benchmark(name)
+        except CatalogError:
+            continue
+        return model, name
+    raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+
+
+def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
+    """Replies by id, of a file that has the rows' places instead.
+
+    Raises:
+        DataError: what the file takes for right is not what the data set has in those places.
+    """
+    found = {}
+    for row in benchmark.data:
+        sample = benchmark.sample(row.place, row)
+        place = str(row.place)
+        target = said.targets.get(place)
+        if target is not None and target not in (sample.target, *sample.references):
+            raise DataError(
+                f"{said.where}: row {place} has the target {target!r}, but the data set's row "
+                f"{place} has {sample.target!r}: its rows are others, or in another order. Name a "
+                "column of ids (--ids), if it has one."
+            )
+        if place in said.replies:
+            found[sample.id] = said.replies[place]
+    return found
 
 
 def load_run(path: str | Path) -> Result:

@@ -105,6 +105,7 @@ class Benchmark:
     turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an
     image, a video), from
     a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
+    Samples that mean something only `together` (the passes of one question) are selected so.
     `options` are what this benchmark was loaded with;
     `notes` are said in every result.
     """
@@ -120,6 +121,7 @@ class Benchmark:
     break_down_by: tuple[str, ...] = ()
     cluster_by: Callable[[Sample], str] | None = None
     group_by: Callable[[Sample], str] | None = None
+    together: Callable[[Sample], str] | None = None
     max_answer_tokens: int = 512
     stop: tuple[str, ...] = ()
     check: Check | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen.catalog import bundled
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
 
@@ -338,3 +339,53 @@ def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:
 
     assert said.code == 2
     assert "Did you mean 'mcq'?" in said.err
+
+
+# -- other people's files
+
+
+def test_a_file_of_vlmevalkits_needs_no_benchmark(snellen: Snellen, tmp_path: Path) -> None:
+    file = predictions(tmp_path / "some.jsonl")
+    said = [json.loads(line) for line in file.read_text().splitlines()]
+    lines = ["index\tprediction", *(f"{one['id']}\t{one['response']}" for one in said)]
+    (tmp_path / "my_model_MathVision_MINI.tsv").write_text("\n".join(lines) + "\n")
+
+    done = snellen("score", "my_model_MathVision_MINI.tsv", "--json")
+    data = snellen(
+        "score", "my_model_MathVision_MINI.tsv", "--data", str(bundled("mathvision")), "--json"
+    )
+
+    assert done.code == 2, "there is no data"
+    assert data.json["model"] == "my_model"
+    assert any("by the file's name" in note for note in data.json["notes"])
+
+
+def test_rows_of_lmms_eval_are_taken_by_place_only_where_their_targets_agree(
+    snellen: Snellen, tmp_path: Path, rows: Path
+) -> None:
+    def written_with(targets: str) -> Path:
+        lines = [
+            {"doc_id": place, "target": target, "filtered_resps": ["A"]}
+            for place, target in enumerate(targets)
+        ]
+        file = tmp_path / "samples.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return file
+
+    agreed = snellen("score", written_with("AAB"), "-b", rows.name, "--json")
+    other = snellen("score", written_with("ABB"), "-b", rows.name)
+
+    accuracy = agreed.json["scorings"]["default"]["metrics"]["accuracy"]
+    assert accuracy["value"] == pytest.approx(2 / 3)
+    assert other.code == 2
+    assert "row 1 has the target 'B', but the data set's row 1 has 'A'" in other.err
+
+
+def test_columns_of_a_file_can_be_named(snellen: Snellen, tmp_path: Path, rows: Path) -> None:
+    (tmp_path / "odd.csv").write_text("name,words\nq0,A\nq1,A\nq2,A\n")
+
+    done = snellen(
+        "score", "odd.csv", "-b", rows.name, "--ids", "name", "--replies", "words", "--json"
+    )
+
+    assert done.json["replies"] == {"ok": 3}

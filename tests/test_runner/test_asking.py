@@ -466,3 +466,23 @@ def test_two_benchmarks_on_one_server_share_its_limit(tmp_path: Path) -> None:
 
     assert [len(records(one)) for one in finished] == [20, 20]
     assert model.most == 3
+
+
+def in_threes(sample: Sample) -> str:
+    return str(int(sample.id[1:]) % 4)
+
+
+def test_what_belongs_together_is_selected_together(tmp_path: Path) -> None:
+    """Twelve rows are four questions of three passes: 0, 4, 8; 1, 5, 9; ..."""
+    made = benchmark(12, together=in_threes)
+
+    def asked(name: str, **selection: int) -> list[int]:
+        model = Says(lambda request: "yes")
+        run(tmp_path / name, model, made, **selection)
+        return sorted(int(text.split()[1]) for text in model.asked)
+
+    assert asked("one", limit=1) == [0, 4, 8], "at least one question"
+    assert asked("eight", limit=8) == [0, 1, 4, 5, 8, 9], "no more rows than asked for"
+    drawn = asked("drawn", sample=7)
+    assert len(drawn) == 6
+    assert all({place, (place + 4) % 12, (place + 8) % 12} <= set(drawn) for place in drawn)

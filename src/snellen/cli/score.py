@@ -11,7 +11,6 @@ from snellen.benchmark import Missing
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put_results
-from snellen.errors import UsageError
 
 PATH = click.Path(path_type=Path)
 
@@ -25,6 +24,9 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--scoring", "scorings", multiple=True, metavar="NAME|all", help="Only this one; repeatable."
 )
+@click.option("--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` is b in a.")
+@click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
+@click.option("--only", metavar="PATTERN", help="Of a folder only these files: '*/output.json'.")
 @click.option(
     "--missing",
     type=click.Choice(["wrong", "excluded"]),
@@ -38,17 +40,16 @@ def command(
     scorings: tuple[str, ...],
     missing: Missing | None,
     as_json: bool,
+    **columns: str | None,
 ) -> int:
-    """Score RUN folders again, or FILEs of predictions (JSONL, JSON, CSV, TSV, also .gz)."""
-    if benchmark is None:
-        if data is not None:
-            raise UsageError("--data is for files of predictions: name their benchmark with -b.")
-        for path in paths:
-            if path.is_file():
-                raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+    """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL).
+
+    Files that VLMEvalKit or lmms-eval named after a benchmark need no -b.
+    """
     names = None if not scorings or "all" in scorings else list(dict.fromkeys(scorings))
     results = [
-        api.score(path, benchmark, data=data, scorings=names, missing=missing) for path in paths
+        api.score(path, benchmark, data=data, scorings=names, missing=missing, **columns)
+        for path in paths
     ]
     if as_json:
         put_results(results)

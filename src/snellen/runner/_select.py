@@ -79,33 +79,69 @@ def select(
     benchmark: Benchmark, total: int, *, limit: int | None, sample: int | None, seed: int
 ) -> Selection:
     """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the first
-    break-down's categories."""
+    break-down's categories; as many fewer as it takes to split nothing that belongs together, but
+    for the first."""
+    places: list[int] | None = None
     if sample is not None and sample < total:
         places = _drawn(benchmark, sample, seed)
-        if limit is not None:
-            places = sorted(places)[:limit]
-        return Selection(places=frozenset(places), rows=len(places), total=total)
     if limit is not None and limit < total:
-        places = [row.place for row, _ in zip(benchmark.data, range(limit), strict=False)]
-        return Selection(places=frozenset(places), rows=len(places), total=total)
-    return Selection(places=None, rows=total, total=total)
+        places = _first(benchmark, limit, None if places is None else frozenset(places))
+    if places is None:
+        return Selection(places=None, rows=total, total=total)
+    return Selection(places=frozenset(places), rows=len(places), total=total)
+
+
+Unit = list[int]
+"""The places of rows that are selected together; mostly one."""
+
+
+def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
+    """Each unit with its category, in the order of their first rows."""
+    tag = benchmark.break_down_by[0] if benchmark.break_down_by else None
+    together = benchmark.together
+    found: dict[str, tuple[str, Unit]] = {}
+    for row in benchmark.data:
+        sample = sample_of(benchmark, row)
+        category = sample.tags.get(tag, "") if tag else ""
+        if together is None:
+            yield category, [row.place]
+        else:
+            found.setdefault(together(sample), (category, []))[1].append(row.place)
+    yield from found.values()
+
+
+def _first(benchmark: Benchmark, limit: int, among: frozenset[int] | None) -> list[int]:
+    """The places of the first units that have no more than `limit` rows in all."""
+    places: list[int] = []
+    if benchmark.together is None:
+        rows = (row.place for row in benchmark.data if among is None or row.place in among)
+        return list(islice(rows, limit))
+    for _, unit in _units(benchmark):
+        if among is None or among.issuperset(unit):
+            if places and len(places) + len(unit) > limit:
+                break
+            places += unit
+    return places
 
 
 def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
-    """`n` places, shared out over the categories by largest remainders, drawn within each."""
-    tag = benchmark.break_down_by[0] if benchmark.break_down_by else None
-    strata: dict[str, list[int]] = {}
-    for row in benchmark.data:
-        name = sample_of(benchmark, row).tags.get(tag, "") if tag else ""
-        strata.setdefault(name, []).append(row.place)
+    """The places of about `n` rows in whole units, shared out over the categories by largest
+    remainders, drawn within each."""
+    strata: dict[str, list[Unit]] = {}
+    rows = 0
+    for category, unit in _units(benchmark):
+        strata.setdefault(category, []).append(unit)
+        rows += len(unit)
     total = sum(map(len, strata.values()))
-    quota = {name: n * len(places) / total for name, places in strata.items()}
+    units = max(1, n * total // rows)
+    quota = {name: units * len(members) / total for name, members in strata.items()}
     share = {name: int(quota[name]) for name in strata}
     by_remainder = sorted(strata, key=lambda name: (share[name] - quota[name], name))
-    for name in by_remainder[: n - sum(share.values())]:
+    for name in by_remainder[: units - sum(share.values())]:
         share[name] += 1
     random = Random(f"{seed} {benchmark.name}")
-    return [place for name in sorted(strata) for place in random.sample(strata[name], share[name])]
+    drawn = (unit for name in sorted(strata) for unit in random.sample(strata[name], share[name]))
+    return [place for unit in drawn for place in unit]
 
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:

@@ -85,7 +85,6 @@ def baselines(
     says = check.says
     alone = replace(
         benchmark,
-        break_down_by=(),
         scorings={name: replace(benchmark.scorings[name], metrics={metric: function})},
     )
 
