@@ -20,7 +20,7 @@ LAYERS = """
     benchmarks judge runner scoring
     dummies executors
     catalog suites capabilities
-    result
+    result export
     report
     api
     testing

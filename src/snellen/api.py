@@ -593,14 +593,7 @@ def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
 def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing | None) -> Result:
     run = Run(path)
     manifest = run.manifest()
-    identity = manifest["identity"]
-    options = identity["options"]
-    if "task" in options and manifest["data"].endswith(catalog.OWN_DATA):
-        from snellen.benchmarks._own import stored
-
-        benchmark = stored(manifest["benchmark"], options)
-    else:
-        benchmark = catalog.benchmark(manifest["benchmark"], options=options)
+    benchmark = catalog.of_run(manifest)
     with run.folder.lock():
         run.load()
         result = Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)

@@ -4,7 +4,7 @@ row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading 
 number --metrics--> Estimate
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -94,6 +94,16 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Submission:
+    """The file that a benchmark's test server takes: its usual name, whose ending says of which
+    kind it is, and a row for each sample and what the model replied ("" where it failed)."""
+
+    name: str
+    columns: tuple[str, ...]
+    row: Callable[[Sample, str], Sequence[object]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """Rows, what is asked about each, and how the replies are scored; the first scoring is the
     headline.
@@ -125,6 +135,7 @@ class Benchmark:
     max_answer_tokens: int = 512
     stop: tuple[str, ...] = ()
     check: Check | None = None
+    submission: Submission | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

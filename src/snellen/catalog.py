@@ -109,6 +109,31 @@ def benchmark(
     return replace(made, options={**defaults, **shown})
 
 
+def of_run(manifest: Mapping[str, Any]) -> Benchmark:
+    """The benchmark of a run, by its manifest; its data need not be there.
+
+    Raises:
+        CatalogError: it is none of ours, nor a file of rows.
+    """
+    options = manifest["identity"]["options"]
+    if "task" in options and manifest["data"].endswith(OWN_DATA):
+        from snellen.benchmarks._own import stored
+
+        return stored(manifest["benchmark"], options)
+    return benchmark(manifest["benchmark"], options=options)
+
+
+def published_name(manifest: Mapping[str, Any]) -> str:
+    """What VLMEvalKit calls a run's benchmark with its options; our name where it has none."""
+    name, options = manifest["benchmark"], manifest["identity"]["options"]
+    for entry in entries():
+        if entry.name == name:
+            for alias, implied in entry.aliases.items():
+                if alias[0].isupper() and all(options.get(k) == v for k, v in implied.items()):
+                    return alias
+    return str(name)
+
+
 def bundled(stem: str) -> Path | None:
     """The folder of a benchmark's bundled rows; None where it draws its own."""
     return ROWS / stem if (ROWS / stem).is_dir() else None

@@ -22,6 +22,7 @@ VERBS: Mapping[str, str] = {
     "run": "Ask models benchmarks' questions, store, score and report.",
     "score": "Score a run again, or anybody's predictions.",
     "report": "Show the results of runs.",
+    "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",
     "check": "Put dummy models through benchmarks on their bundled rows.",

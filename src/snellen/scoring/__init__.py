@@ -12,7 +12,7 @@ from snellen.scoring._report import (
     Report,
     ScoringReport,
 )
-from snellen.scoring._run import score_predictions, score_run
+from snellen.scoring._run import replies_of, score_predictions, score_run
 from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ScoringReport",
     "Tally",
     "common_answer",
+    "replies_of",
     "score_predictions",
     "score_run",
 ]

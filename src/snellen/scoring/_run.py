@@ -34,10 +34,10 @@ def score_run(
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
-    rows = scoring.rows(_of_run(run, benchmark))
+    rows = scoring.rows(replies_of(run, benchmark))
 
     def samples() -> Iterator[Sample]:
-        return (scored.sample for scored in _of_run(run, benchmark))
+        return (scored.sample for scored in replies_of(run, benchmark))
 
     if scorings is None:
         run.folder.put_atomic(f"{SCORES}.jsonl", rows)
@@ -129,7 +129,7 @@ def score_predictions(
 # -- a run's replies
 
 
-def _of_run(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
+def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
     """The finished conversations of a run, in the data set's order."""
     turns: list[Question] = []
     for question in run.questions():
@@ -162,6 +162,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
                 benchmark.ask,
                 error=error,
                 usage=tuple(usage),
+                place=turns[0].place,
             )
             return
         reply = record.as_reply()
@@ -180,6 +181,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             benchmark.ask,
             usage=tuple(usage),
             reused=reused,
+            place=turns[0].place,
         )
 
 

@@ -52,7 +52,7 @@ REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
 @dataclass(frozen=True)
 class Scored:
     """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
-    is that of all its turns.
+    is that of all its turns, `place` its row's among all rows.
 
     `absent` is a question that somebody's prediction file has no reply to.
     """
@@ -65,6 +65,7 @@ class Scored:
     error: str | None = None
     usage: tuple[Usage, ...] = ()
     reused: bool = False
+    place: int = 0
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:

@@ -1,0 +1,35 @@
+"""snellen export: a run's replies in other tools' formats."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from snellen import export
+from snellen.cli._exit import DONE
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("export")
+@click.argument("run", type=PATH, metavar="RUN")
+@click.option("--to", required=True, type=click.Choice(export.FORMATS))
+@click.option(
+    "-o", "--output", type=PATH, metavar="FILE", help="Or a folder; default: the usual name, here."
+)
+@json_option
+def command(run: Path, to: str, output: Path | None, as_json: bool) -> int:
+    """Write the replies of a RUN to a file: VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
+    samples, the file that a test server takes, or a plain sheet."""
+    path, notes = export.export(run, to, output)
+    if as_json:
+        put({"file": str(path), "notes": notes})
+    else:
+        click.echo(path)
+    for note in notes:
+        print(note, file=sys.stderr)
+    return DONE
