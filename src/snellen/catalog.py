@@ -350,6 +350,11 @@ def _key(spec: str, profile: Profile) -> str | None:
     )
 
 
+def hub_token() -> str | None:
+    """The key of the hub that data sets are fetched from, if there is one."""
+    return os.environ.get("HF_TOKEN") or None
+
+
 def keys_set() -> Mapping[str, bool]:
     """The variables in which keys are looked for by themselves, and whether they are set."""
-    return {"OPENAI_API_KEY": bool(os.environ.get("OPENAI_API_KEY"))}
+    return {name: bool(os.environ.get(name)) for name in ("OPENAI_API_KEY", "HF_TOKEN")}

@@ -247,7 +247,7 @@ def test_samples_about_one_image_are_one_cluster(tmp_path: Path) -> None:
     [
         ("mine.jsonl", "mine"),
         ("My rows (2).v1.jsonl.gz", "My-rows-2-.v1"),
-        ("mmbench.tsv", "mmbench"),
+        ("mmbench.tsv", "mmbench-own"),
         ("..jsonl", "rows"),
     ],
 )

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import csv, json_list, jsonl, rows_of, tsv
+from snellen.datasets import (
+    Filtered,
+    csv,
+    json_list,
+    jsonl,
+    missing_note,
+    read_as_missing,
+    rows_at,
+    rows_of,
+    tsv,
+)
 from snellen.datasets._lines import MAX_ROW_BYTES
 from snellen.datasets._table import facts_of
 from snellen.errors import DataError
@@ -132,7 +142,8 @@ def test_a_json_list_is_read_across_the_blocks_it_comes_in(tmp_path: Path) -> No
         ("a.jsonl", b"", "has no rows"),
         ("a.jsonl", b"\n \n", "has no rows"),
         ("a.json", b"[]", "has no rows"),
-        ("a.json", b"", "is not a list"),
+        ("a.json", b"", "has no rows"),
+        ("a.json", b"\n \n", "has no rows"),
         ("a.tsv", b"", "has no rows"),
         ("a.tsv", b"id\tx\n", "has no rows"),
         (
@@ -141,12 +152,11 @@ def test_a_json_list_is_read_across_the_blocks_it_comes_in(tmp_path: Path) -> No
             r"row 1 of .*a\.jsonl \(line 2\) is not whole",
         ),
         ("a.jsonl", b'{"id": NaN}\n', "row 0 .* is not whole JSON"),
-        ("a.jsonl", b"[1, 2]\n", "row 0 .* is a list, not an object"),
-        ("a.json", b'[{"id": 1}, {"id"', "row 1 .* is not whole JSON"),
-        ("a.json", b'[{"id": 1}', "after row 0"),
+        ("a.jsonl", b'{"id": 1}\n[1, 2]\n', r"row 1 .* \(line 2\) is a list, not an object"),
+        ("a.json", b'[{"id": 1},\n\n{"id"', r"row 1 .* \(line 3\) is not whole JSON"),
+        ("a.json", b'[\n{"id": 1}\n', "after row 0, in line 3"),
         ("a.json", b'[{"id": 1} {"id": 2}]', "after row 0"),
-        ("a.json", b'[{"id": 1}] [', "goes on after its list"),
-        ("a.json", b'{"data": []}', "is not a list"),
+        ("a.json", b'[{"id": 1}]\n[', "goes on after its list, in line 2"),
         ("a.json", b"[1]", "row 0 .* is a int, not an object"),
         ("a.json", b'[{"id": NaN}]', "row 0 .* NaN is no JSON"),
         ("a.tsv", b"id\tx\tid\n1\t2\t3\n", "more than one column named 'id'"),
@@ -169,6 +179,121 @@ def test_a_file_that_is_not_right_is_named_with_the_row(
     with pytest.raises(DataError, match=words) as error:
         list(rows_of(path))
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "a.csv",
+            b"id;question\n1;What?\n",
+            "line 1 .* no comma in it, but 1 semicolon: it begins",
+        ),
+        (
+            "a.csv",
+            b"id\tquestion\tA\n1\tWhat?\tb\n",
+            r"no comma in it, but 2 tabs: .*name it \.tsv",
+        ),
+        ("a.tsv", b"id,question\n1,What?\n", r"no tab in it, but 1 comma: .*name it \.csv"),
+        (
+            "a.jsonl",
+            b'[{"id": 1},\n {"id": 2}]\n',
+            r"row 0 .* \(line 1\) is a list.* name it a\.json",
+        ),
+        ("a.jsonl", b'[{"id": 1}, {"id": 2}]\n', r"row 0 .* is a list, .* name it a\.json\."),
+        ("a.jsonl", b'\n{\n  "id": 1\n}\n', r"\(line 2\) .* Each line must be one whole object"),
+        ("a.json", b'{"id": 1}\n{"id": 2}\n', r"the second in line 2\. .* name it a\.jsonl"),
+        ("a.json", b'{"version": 1, "rows": [{"id": 1}]}', "Save the list in its field 'rows'"),
+        ("a.json", b'{"id": 1}', r"Save its rows as one list, or one object a line"),
+        ("a.json", b'"id"', "is not a list of objects"),
+        ("a.json", b"id,question\n", "is not a list of objects"),
+    ],
+)
+def test_a_common_mistake_is_named_with_what_to_do(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        list(rows_of(write(tmp_path, name, content)))
+
+
+def test_a_sheet_of_one_column_is_no_mistake(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", b"question\nWhat; and why?\n")
+
+    assert [dict(row) for row in csv(path)] == [{"question": "What; and why?"}]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv"])
+def test_facts_and_rows_find_the_same_fault(tmp_path: Path, name: str) -> None:
+    content = {"a.jsonl": b"\n", "a.tsv": b"id\tx\n1\n", "a.csv": b'id\n"1\n'}[name]
+    table = rows_of(write(tmp_path, name, content))
+
+    with pytest.raises(DataError) as by_rows:
+        list(table)
+    with pytest.raises(DataError) as by_facts:
+        table.facts()
+    assert str(by_rows.value) == str(by_facts.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b'\xef\xbb\xbf{"id": "1"}\r\n\r\n{"id": "2"}\n{"id": "3"}'),
+        ("a.tsv", b"\xef\xbb\xbfid\tx\r\n1\ta\r\n\r\n2\tb\r\n3\tc"),
+        ("a.csv", b'id,x\n1,"a\n""b"""\r\n\n"2",c\n3,"d"'),
+        ("a.json", b'[{"id": "1"}, {"id": "2"}, {"id": "3"}]'),
+    ],
+)
+def test_rows_are_had_by_their_place(tmp_path: Path, name: str, content: bytes) -> None:
+    plain = rows_of(write(tmp_path, name, content))
+    packed = rows_of(write(tmp_path, f"{name}.gz", gzip.compress(content)))
+    rows = list(plain)
+
+    for table in (plain, packed):
+        found = list(rows_at(table, [2, 0, 2]))
+        assert found == [rows[0], rows[2]]
+        assert [row.digest for row in found] == [rows[0].digest, rows[2].digest]
+        assert [row.place for row in found] == [0, 2]
+        with pytest.raises(IndexError, match="no row 3"):
+            list(rows_at(table, [1, 3]))
+    assert list(rows_at(plain, [])) == []
+
+
+def test_rows_of_a_plain_file_of_lines_are_sought(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", b'{"id": 1}\nno JSON\n{"id": 2}\n')
+
+    assert [row["id"] for row in rows_at(jsonl(path), [2])] == [2]
+
+
+def test_what_is_left_out_is_not_had_by_its_place_either(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", b'{"id": 1}\n{"id": 2}\n')
+    table = Filtered(jsonl(path), lambda row: row["id"] == 2)
+
+    assert [row["id"] for row in rows_at(table, [1])] == [2]
+    with pytest.raises(IndexError, match="left out"):
+        list(rows_at(table, [0]))
+
+
+def test_cells_that_pandas_takes_for_missing_are_counted(tmp_path: Path) -> None:
+    rows = b'id\tA\tB\n1\tNone\tNone\n2\tNA\t"null"\n3\t\tnone\n'
+    table = tsv(write(tmp_path, "a.tsv", rows))
+
+    assert read_as_missing(table) == {"A": 2, "B": 2}
+    assert missing_note(Filtered(table, bool)) == (
+        "4 cells such as 'None' in A, B are text here; pandas would read them as missing"
+    )
+
+
+def test_one_cell_that_pandas_takes_for_missing_is_in_the_singular(tmp_path: Path) -> None:
+    table = csv(write(tmp_path, "a.csv", b"id,answer\n1,N/A\n"))
+
+    assert missing_note(table) == (
+        "1 cell, 'N/A' in answer, is text here; pandas would read it as missing"
+    )
+
+
+def test_tables_that_pandas_reads_alike_have_no_note(tmp_path: Path) -> None:
+    assert missing_note(tsv(write(tmp_path, "a.tsv", b"id\tA\n1\t\n"))) is None
+    assert missing_note(jsonl(write(tmp_path, "a.jsonl", b'{"A": "None"}\n'))) is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from snellen.datasets import find, home, jsonl
+from snellen.datasets.published import File
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 
@@ -15,6 +16,16 @@ def put(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b'{"image": "images/1.jpg"}\n')
     return path
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without data, and a cache folder in it."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("SNELLEN_HOME", str(folder / "home"))
+    monkeypatch.delenv("LMUData", raising=False)
+    return folder
 
 
 def test_the_first_name_that_is_there_is_taken(tmp_path: Path) -> None:
@@ -66,17 +77,74 @@ def test_nothing_is_looked_for_before_it_is_needed(tmp_path: Path) -> None:
     assert len(list(table)) == 1
 
 
-def test_what_is_missing_is_said_with_the_place_and_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("published", [True, False])
+def test_what_is_missing_is_said_with_all_places_and_what_to_do(
+    elsewhere: Path, published: bool
+) -> None:
+    files = [File(name="test.jsonl", url="https://example.org/test.jsonl")] if published else []
     with pytest.raises(DataError) as error:
-        list(jsonl(find(tmp_path, "mathvision", NAMES)))
+        list(jsonl(find(None, "mathvision", NAMES, files)))
 
+    get = "Get it with `snellen data get mathvision`. " if published else ""
     assert str(error.value) == (
-        f"mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in {tmp_path}. "
+        "mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in "
+        f"{elsewhere}/home/data/mathvision, nor in {elsewhere}/LMUData. {get}"
         "Name the file or its folder with --data PATH."
     )
 
 
-def test_a_missing_folder_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_what_is_not_in_the_cache_is_looked_for_where_vlmevalkit_puts_it(elsewhere: Path) -> None:
+    theirs = put(elsewhere / "LMUData/MMBench.tsv")
+    assert find(None, "mmbench", ["MMBench.tsv"]).path == theirs
+
+    cached = put(elsewhere / "home/data/mmbench/MMBench.tsv")
+    assert find(None, "mmbench", ["MMBench.tsv"]).path == cached
+
+
+def test_a_folder_that_is_named_is_the_only_one_that_is_searched(
+    tmp_path: Path, elsewhere: Path
+) -> None:
+    put(elsewhere / "home/data/mmbench/MMBench.tsv")
+    with pytest.raises(DataError, match=f"no MMBench.tsv in {tmp_path}. "):
+        assert find(tmp_path, "mmbench", ["MMBench.tsv"]).path
+
+    mine = put(tmp_path / "MMBench.tsv")
+    assert find(tmp_path, "mmbench", ["MMBench.tsv"]).path == mine
+
+
+def test_vlmevalkits_folder_is_the_one_it_is_told_where_that_is_one(
+    tmp_path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = put(elsewhere / "LMUData/a.tsv")
+    named = put(tmp_path / "lmu/a.tsv")
+
+    monkeypatch.setenv("LMUData", str(tmp_path / "lmu"))
+    assert find(None, "x", ["a.tsv"]).path == named
+
+    monkeypatch.setenv("LMUData", str(tmp_path / "nowhere"))
+    assert find(None, "x", ["a.tsv"]).path == theirs
+
+
+def test_a_name_that_says_nothing_is_not_taken_from_a_folder_of_all_data_sets(
+    elsewhere: Path,
+) -> None:
+    put(elsewhere / "LMUData/test.jsonl")
+
+    with pytest.raises(DataError):
+        assert find(None, "mathvision", NAMES).path
+
+
+def test_vlmevalkits_folder_is_searched_for_all_names_where_it_is_named(elsewhere: Path) -> None:
+    there = put(elsewhere / "LMUData/test.jsonl")
+
+    assert find(elsewhere / "LMUData", "mathvision", NAMES).path == there
+
+
+def test_a_missing_folder_is_said_to_be_missing_whatever_is_elsewhere(
+    tmp_path: Path, elsewhere: Path
+) -> None:
+    put(elsewhere / "home/data/mathvision/test.jsonl")
+
     with pytest.raises(DataError, match="there is no such folder"):
         assert find(tmp_path / "nowhere", "mathvision", NAMES).path
 

@@ -26,6 +26,7 @@ from snellen.answers.value import boxed, cleaned, final_value, same_value
 from snellen.benchmark import Benchmark, Check, Reading, Scoring
 from snellen.content import Message, user
 from snellen.datasets import Found, Row, find, jsonl
+from snellen.datasets.published import File
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.prompts import lettered
@@ -44,6 +45,28 @@ FILES = {
     "test": ("test.jsonl", "annotations.jsonl", "data/test.jsonl"),
     "testmini": ("testmini.jsonl", "data/testmini.jsonl"),
 }
+RAW = f"https://raw.githubusercontent.com/mathllm/MATH-V/{REVISION}"
+FILES_PUBLISHED = (
+    File(
+        name="data/test.jsonl",
+        url=f"{RAW}/data/test.jsonl",
+        sha256="36608758db6205692f59423316ba281a4e2e5f23286452ae31739ed4278133a8",
+        size=1_741_681,
+    ),
+    File(
+        name="data/testmini.jsonl",
+        url=f"{RAW}/data/testmini.jsonl",
+        sha256="449e238b768f702e2659543495f2c87ee1f41a9e9c013d174daf12029756227a",
+        size=131_218,
+    ),
+    # The repository has the pictures one by one; as one file the authors have them on the hub.
+    File(
+        name="images.zip",
+        url="hf://datasets/MathLLMs/MathVision@08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip",
+        unpack=True,
+        note="52.4 MB; the 3,040 pictures",
+    ),
+)
 
 Preset = Literal["direct", "cot", "gemini"]
 DIRECT = "Answer the question using a single word or phrase."
@@ -62,7 +85,7 @@ def mathvision(
     prompt: Preset = "direct",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "mathvision", FILES[split])
+    found = find(data, "mathvision", FILES[split], FILES_PUBLISHED)
     return Benchmark(
         name="mathvision",
         asks=1,

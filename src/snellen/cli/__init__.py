@@ -25,6 +25,7 @@ VERBS: Mapping[str, str] = {
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",
+    "data": "Get benchmarks' published files, verify and find them; pack rows and pictures.",
     "check": "Put dummy models through benchmarks on their bundled rows.",
     "doctor": "Say what is installed and what is missing.",
 }

@@ -31,7 +31,6 @@ CORE = (
 EXTRAS = {
     "parquet": ("pyarrow",),
     "xlsx": ("python-calamine", "xlsxwriter"),
-    "hub": ("huggingface-hub",),
     "video": ("av",),
     "hf": ("torch", "transformers"),
     "vllm": ("vllm",),

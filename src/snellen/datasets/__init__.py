@@ -2,9 +2,11 @@
 
 from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
+from snellen.datasets._parquet import parquet
 from snellen.datasets._rows import rows_of
-from snellen.datasets._sheets import csv, tsv
-from snellen.datasets._table import Drawn, Facts, Filtered, Row, Table
+from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
+from snellen.datasets._table import Drawn, Facts, Filtered, Row, Seekable, Table, rows_at
+from snellen.datasets._vlmevalkit import vlmevalkit_tsv
 
 __all__ = [
     "Drawn",
@@ -12,12 +14,18 @@ __all__ = [
     "Filtered",
     "Found",
     "Row",
+    "Seekable",
     "Table",
     "csv",
     "find",
     "home",
     "json_list",
     "jsonl",
+    "missing_note",
+    "parquet",
+    "read_as_missing",
+    "rows_at",
     "rows_of",
     "tsv",
+    "vlmevalkit_tsv",
 ]

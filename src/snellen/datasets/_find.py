@@ -1,4 +1,5 @@
-"""Where a data set's files lie: where the user says, else in the cache folder."""
+"""Where a data set's files lie: where the user says, in the cache folder, or where VLMEvalKit puts
+them."""
 
 import os
 import sys
@@ -9,6 +10,26 @@ from pathlib import Path
 
 from snellen.content import Image
 from snellen.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One published file of a data set.
+
+    `name` is its path in the benchmark's data folder. `url` is where its publishers have it; on the
+    hub `hf://datasets/ORG/NAME@REVISION/path`, the revision a commit. `md5` or `sha256` (hex) and
+    `size` (bytes) are what they publish about it. `unpack` says that it is an archive whose members
+    go into the data folder; archives named `x.zip.part1`, `x.zip.part2`, ... are one. `note` is
+    what a person must know before getting it.
+    """
+
+    name: str
+    url: str
+    md5: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+    unpack: bool = False
+    note: str = ""
 
 
 def home() -> Path:
@@ -22,6 +43,39 @@ def home() -> Path:
     return (Path(named) if named else Path.home() / ".cache") / "snellen"
 
 
+def data_folder(benchmark: str) -> Path:
+    """Where a benchmark's published files are put."""
+    return home() / "data" / benchmark
+
+
+def lmu_data() -> Path:
+    """VLMEvalKit's folder: `LMUData` if that folder is there, else `~/LMUData`, as it has it."""
+    named = os.environ.get("LMUData")  # noqa: SIM112  # that is its name
+    if named and Path(named).expanduser().is_dir():
+        return Path(named).expanduser()
+    return Path.home() / "LMUData"
+
+
+def folders(data: Path | None, benchmark: str) -> tuple[Path, ...]:
+    """Where a benchmark's files are looked for, in order: in `data` alone where the user names it,
+    since what lies elsewhere would not be what was meant."""
+    return (data_folder(benchmark), lmu_data()) if data is None else (data,)
+
+
+def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
+    """The first of the names in the first of a benchmark's `folders` that has one.
+
+    In VLMEvalKit's, which all data sets share, only TSV files are looked for, since their names say
+    what they are: `test.jsonl` there could be anybody's. (If it is the only one, it was named.)
+    """
+    for folder in folders:
+        shared = folder == lmu_data() and len(folders) > 1
+        for name in names:
+            if (not shared or name.endswith(".tsv")) and (folder / name).is_file():
+                return folder / name
+    return None
+
+
 @dataclass(frozen=True)
 class Found:
     """A file that is looked for when it is first needed, and the folder its rows' paths start from.
@@ -33,19 +87,21 @@ class Found:
     data: Path | None
     benchmark: str
     names: tuple[str, ...]
+    published: tuple[File, ...] = ()
 
     @cached_property
     def path(self) -> Path:
         if self.data is not None and self.data.is_file():
             return self.data
-        folder = self._folder
-        for name in self.names:
-            if (folder / name).is_file():
-                return folder / name
+        if found := looked_up(self._folders, self.names):
+            return found
         wanted = " or ".join(self.names)
-        missing = "" if folder.is_dir() else " (there is no such folder)"
+        where = ", nor in ".join(map(str, self._folders))
+        if self.data is not None and not self.data.is_dir():
+            where += " (there is no such folder)"
+        get = f"Get it with `snellen data get {self.benchmark}`. " if self.published else ""
         raise DataError(
-            f"{self.benchmark}: no {wanted} in {folder}{missing}. "
+            f"{self.benchmark}: no {wanted} in {where}. {get}"
             "Name the file or its folder with --data PATH."
         )
 
@@ -61,22 +117,29 @@ class Found:
         return Image(self.folder / name, place=place or name, within=self.folder)
 
     @property
-    def _folder(self) -> Path:
-        return self.data if self.data is not None else home() / "data" / self.benchmark
+    def _folders(self) -> tuple[Path, ...]:
+        return folders(self.data, self.benchmark)
 
     def __str__(self) -> str:
         try:
             return str(self.path)
         except DataError:
-            return str(self._folder / self.names[0])
+            return str(self._folders[0] / self.names[0])
 
 
-def find(data: Path | None, benchmark: str, names: Sequence[str]) -> Found:
-    """The file `data`, or the first of `names` in the folder `data` (None: in the cache folder).
+def find(
+    data: Path | None,
+    benchmark: str,
+    names: Sequence[str],
+    published: Sequence[File] = (),
+) -> Found:
+    """The file `data`, or the first of `names` in the folder `data`; without it in the cache
+    folder, or (TSV files) in VLMEvalKit's.
 
-    Looked for when it is first needed: a benchmark can be built where its data is not.
+    Looked for when it is first needed: a benchmark can be built where its data is not. Where it is
+    nowhere and there are `published` files, the error says how to get them.
     """
-    return Found(data, benchmark, tuple(names))
+    return Found(data, benchmark, tuple(names), tuple(published))
 
 
 def path_of(source: Path | Found) -> Path:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
-from snellen.datasets._find import Found, path_of
+from snellen.datasets._file import FileTable
+from snellen.datasets._find import Found
+from snellen.datasets._index import Entry, Fields, Index, Learnt
 from snellen.datasets._lines import (
     BLOCK,
     MAX_ROW_BYTES,
@@ -19,10 +21,9 @@ from snellen.datasets._lines import (
     not_utf8,
     opened,
     read,
-    without_end,
     without_mark,
 )
-from snellen.datasets._table import Facts, Row, facts_of, row_digest
+from snellen.datasets._table import Row, row_digest
 from snellen.errors import DataError
 
 WHITESPACE = re.compile(r"[ \t\r\n]*")
@@ -47,102 +48,148 @@ def json_list(
     return JsonList(path, where, revision)
 
 
-class Jsonl:
+class Jsonl(FileTable):
     """A JSONL file as a table."""
 
-    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
-        self.where = where or str(path)
-        self.revision = revision
-        self._path = path
+    KIND = "jsonl"
 
     def __iter__(self) -> Iterator[Row]:
-        path = path_of(self._path)
-        place = 0
-        for line in lines(path):
-            raw = without_end(line.raw)
-            if not raw.strip():
-                continue
-            try:
-                fields = orjson.loads(raw)
-            except orjson.JSONDecodeError as error:
-                try:
-                    raw.decode()
-                except UnicodeDecodeError as bad:
-                    raise not_utf8(bad, path, line.offset, f"row {place}") from bad
-                raise DataError(
-                    f"row {place} of {path} (line {line.number}) is not whole JSON: {error}. {TORN}"
-                ) from error
-            yield _row(fields, raw, place, path)
-            place += 1
-        if place == 0:
-            raise empty(path)
+        path = self._path
+        known = self._digests(path)
+        for place, (raw, offset, number) in enumerate(_lines(path)):
+            fields = _fields(raw, offset, f"row {place} of {path} (line {number})", place, path)
+            digest = next(known, None)
+            yield Row(fields, place, digest.hex() if digest else row_digest(raw))
 
-    def facts(self) -> Facts:
-        """Number and digest of the rows, without parsing them."""
-        path = path_of(self._path)
-        common = blake2b(digest_size=16)
-        n = 0
-        for line in lines(path):
-            raw = without_end(line.raw)
-            if raw.strip():
-                common.update(blake2b(raw, digest_size=16).digest())
-                n += 1
-        if n == 0:
-            raise empty(path)
-        return Facts(rows=n, digest=common.hexdigest())
+    def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
+        for raw, offset, _ in _lines(path):
+            yield offset, len(raw), 0, 0, blake2b(raw, digest_size=16).digest()
+
+    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+        fields = _fields(raw, entry.offset, f"row {place} of {path}", place, path)
+        return Row(fields, place, entry.digest.hex())
 
 
-class JsonList:
+def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
+    """The lines that are rows, without their ends, each with its first byte and its number."""
+    empty_so_far = True
+    for raw, number, offset in lines(path):
+        raw = raw.removesuffix(b"\r")
+        if raw and not raw.isspace():
+            empty_so_far = False
+            yield raw, offset, number
+    if empty_so_far:
+        raise empty(path)
+
+
+def _fields(raw: bytes, offset: int, where: str, place: int, path: Path) -> dict[str, Any]:
+    try:
+        fields = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        try:
+            raw.decode()
+        except UnicodeDecodeError as bad:
+            raise not_utf8(bad, offset, where) from bad
+        if place == 0 and raw.lstrip().startswith(b"["):
+            raise _is_list(where, path) from error
+        raise DataError(
+            f"{where} is not whole JSON: {error}. Each line must be one whole object. {TORN}"
+        ) from error
+    if place == 0 and isinstance(fields, list):
+        raise _is_list(where, path)
+    return _object(fields, where)
+
+
+def _is_list(where: str, path: Path) -> DataError:
+    name = path.name.replace(".jsonl", ".json")
+    return DataError(
+        f"{where} is a list, not an object with named fields. "
+        f"If the file is one JSON list of rows, name it {name}."
+    )
+
+
+class JsonList(FileTable):
     """A JSON file that is one list of objects, as a table."""
 
-    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
-        self.where = where or str(path)
-        self.revision = revision
-        self._path = path
+    KIND = "json"
+    seeks = False  # it is read as text, in which a character is one byte or several
 
     def __iter__(self) -> Iterator[Row]:
-        path = path_of(self._path)
-        place = -1
-        for place, (fields, text) in enumerate(_elements(path)):
-            yield _row(fields, text.encode(), place, path)
-        if place < 0:
-            raise empty(path)
+        path = self._path
+        known = self._digests(path)
+        for place, (value, text, line) in enumerate(_elements(path)):
+            fields = _object(value, f"row {place} of {path} (line {line})")
+            digest = next(known, None)
+            yield Row(fields, place, digest.hex() if digest else row_digest(text.encode()))
 
-    def facts(self) -> Facts:
-        return facts_of(iter(self))
+    def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
+        for _, text, _ in _elements(path):
+            yield 0, 0, 0, 0, blake2b(text.encode(), digest_size=16).digest()
 
 
-def _elements(path: Path) -> Iterator[tuple[object, str]]:
-    """The elements of the list in a file, each with its text; one at a time is held."""
+def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
+    """The elements of the list in a file, each with its text and the line that it begins in; one at
+    a time is held."""
     with opened(path) as file:
         text = _Text(_decoded(file, path))
-        if text.peek() != "[":
-            raise DataError(
-                f"{path} is not a list of objects: it begins with {text.rest()!r}. "
-                "Save its rows as one list, or one object a line (.jsonl)."
-            )
+        start = text.peek()
+        if not start:
+            raise empty(path)
+        if start != "[":
+            raise _no_list(text, path)
         text.at += 1
         place = 0
         following = text.peek()
         while following != "]":
+            text.peek()
+            line = text.line()
             try:
-                yield text.element()
+                value, element = text.element()
             except json.JSONDecodeError as error:
                 raise DataError(
-                    f"row {place} of {path} is not whole JSON: {error.msg}. {TORN}"
+                    f"row {place} of {path} (line {line}) is not whole JSON: {error.msg}. {TORN}"
                 ) from error
+            yield value, element, line
             following = text.peek()
-            text.at += 1
             if following not in (",", "]"):
                 raise DataError(
-                    f"{path} breaks off or goes wrong after row {place}: a comma or the list's end "
-                    f"is expected before {text.rest()!r}. {TORN}"
+                    f"{path} breaks off or goes wrong after row {place}, in line {text.line()}: a "
+                    f"comma or the list's end is expected before {text.rest()!r}. {TORN}"
                 )
+            text.at += 1
             place += 1
         if place == 0:
-            text.at += 1
+            raise empty(path)
         if text.peek():
-            raise DataError(f"{path} goes on after its list: {text.rest()!r}. Save it as one list.")
+            raise DataError(
+                f"{path} goes on after its list, in line {text.line()}: {text.rest()!r}. "
+                "Save it as one list."
+            )
+
+
+def _no_list(text: "_Text", path: Path) -> DataError:
+    """What is wrong with a file that does not begin as a list."""
+    begins = f"{path} is not a list of objects: it begins with {text.rest()!r}. "
+    otherwise = DataError(f"{begins}Save its rows as one list, or one object a line (.jsonl).")
+    try:
+        first, _ = text.element()
+    except json.JSONDecodeError:
+        return otherwise
+    if not isinstance(first, dict):
+        return otherwise
+    if text.peek() == "{":
+        name = path.name.replace(".json", ".jsonl")
+        return DataError(
+            f"{path} is not a list of objects but has one object after the other, the second in "
+            f"line {text.line()}. If it has one a line, name it {name}."
+        )
+    lists = [repr(name) for name, value in first.items() if isinstance(value, list)]
+    if not lists:
+        return otherwise
+    return DataError(
+        f"{path} is not a list of objects but one object with the fields {', '.join(first)}. "
+        f"Save the list in its field {' or '.join(lists)} as a file of its own."
+    )
 
 
 class _Text:
@@ -151,6 +198,8 @@ class _Text:
     def __init__(self, chunks: Iterator[str]) -> None:
         self.at = 0
         self._held = ""
+        self._lines = 1
+        self._counted = 0
         self._chunks = chunks
         self._decoder = json.JSONDecoder(parse_constant=_no_constant)
 
@@ -168,6 +217,12 @@ class _Text:
     def rest(self) -> str:
         """A little of what comes, to show it."""
         return self._held[self.at : self.at + 20]
+
+    def line(self) -> int:
+        """The number of the line, from 1, in which reading stands."""
+        self._lines += self._held.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._lines
 
     def element(self) -> tuple[object, str]:
         """The JSON value that stands here, and its text.
@@ -192,9 +247,10 @@ class _Text:
 
     def _more(self) -> bool:
         """Hold twice as much, so that a long element is not tried again after every block."""
+        self.line()
         parts = [self._held[self.at :]]
         wanted = len(parts[0])
-        self.at = 0
+        self.at = self._counted = 0
         for chunk in self._chunks:
             parts.append(chunk)
             wanted -= len(chunk)
@@ -215,19 +271,17 @@ def _decoded(file: BinaryIO, path: Path) -> Iterator[str]:
         try:
             text = decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:
-            raise not_utf8(error, path, start, "a row") from error
+            raise not_utf8(error, start, f"a row of {path}") from error
         if not block:
             return
         offset += len(block)
         yield text
 
 
-def _row(fields: object, raw: bytes, place: int, path: Path) -> Row:
-    if not isinstance(fields, dict):
-        raise DataError(
-            f"row {place} of {path} is a {type(fields).__name__}, not an object with named fields."
-        )
-    return Row(fields, place, row_digest(raw))
+def _object(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{where} is a {type(value).__name__}, not an object with named fields.")
+    return value
 
 
 def _no_constant(name: str) -> NoReturn:

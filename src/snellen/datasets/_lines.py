@@ -4,12 +4,13 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from snellen.errors import DataError
 
 MAX_ROW_BYTES = 100_000_000
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file, packed or not, raises
 
 UTF8_MARK = b"\xef\xbb\xbf"
 # The longer one first: UTF-32's mark begins with UTF-16's.
@@ -21,12 +22,12 @@ OTHER_MARKS = {
 }
 
 
-class Line(NamedTuple):
-    """A line with its line end, its number from 1, and the byte of the file where it starts."""
+Line = tuple[bytes, int, int]
+"""A line without its `\\n`, its number from 1, and the byte of the file where it starts. A `\\r`
+before the `\\n` is still there: in a quoted cell it is text.
 
-    raw: bytes
-    number: int
-    offset: int
+A plain tuple: a named one takes as long to make as the line to read.
+"""
 
 
 def lines(path: Path) -> Iterator[Line]:
@@ -36,36 +37,52 @@ def lines(path: Path) -> Iterator[Line]:
         DataError: it cannot be opened or read, is not UTF-8 by its mark, or has a line over 100 MB.
     """
     with opened(path) as file:
+        readline = file.readline
         offset = 0
         number = 1
-        while raw := read(file, path, MAX_ROW_BYTES + 1, line=True):
-            start = offset
-            offset += len(raw)
-            if number == 1:
-                raw = without_mark(raw, path)
-                start = offset - len(raw)
-            if len(raw) > MAX_ROW_BYTES:
-                raise too_long(path, number)
-            yield Line(raw, number, start)
-            number += 1
+        try:
+            while raw := readline(MAX_ROW_BYTES + 1):
+                start = offset
+                offset += len(raw)
+                if number == 1:
+                    raw = without_mark(raw, path)
+                    start = offset - len(raw)
+                if len(raw) > MAX_ROW_BYTES:
+                    raise too_long(path, number)
+                yield raw.removesuffix(b"\n"), number, start
+                number += 1
+        except UNREADABLE as error:
+            raise unreadable(error, path) from error
+
+
+def packed(path: Path) -> bool:
+    return path.suffix == ".gz"
 
 
 def opened(path: Path) -> BinaryIO:
     try:
-        if path.suffix == ".gz":
+        if packed(path):
             return cast(BinaryIO, gzip.open(path, "rb"))
         return open(path, "rb", buffering=BLOCK)
     except OSError as error:
-        raise DataError(f"{path} cannot be opened: {error.strerror or error}.") from error
+        raise not_opened(error, path) from error
 
 
-def read(file: BinaryIO, path: Path, size: int, *, line: bool = False) -> bytes:
+def read(file: BinaryIO, path: Path, size: int) -> bytes:
     try:
-        return file.readline(size) if line else file.read(size)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
-        ) from error
+        return file.read(size)
+    except UNREADABLE as error:
+        raise unreadable(error, path) from error
+
+
+def not_opened(error: OSError, path: Path) -> DataError:
+    return DataError(f"{path} cannot be opened: {error.strerror or error}.")
+
+
+def unreadable(error: Exception, path: Path) -> DataError:
+    return DataError(
+        f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
+    )
 
 
 def without_mark(start: bytes, path: Path) -> bytes:
@@ -79,16 +96,11 @@ def without_mark(start: bytes, path: Path) -> bytes:
     return start.removeprefix(UTF8_MARK)
 
 
-def without_end(raw: bytes) -> bytes:
-    """A line without its line end, `\\n` or `\\r\\n`."""
-    return raw.removesuffix(b"\n").removesuffix(b"\r")
-
-
-def not_utf8(error: UnicodeDecodeError, path: Path, offset: int, place: str) -> DataError:
-    """The bytes of a file, read from `offset`, are not UTF-8; `place` is the row, or the header."""
+def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:
+    """The bytes of a file, read from `offset`, are not UTF-8; `where` is the row and the file."""
     byte = error.object[error.start]
     return DataError(
-        f"{place} of {path} is not UTF-8 at byte {offset + error.start} (0x{byte:02x}): "
+        f"{where} is not UTF-8 at byte {offset + error.start} (0x{byte:02x}): "
         f"{error.reason}. Convert the file, for example: iconv -f LATIN1 -t UTF-8."
     )
 

@@ -1,12 +1,14 @@
-"""The table that a file's name asks for."""
+"""The table that a path's name asks for: a file of rows, or a folder with one or with images."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from snellen.datasets._find import Found, path_of
 from snellen.datasets._json import json_list, jsonl
+from snellen.datasets._parquet import parquet
 from snellen.datasets._sheets import csv, tsv
-from snellen.datasets._table import Table
+from snellen.datasets._table import Drawn, Table
 from snellen.errors import DataError
 
 READERS: dict[str, Callable[[Path | Found, str | None, str | None], Table]] = {
@@ -14,20 +16,70 @@ READERS: dict[str, Callable[[Path | Found, str | None, str | None], Table]] = {
     ".json": json_list,
     ".tsv": tsv,
     ".csv": csv,
+    ".parquet": parquet,
 }
+IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
 def rows_of(source: Path | Found, where: str | None = None, revision: str | None = None) -> Table:
-    """A table of a JSONL, JSON, TSV or CSV file by the end of its name, `.gz` behind it or not.
+    """A table of a file by the end of its name, `.gz` behind it or not, or of a folder.
+
+    Files are JSONL, JSON, TSV, CSV and parquet. A folder with one such file in it, or the parts of
+    one, stands for that file. A folder with images, in folders or not, is a table of them: `id` and
+    `image` are an image's path in the folder, `category` is the folder it lies in, if there are
+    any.
 
     Raises:
-        DataError: the name ends otherwise.
+        DataError: the name ends otherwise, or the folder has neither, or several files.
     """
     path = path_of(source)
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if suffix not in READERS:
+    if path.is_dir():
+        return _of_folder(path, where, revision)
+    read = _reader(path)
+    if read is None:
         raise DataError(
             f"{path} is no file of rows by its name: rows are read from {', '.join(READERS)}, "
             "each with or without .gz behind it."
         )
-    return READERS[suffix](source, where, revision)
+    return read(source, where, revision)
+
+
+def _reader(path: Path) -> Callable[[Path | Found, str | None, str | None], Table] | None:
+    return READERS.get(Path(path.name.removesuffix(".gz")).suffix.lower())
+
+
+def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
+    files = sorted(path for path in folder.iterdir() if path.is_file() and _reader(path))
+    if files and all(path.suffix == ".parquet" for path in files):
+        return parquet(folder, where, revision)
+    if len(files) == 1:
+        return rows_of(files[0], where, revision)
+    if files:
+        raise DataError(
+            f"{folder} has {len(files)} files of rows, {', '.join(path.name for path in files)}. "
+            "Name the one that is meant."
+        )
+    if next(_images(folder), None) is None:
+        raise DataError(
+            f"{folder} has no file of rows ({', '.join(READERS)}) and no images in it "
+            f"({', '.join(IMAGES)})."
+        )
+    return Drawn(where or str(folder), lambda: _image_rows(folder), revision)
+
+
+def _image_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    found = list(_images(folder))
+    in_folders = any(len(image.parts) > 1 for image in found)
+    for image in found:
+        name = image.as_posix()
+        category = image.parent.as_posix() if len(image.parts) > 1 else ""
+        yield {"id": name, "image": name, **({"category": category} if in_folders else {})}
+
+
+def _images(folder: Path) -> Iterator[Path]:
+    """Images in a folder and those below it, in the order of their names; hidden ones left out."""
+    for path in sorted(folder.rglob("*")):
+        image = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in image.parts)
+        if path.suffix.lower() in IMAGES and not hidden and path.is_file():
+            yield image

@@ -1,23 +1,36 @@
 """Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does."""
 
-import csv as quoting
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from snellen.datasets._find import Found, path_of
-from snellen.datasets._lines import (
-    MAX_ROW_BYTES,
-    Line,
-    empty,
-    lines,
-    not_utf8,
-    too_long,
-    without_end,
-)
-from snellen.datasets._table import Facts, Row, row_digest
+from snellen.datasets._cells import LONE_RETURN, NotSplit, Span, spans, unquoted
+from snellen.datasets._file import FileTable
+from snellen.datasets._find import Found
+from snellen.datasets._index import Entry, Fields, Index, Learnt
+from snellen.datasets._lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, too_long
+from snellen.datasets._table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError
+
+MISSING = frozenset(
+    b"#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan"
+    b"|null".split(b"|")
+)
+"""Cells that pandas' read_csv takes for missing, beside the empty one:
+pandas-dev/pandas@1285c95f802d7b89963ab7960fa2eae01cfb8c4e:pandas/_libs/parsers.pyx, STR_NA_VALUES.
+"""
+LONGEST = max(map(len, MISSING))
+LONG_ROW = 4_096
+"""Bytes of a row from which on finding its cells takes less time than copying them."""
+HEAD = 100
+"""Bytes of a cell that are looked at in a long row."""
+WORDS = {b",": "comma", b"\t": "tab"}
+DELIMITERS = (
+    (";", "semicolon", "Save it with commas between its cells (.csv) or with tabs (.tsv)."),
+    ("\t", "tab", "If tabs part its cells, name it .tsv."),
+    (",", "comma", "If commas part its cells, name it .csv."),
+)
 
 
 def tsv(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Sheet":
@@ -28,132 +41,238 @@ def tsv(path: Path | Found, where: str | None = None, revision: str | None = Non
     DataError with the number of the first row that has not as many cells as the header, is not
     UTF-8, or has a quote that is never closed.
     """
-    return Sheet(path, "\t", where, revision)
+    return Tsv(path, where, revision)
 
 
 def csv(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Sheet":
     """A table of a comma-separated file with a header; all else as `tsv`."""
-    return Sheet(path, ",", where, revision)
+    return Csv(path, where, revision)
 
 
-class _Record(NamedTuple):
-    """A row's bytes without its line end, where they start, and its cells where already read."""
+def read_as_missing(table: Table) -> Mapping[str, int]:
+    """How many cells of each column are text here, as `None`, and missing for pandas' read_csv.
+
+    Empty cells are not counted, nor columns without any. Costs nothing once the table's facts are
+    known; {} where the rows are no sheet's.
+    """
+    return {name: sum(words.values()) for name, words in _missing(table).items()}
+
+
+def missing_note(table: Table) -> str | None:
+    """The same in a sentence, to be shown beside a result; None where there are none."""
+    columns = _missing(table)
+    if not columns:
+        return None
+    total: dict[str, int] = {}
+    for words in columns.values():
+        for word, n in words.items():
+            total[word] = total.get(word, 0) + n
+    n = sum(total.values())
+    word = max(total, key=total.__getitem__)
+    where = f"{word!r} in {', '.join(columns)}"
+    if n == 1:
+        return f"1 cell, {where}, is text here; pandas would read it as missing"
+    return f"{n:,} cells such as {where} are text here; pandas would read them as missing"
+
+
+def _missing(table: Table) -> Mapping[str, Mapping[str, int]]:
+    while isinstance(table, Filtered):
+        table = table.table
+    return table.index().learnt.missing if isinstance(table, Sheet) else {}
+
+
+class Record(NamedTuple):
+    """A row's bytes without its line end, and where they start; where its cells lie if there are
+    quotes in it, else they are what the delimiters part."""
 
     raw: bytes
-    number: int
     offset: int
-    cells: list[str] | None
+    place: int | None
+    """The row's number; None: it is the header."""
+    line: int | None
+    """The number of its first line, where it is known."""
+    spans: list[Span] | None
+
+    def where(self, path: Path) -> str:
+        """The row in words."""
+        row = "the header" if self.place is None else f"row {self.place}"
+        return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
 
-class Sheet:
+Place = tuple[int, int]
+"""The byte of a row at which a picture lies, and its length; 0, 0: the row is read as a whole."""
+
+
+class Sheet(FileTable):
     """A separated text file as a table. A row's digest is that of the header's names and its own
     bytes, since a row means nothing without them."""
 
-    def __init__(
-        self,
-        path: Path | Found,
-        delimiter: str,
-        where: str | None,
-        revision: str | None,
-    ) -> None:
-        self.where = where or str(path)
-        self.revision = revision
-        self._path = path
-        self._delimiter = delimiter
+    DELIMITER: bytes
 
     def __iter__(self) -> Iterator[Row]:
-        path = path_of(self._path)
+        path = self._path
+        known = self._digests(path)
         records = self._records(path)
-        names = self._names(records, path)
+        names = self._names(next(records), path)
         header = "\t".join(names).encode()
-        place = -1
         for place, record in enumerate(records):
-            cells = self._cells(record, path, f"row {place}")
-            if len(cells) != len(names):
-                raise DataError(
-                    f"row {place} of {path} (line {record.number}) has {len(cells)} cells, the "
-                    f"header has {len(names)}: {', '.join(names)}. A cell with a separator or a "
-                    "line break in it needs quotes; a last row may be cut off with its file."
-                )
-            yield Row(dict(zip(names, cells, strict=True)), place, row_digest(header + record.raw))
-        if place < 0:
-            raise empty(path)
+            digest = next(known, None)
+            yield Row(
+                self._fields(record, names, path),
+                place,
+                digest.hex() if digest else row_digest(header + record.raw),
+            )
 
-    def facts(self) -> Facts:
-        """Number and digest of the rows; only those with quotes are parsed, to find their end."""
-        path = path_of(self._path)
+    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+        record = Record(raw, entry.offset, place, None, None)
+        if b'"' in raw:
+            record = self._split(record, bytearray(raw), lambda: False, path)
+        return Row(self._fields(record, index.learnt.names, path), place, entry.digest.hex())
+
+    def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
+        return self._entries(path, learnt, lambda *_: (0, 0))
+
+    def _entries(
+        self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], Place]
+    ) -> Iterator[Fields]:
+        """The rows' entries; `picture` finds a picture, given the beginnings of a row's cells."""
         records = self._records(path)
-        header = "\t".join(self._names(records, path)).encode()
-        common = blake2b(digest_size=16)
-        n = 0
-        for record in records:
-            common.update(blake2b(header + record.raw, digest_size=16).digest())
-            n += 1
-        if n == 0:
-            raise empty(path)
-        return Facts(rows=n, digest=common.hexdigest())
+        names = learnt.names = self._names(next(records), path)
+        header = blake2b("\t".join(names).encode(), digest_size=16)
+        for place, record in enumerate(records):
+            if record.spans is None and len(record.raw) > LONG_ROW:
+                record = record._replace(spans=unquoted(record.raw, self.DELIMITER))
+            cells = self._heads(record)
+            _check_number(len(cells), names, record, path)
+            for column, cell in enumerate(cells):
+                if len(cell) <= LONGEST and cell in MISSING:
+                    words = learnt.missing.setdefault(names[column], {})
+                    words[cell.decode()] = words.get(cell.decode(), 0) + 1
+            digest = header.copy()
+            digest.update(record.raw)
+            at, skip = picture(record, cells, place)
+            yield record.offset, len(record.raw), at, skip, digest.digest()
 
-    def _names(self, records: Iterator[_Record], path: Path) -> list[str]:
-        header = next(records, None)
-        if header is None:
-            raise empty(path)
-        names = self._cells(header, path, "the header")
+    def _heads(self, record: Record) -> list[bytes]:
+        """The beginnings of a row's cells; whole cells where these do not lie in `spans`."""
+        if record.spans is None:
+            return record.raw.split(self.DELIMITER)
+        return [record.raw[start : min(end, start + HEAD)] for start, end, _ in record.spans]
+
+    def _names(self, header: Record, path: Path) -> list[str]:
+        names = self._cells(header, path)
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise DataError(
                 f"{path} has more than one column named {', '.join(map(repr, twice))}. "
                 "Rename or remove all but one."
             )
+        if len(names) == 1:
+            self._check_delimiter(names[0], path)
         return names
 
-    def _records(self, path: Path) -> Iterator[_Record]:
-        # One setting for the whole of the program, whose default of 128 kB is less than a picture.
-        quoting.field_size_limit(MAX_ROW_BYTES)
-        place = -1
+    def _check_delimiter(self, header: str, path: Path) -> None:
+        """A header of one name that another delimiter would part was meant to be parted by it."""
+        for other, word, mend in DELIMITERS:
+            if n := header.count(other):
+                raise DataError(
+                    f"line 1 of {path} has no {WORDS[self.DELIMITER]} in it, but {n} {word}"
+                    f"{'s' if n > 1 else ''}: it begins {header[:40]!r}. {mend}"
+                )
+
+    def _records(self, path: Path) -> Iterator[Record]:
+        """The header's record, and each row's.
+
+        Raises:
+            DataError: one cannot be split, or there is no row.
+        """
+        place = None
         source = lines(path)
-        for line in source:
-            raw = without_end(line.raw)
-            if not raw:
+        for raw, number, offset in source:
+            record = Record(raw.removesuffix(b"\r"), offset, place, number, None)
+            if b'"' in raw:
+                yield self._quoted(record, raw, source, path)
+            elif not record.raw:
                 continue
-            if b'"' in raw or b"\r" in raw:
-                row = "the header" if place < 0 else f"row {place}"
-                yield self._quoted(line, source, path, row)
+            elif b"\r" in record.raw:
+                raise _not_split(NotSplit(LONE_RETURN), record, path)
             else:
-                yield _Record(raw, line.number, line.offset, None)
-            place += 1
+                yield record
+            place = 0 if place is None else place + 1
+        if not place:
+            raise empty(path)
 
-    def _quoted(self, first: Line, following: Iterator[Line], path: Path, row: str) -> _Record:
+    def _quoted(
+        self, record: Record, begun: bytes, following: Iterator[Line], path: Path
+    ) -> Record:
         """The row that begins with this line and may go on over line breaks inside quotes."""
-        taken: list[bytes] = []
+        raw = bytearray(begun)
 
-        def wanted() -> Iterator[str]:
-            size = 0
-            line: Line | None = first
-            while line is not None:
-                taken.append(line.raw)
-                size += len(line.raw)
-                if size > MAX_ROW_BYTES:
-                    raise too_long(path, first.number)
-                yield _text(line.raw, path, line.offset, row)
-                line = next(following, None)
+        def go_on() -> bool:
+            """Add the lines up to the next that has a quote; whether there is one."""
+            for line, _, _ in following:
+                raw.extend(b"\n" + line)
+                if len(raw) > MAX_ROW_BYTES:
+                    assert record.line is not None
+                    raise too_long(path, record.line)
+                if b'"' in line:
+                    return True
+            return False
 
+        return self._split(record, raw, go_on, path)
+
+    def _split(
+        self, record: Record, raw: bytearray, go_on: Callable[[], bool], path: Path
+    ) -> Record:
         try:
-            cells = next(quoting.reader(wanted(), delimiter=self._delimiter, strict=True))
-        except quoting.Error as error:
-            raise DataError(
-                f"{row} of {path} (line {first.number}) cannot be split into cells: {error}. "
-                'A quote in a cell is written "" and the cell is put in quotes; '
-                "if it is the last row, the file may be cut off."
-            ) from error
-        return _Record(without_end(b"".join(taken)), first.number, first.offset, cells)
+            found = spans(raw, self.DELIMITER, go_on)
+        except NotSplit as error:
+            raise _not_split(error, record, path) from error
+        return record._replace(raw=bytes(raw), spans=found)
 
-    def _cells(self, record: _Record, path: Path, row: str) -> list[str]:
-        if record.cells is not None:
-            return record.cells
-        return _text(record.raw, path, record.offset, row).split(self._delimiter)
+    def _cells(self, record: Record, path: Path) -> list[str]:
+        if record.spans is None:
+            return _text(record.raw, 0, record, path).split(self.DELIMITER.decode())
+        cells = []
+        for start, end, doubled in record.spans:
+            cell = _text(record.raw[start:end], start, record, path)
+            cells.append(cell.replace('""', '"') if doubled else cell)
+        return cells
+
+    def _fields(self, record: Record, names: list[str], path: Path) -> dict[str, str]:
+        cells = self._cells(record, path)
+        _check_number(len(cells), names, record, path)
+        return dict(zip(names, cells, strict=True))
 
 
-def _text(raw: bytes, path: Path, offset: int, row: str) -> str:
+class Tsv(Sheet):
+    KIND = "tsv"
+    DELIMITER = b"\t"
+
+
+class Csv(Sheet):
+    KIND = "csv"
+    DELIMITER = b","
+
+
+def _text(raw: bytes, at: int, record: Record, path: Path) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise not_utf8(error, path, offset, row) from error
+        raise not_utf8(error, record.offset + at, record.where(path)) from error
+
+
+def _check_number(n: int, names: list[str], record: Record, path: Path) -> None:
+    if n != len(names):
+        raise DataError(
+            f"{record.where(path)} has {n} cells, the header has {len(names)}: "
+            f"{', '.join(names)}. A cell with a separator or a line break in it needs quotes; "
+            "a last row may be cut off with its file."
+        )
+
+
+def _not_split(error: NotSplit, record: Record, path: Path) -> DataError:
+    return DataError(
+        f"{record.where(path)} cannot be split into cells: {error}. "
+        'A quote in a cell is written "" and the cell is put in quotes; '
+        "if it is the last row, the file may be cut off."
+    )

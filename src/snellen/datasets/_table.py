@@ -1,9 +1,11 @@
 """Rows of a data set, one at a time, each with its place and the digest of what was read."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
@@ -49,6 +51,39 @@ class Table(Protocol):
     def facts(self) -> Facts: ...
 
 
+@runtime_checkable
+class Seekable(Protocol):
+    """A table that gives a row without reading those before it, if `seeks` is true of its file."""
+
+    @property
+    def seeks(self) -> bool: ...
+
+    def at(self, place: int) -> Row: ...
+
+
+def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
+    """The table's rows at these places, in the table's order: sought where it can be done, else
+    found in one pass that ends at the last of them.
+
+    Raises:
+        IndexError: there is no such row.
+    """
+    wanted = sorted(set(places))
+    if isinstance(table, Seekable) and table.seeks:
+        yield from map(table.at, wanted)
+        return
+    left = iter(wanted)
+    place = next(left, None)
+    for row in table if wanted else ():
+        if row.place == place:
+            yield row
+            place = next(left, None)
+            if place is None:
+                return
+    if place is not None:
+        raise IndexError(f"there is no row {place} in {table.where}")
+
+
 def row_digest(raw: bytes) -> str:
     return blake2b(raw, digest_size=16).hexdigest()
 
@@ -78,8 +113,7 @@ class Drawn:
 
     def __iter__(self) -> Iterator[Row]:
         for place, fields in enumerate(self._rows()):
-            raw = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_bytes_digest)
-            yield Row(fields, place, row_digest(raw))
+            yield Row(fields, place, fields_digest(fields))
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
@@ -91,17 +125,34 @@ class Filtered:
     def __init__(self, table: Table, keep: Callable[[Row], bool]) -> None:
         self.where = table.where
         self.revision = table.revision
-        self._table = table
+        self.table = table
         self._keep = keep
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for row in self._table if self._keep(row))
+        return (row for row in self.table if self._keep(row))
+
+    @property
+    def seeks(self) -> bool:
+        return isinstance(self.table, Seekable) and self.table.seeks
+
+    def at(self, place: int) -> Row:
+        row = next(rows_at(self.table, [place]))
+        if not self._keep(row):
+            raise IndexError(f"row {place} of {self.where} is left out")
+        return row
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
 
 
-def _bytes_digest(value: object) -> str:
+def fields_digest(fields: Mapping[str, Any]) -> str:
+    """The digest of a row that is no text: of its JSON with sorted names, bytes by their digest."""
+    return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
+
+
+def _as_json(value: object) -> str:
     if isinstance(value, bytes):
         return row_digest(value)
+    if isinstance(value, Decimal | timedelta):
+        return str(value)
     raise TypeError(f"a row holds a {type(value).__name__}, which is no JSON type")

@@ -1,0 +1,314 @@
+"""MMBench and CCBench: one picture, two to four choices, asked once for each of their rotations.
+
+Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
+         https://arxiv.org/abs/2307.06281 (ECCV 2024)
+Data     VLMEvalKit's sheets, MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which
+         has no test part and no versions); open-compass/MMBench, Apache-2.0. dev has 1,164
+         questions in 4,329 rows (1.0), CCBench 510 in 2,040. 1.0 and 1.1 are not comparable, and
+         1.0 test has no public answers. A choice such as "None" is text here, which pandas, and
+         with it VLMEvalKit, takes for a missing cell
+Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
+         (open-compass/opencompass, docs/en/MMBench.md, since removed). Its `if` leaves the hint out
+         where there is one; that it be put first is taken for what was meant. Its example for
+         MiniGPT-4 has no hint; it stands before the question here too. Picture first. 1,024 tokens:
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         llava/eval/model_vqa_mmbench.py#L120
+Scoring  circular: a question is right if the answers in all its rows (as many as there are, index
+         modulo 1,000,000) are, multiple_choice.py#L409-L428 and #L511-L582. vanilla: its first row
+         alone; vanilla_all: every row. official: the letter by VLMEvalKit's rules,
+         matching_util.py#L18-L61 and #L107-L127. What these leave open the authors ask ChatGPT;
+         without a judge it is wrong, as under their `exact_matching`. vlmevalkit-2024: the older
+         rules, as MMStar copied them. robust: ours, the letter that a reply settles on
+Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
+         right, as published (67.7), and vanilla 75.4 (tests/parity). The rules, both years':
+         VLMEvalKit's code on 1,500 made replies. Abilities: by hand
+"""
+
+import re
+from bisect import insort
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
+
+from snellen.answers.choice import option_letter
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.content import user
+from snellen.datasets import Row, Table, find, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import UsageError
+from snellen.metrics import mean
+from snellen.metrics.circular import circular, vanilla
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+SOURCE = f"{KIT}:vlmeval/utils/matching_util.py#L18-L127"
+OLDER = "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1"
+ALIASES = {
+    "MMBench_DEV_EN": {"lang": "en", "split": "dev", "version": "1.0"},
+    "MMBench_DEV_CN": {"lang": "cn", "split": "dev", "version": "1.0"},
+    "MMBench_TEST_EN": {"lang": "en", "split": "test", "version": "1.0"},
+    "MMBench_TEST_CN": {"lang": "cn", "split": "test", "version": "1.0"},
+    "MMBench_DEV_EN_V11": {"lang": "en", "split": "dev", "version": "1.1"},
+    "MMBench_DEV_CN_V11": {"lang": "cn", "split": "dev", "version": "1.1"},
+    "MMBench_TEST_EN_V11": {"lang": "en", "split": "test", "version": "1.1"},
+    "MMBench_TEST_CN_V11": {"lang": "cn", "split": "test", "version": "1.1"},
+    "CCBench": {"lang": "cc"},
+    "mmbench_en_dev": {"lang": "en", "split": "dev", "version": "1.0"},
+    "mmbench_cn_dev": {"lang": "cn", "split": "dev", "version": "1.0"},
+    "mmbench_en_test": {"lang": "en", "split": "test", "version": "1.0"},
+    "mmbench_cn_test": {"lang": "cn", "split": "test", "version": "1.0"},
+    "mmbench_cn_cc": {"lang": "cc"},
+}
+OFFSET = 1_000_000
+"""Rotation k of question i has the index i + k·OFFSET."""
+ABILITIES = {
+    "coarse_perception": ("CP", "perception"),
+    "finegrained_perception (instance-level)": ("FP-S", "perception"),
+    "finegrained_perception (cross-instance)": ("FP-C", "perception"),
+    "attribute_reasoning": ("AR", "reasoning"),
+    "relation_reasoning": ("RR", "reasoning"),
+    "logic_reasoning": ("LR", "reasoning"),
+}
+"""VLMEvalKit's abbreviation of each l2-category, and the L1 ability above it."""
+
+HOST = "https://opencompass.openxlab.space/utils"
+MD5 = {
+    "MMBench_DEV_EN": "b6caf1133a01c6bb705cf753bb527ed8",
+    "MMBench_TEST_EN": "6939fadb0ce626fefc0bdc9c64efc528",
+    "MMBench_DEV_CN": "08b8fc3324a5ed74155350f57be69fbd",
+    "MMBench_TEST_CN": "7e1239baf0ee4c8b513e19705a0f317e",
+    "MMBench_DEV_EN_V11": "30c05be8f2f347a50be25aa067248184",
+    "MMBench_TEST_EN_V11": "8d1a704e791df6f5d9fb3ef782b65365",
+    "MMBench_DEV_CN_V11": "593f9b5f6bea453d870a798b34ae4f37",
+    "MMBench_TEST_CN_V11": "156e6569f9547afb16603eca16e85373",
+    "CCBench": "f5dde47f24dc5a6fb6e595b409b466ac",
+}
+
+Lang = Literal["en", "cn", "cc"]
+Split = Literal["dev", "test"]
+Version = Literal["1.0", "1.1"]
+Preset = Literal["vlmevalkit", "opencompass", "minigpt4"]
+
+
+def mmbench(
+    lang: Lang = "en",
+    split: Split = "dev",
+    version: Version = "1.1",
+    prompt: Preset = "vlmevalkit",
+    data: Path | None = None,
+) -> Benchmark:
+    files = published(lang, split, version)
+    table = vlmevalkit_tsv(find(data, "mmbench", [file.name for file in files], files))
+    rows_of = cache(lambda: rotations(table))
+    metrics = {"circular": circular("pass"), "vanilla": vanilla("pass"), "vanilla_all": mean}
+    expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+    return Benchmark(
+        name="mmbench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, rows_of()),
+        prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample)),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=official_answer,
+                score=score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "vlmevalkit-2024": Scoring(
+                version=1,
+                source=f"{OLDER}:eval/vlmeval/utils/matching_util.py#L6-L66",
+                parse=answer_of_2024,
+                score=score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "robust": Scoring(
+                version=1, source="ours", parse=robust_answer, score=score, metrics=metrics
+            ),
+        },
+        break_down_by=("category", "l2-category", "L1", "split", "pass"),
+        cluster_by=question_of,
+        group_by=question_of,
+        max_answer_tokens=1024,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=wrong_answer,
+            expect={"official": expect, "vlmevalkit-2024": expect, "robust": expect},
+        ),
+    )
+
+
+def published(
+    lang: Lang = "en", split: Split = "dev", version: Version = "1.1", **_: object
+) -> tuple[File, ...]:
+    """The one sheet that these options read, as VLMEvalKit publishes it."""
+    if lang == "cc":
+        if split == "test":
+            raise UsageError("mmbench:lang=cc is CCBench, which has no test split.")
+        folder, name = "VLMEval", "CCBench"
+    else:
+        folder = "benchmarks/MMBench"
+        name = f"MMBench_{split.upper()}_{lang.upper()}{'_V11' if version == '1.1' else ''}"
+    return (File(name=f"{name}.tsv", url=f"{HOST}/{folder}/{name}.tsv", md5=MD5[name]),)
+
+
+def rotations(table: Table) -> Mapping[int, Sequence[int]]:
+    """The indices of each question's rows in rising order, by the index of the question.
+
+    Rows are counted, not choices: 53 questions of the first release have four choices in three
+    rows.
+    """
+    found: dict[int, list[int]] = {}
+    for row in table:
+        index = int(row["index"])
+        insort(found.setdefault(index % OFFSET, []), index)
+    return found
+
+
+def to_sample(row: Row, rows_of: Mapping[int, Sequence[int]]) -> Sample:
+    index = int(row["index"])
+    passes = rows_of[index % OFFSET]
+    choices = [row.get(letter, "") for letter in "ABCDE"]
+    while choices and not choices[-1]:
+        choices.pop()
+    category = row.get("l2-category", "")
+    short, ability = ABILITIES.get(category, (category, ""))
+    return Sample(
+        id=row["index"],
+        question=row["question"],
+        choices=tuple(choices),
+        media=row["image"],
+        target=row.get("answer") or None,
+        tags={
+            "category": row.get("category", ""),
+            "l2-category": short,
+            "L1": ability,
+            "split": row.get("split", ""),
+            "pass": f"{passes.index(index) + 1} of {len(passes)}",
+        },
+        data={"hint": row.get("hint", "")},
+    )
+
+
+def question_of(sample: Sample) -> str:
+    return str(int(sample.id) % OFFSET)
+
+
+# -- prompts
+
+
+def vlmevalkit(sample: Sample) -> str:
+    hint = f"Hint: {sample.data['hint']}\n" if sample.data["hint"] else ""
+    return (
+        f"{hint}Question: {sample.question}\nOptions:\n{lettered(sample.choices)}\n"
+        "Please select the correct answer from the options above. \n"
+    )
+
+
+def opencompass(sample: Sample) -> str:
+    choices = lettered(sample.choices)
+    return f"{with_hint(sample)} There are several options:\n{choices}\n"
+
+
+def minigpt4(sample: Sample) -> str:
+    choices = lettered(sample.choices).replace("\n", ", ")
+    return (
+        f"###Human: Question: {with_hint(sample)}\nThere are several options: {choices}\n"
+        "###Assistant:"
+    )
+
+
+def with_hint(sample: Sample) -> str:
+    hint = sample.data["hint"]
+    return f"{hint} {sample.question}" if hint else sample.question
+
+
+PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": minigpt4}
+
+
+# -- scoring, official
+
+SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+NO_REPLY = "Failed to obtain answer via API"
+REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+# No end of a word is asked for: "the answer is black" says B.
+SAID = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """A choice's letter, `Z` for none of them, or unparsed where the authors would ask ChatGPT."""
+    text, choices = reply.text, by_letter(sample)
+    if found := letter_named(text, choices, last=4):
+        return found
+    said = SAID.search(text)
+    if said and NO_REPLY not in text and said[1].upper() in choices:
+        return Reading(answer=said[1].upper(), rule="answer is")
+    if len(text.lower()) > 2 * sum(map(len, choices.values())):
+        return Reading(answer=None, rule="longer than the choices")
+    return choice_named(text, choices)
+
+
+def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
+    """As `official_answer`, but the letter may stand anywhere, and the reply be of any length."""
+    choices = by_letter(sample)
+    return letter_named(reply.text, choices) or choice_named(reply.text, choices)
+
+
+def letter_named(text: str, choices: Mapping[str, str], last: int | None = None) -> Reading | None:
+    """The only letter that is a word of the text, if it first is one of the `last` words."""
+    if NO_REPLY in text:
+        return None
+    if any(refusal in text for refusal in REFUSALS):
+        return Reading(answer="Z", rule="refusal")
+    words = text.translate(SEPARATORS).split()
+    named = tuple(letter for letter in choices if letter in words)
+    if len(named) == 1 and (last is None or words.index(named[0]) >= len(words) - last):
+        return Reading(answer=named[0], rule="only letter", candidates=named)
+    if not named and "Z" in words:
+        return Reading(answer="Z", rule="letter Z")
+    return None
+
+
+def choice_named(text: str, choices: Mapping[str, str]) -> Reading:
+    """The only choice whose text stands in the reply, as a part of a word too."""
+    named = tuple(letter for letter, choice in choices.items() if choice.lower() in text.lower())
+    if len(named) == 1:
+        return Reading(answer=named[0], rule="only choice", candidates=named)
+    return Reading(answer=None, rule="several choices" if named else "no choice", candidates=named)
+
+
+def by_letter(sample: Sample) -> Mapping[str, str]:
+    return dict(zip(ascii_uppercase, sample.choices, strict=False))
+
+
+def score(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer == sample.target)
+
+
+# -- scoring, robust
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    found = option_letter(reply.text, sample.choices)
+    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+# -- check
+
+
+def wrong_answer(sample: Sample) -> str:
+    letters = ascii_uppercase[: len(sample.choices)]
+    return letters[letters.index(sample.target or "A") - 1]

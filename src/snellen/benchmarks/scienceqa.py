@@ -1,0 +1,281 @@
+"""ScienceQA: school questions of science, half of them with a picture, two to five choices.
+
+Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chains for Science
+         Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS)
+Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json,
+         images/<split>/<id>/image.png; CC BY-NC-SA 4.0. test and val have 4,241 questions each,
+         2,017 and 2,097 of them with a picture. `images=only` asks those alone: "SQA", or SQA-IMG,
+         is mostly their accuracy on test, the authors' table is of all
+Prompt   llava: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         llava/eval/model_vqa_science.py#L44-L64, picture first; 1,024 tokens (#L80). qcm, cqm:
+         models/base_prompt.py#L41-L48, without examples; the picture stands first, which the
+         authors' GPT-3 did not see: at most its caption was in the context
+Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a draw at random, then
+         tools/evaluate_acc.py#L22-L72. The draw is by the question's id here, so that it depends on
+         no order; the authors' began anew whenever their script did. llava: what its published
+         "SQA" numbers used, llava/eval/eval_science_qa.py#L28-L77. mmpretrain: the whole reply is
+         a letter, or a draw. robust: ours, the letter that a reply settles on.
+         The headline is the scoring that belongs to the prompt: llava, or else official. IMG, TXT
+         and NO are the authors': TXT and IMG overlap; mmpretrain's own IMG leaves TXT out
+Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index and every published figure
+         of TXT, IMG, NO and all is reproduced; GPT-3's 249 draws (243 empty replies, 6 that say the
+         answer twice) are taken from its file (tests/parity). Subjects, grades, topics: by hand
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from string import ascii_uppercase
+from typing import Any, Literal
+
+import orjson
+
+from snellen.answers.choice import option_letter
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.content import Image, Message, user
+from snellen.datasets import Drawn, Found, Row, find
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+REVISION = "2cbf8318e07b9ece895bb2ae605e71e38d623264"
+SOURCE = f"lupantech/ScienceQA@{REVISION}:models/run_gpt3.py#L52-L70"
+LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
+MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
+ALIASES = {
+    "ScienceQA_TEST": {"split": "test", "images": "only"},
+    "ScienceQA_VAL": {"split": "val", "images": "only"},
+    "scienceqa_full": {"split": "test", "images": "all"},
+    "scienceqa_img": {"split": "test", "images": "only"},
+}
+FILES_PUBLISHED = (
+    File(
+        name="problems.json",
+        url=f"https://raw.githubusercontent.com/lupantech/ScienceQA/{REVISION}/data/scienceqa/problems.json",
+    ),
+    File(
+        name="test.zip",
+        url="https://scienceqa.s3.us-west-1.amazonaws.com/images/test.zip",
+        unpack=True,
+    ),
+    File(
+        name="val.zip",
+        url="https://scienceqa.s3.us-west-1.amazonaws.com/images/val.zip",
+        unpack=True,
+    ),
+)
+FILES = ("problems.json", "data/scienceqa/problems.json", "scienceqa/problems.json")
+ASK = "Answer with the option's letter from the given choices directly."
+SUBJECTS = {"natural science": "NAT", "social science": "SOC", "language science": "LAN"}
+
+Split = Literal["test", "val"]
+Preset = Literal["llava", "qcm", "cqm"]
+
+
+def scienceqa(
+    split: Split = "test",
+    images: Literal["all", "only"] = "all",
+    prompt: Preset = "llava",
+    data: Path | None = None,
+) -> Benchmark:
+    found = find(data, "scienceqa", FILES, FILES_PUBLISHED)
+    metrics = {"accuracy": mean}
+    scorings = {
+        "llava": Scoring(
+            version=1,
+            source=f"{LLAVA}:llava/eval/eval_science_qa.py#L28-L77",
+            parse=llava_answer,
+            score=score,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=official_answer,
+            score=score,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "mmpretrain": Scoring(
+            version=1,
+            source=f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/scienceqa.py#L10-L28",
+            parse=mmpretrain_answer,
+            score=score,
+            metrics=metrics,
+        ),
+        "robust": Scoring(
+            version=1, source="ours", parse=robust_answer, score=score, metrics=metrics
+        ),
+    }
+    headline = "llava" if prompt == "llava" else "official"
+    return Benchmark(
+        name="scienceqa",
+        asks=1,
+        data=Drawn(str(found), lambda: problems(found, split, images), REVISION),
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: PROMPTS[prompt](sample),
+        scorings={headline: scorings.pop(headline), **scorings},
+        break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
+        max_answer_tokens=1024,
+        check=Check(
+            says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
+            wrong=wrong_answer,
+            expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
+        ),
+    )
+
+
+def problems(found: Found, split: Split, images: str) -> Iterator[dict[str, Any]]:
+    """The questions of a split, from the one object that has them all by id."""
+    try:
+        every = orjson.loads(found.path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{found.path} is not whole JSON: {error}. Get it again, whole.") from error
+    try:
+        for name, problem in every.items():
+            if problem["split"] == split and (images == "all" or problem["image"]):
+                yield {"id": name, **problem}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{found.path} is no object of problems by id, each with split and image: {error!r}. "
+            "It is to be problems.json of the data set's repository."
+        ) from error
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    folder = found.path.parent
+    # images/ is the authors' folder for what their archives hold; unpacked, these have no such.
+    inside = "images/" if (folder / "images").is_dir() else ""
+    name = f"{inside}{row['split']}/{row['id']}/{row['image']}"
+    low = row["grade"] in ("grade1", "grade2", "grade3", "grade4", "grade5", "grade6")
+    return Sample(
+        id=row["id"],
+        question=row["question"],
+        choices=tuple(row["choices"]),
+        media=(Image(folder / name, place=name, within=folder),) if row["image"] else (),
+        target=ascii_uppercase[row["answer"]],
+        tags={
+            "subject": SUBJECTS[row["subject"]],
+            "text": "TXT" if row["hint"] else "",
+            "image": "IMG" if row["image"] else "",
+            "no_context": "" if row["hint"] or row["image"] else "NO",
+            "grade": "G1-6" if low else "G7-12",
+            "topic": row["topic"],
+        },
+        data={"hint": row["hint"]},
+    )
+
+
+# -- prompts
+
+
+def llava(sample: Sample) -> tuple[Message, ...]:
+    hint = sample.data["hint"]
+    context = f"Context: {hint}\n" if hint else ""
+    text = f"{context}{sample.question}\n{lettered(sample.choices)}\n{ASK}"
+    return (user(*sample.media, text),)
+
+
+def authors(sample: Sample, form: str) -> tuple[Message, ...]:
+    text = form.format(
+        question=sample.question,
+        context=str(sample.data["hint"]).strip() or "N/A",
+        options=" ".join(
+            f"({letter}) {choice}"
+            for letter, choice in zip(letters(sample), sample.choices, strict=True)
+        ),
+    )
+    return (user(*sample.media, text.replace("  ", " ").strip()),)
+
+
+QCM = "Question: {question}\nContext: {context}\nOptions: {options}\nAnswer:"
+CQM = "Context: {context}\nQuestion: {question}\nOptions: {options}\nAnswer:"
+PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Message, ...]]] = {
+    "llava": llava,
+    "qcm": lambda sample: authors(sample, QCM),
+    "cqm": lambda sample: authors(sample, CQM),
+}
+
+
+# -- scoring
+
+# The full stop is any character but a line's end: "The answer is B" at the end has none.
+SAID = re.compile(r"The answer is ([A-Z]).")
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """The letter of the one "The answer is X." if it is a choice's, else a draw."""
+    named = SAID.findall(reply.text.strip())
+    if len(named) == 1 and named[0] in letters(sample):
+        return Reading(answer=named[0], rule="the answer is")
+    return drawn(sample)
+
+
+def llava_answer(reply: Reply, sample: Sample) -> Reading:
+    """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
+    text = reply.text
+    named = SAID.findall(text)
+    if len(text) == 1 and text in "ABCDE":
+        return Reading(answer=text, rule="letter")
+    if text[1:3] == ". " and text[0] in "ABCDE":
+        return Reading(answer=text[0], rule="begins with")
+    if len(named) == 1:
+        return Reading(answer=named[0], rule="the answer is")
+    return Reading(answer=None, rule="several: the answer is" if named else "no letter")
+
+
+def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
+    """The reply if it is a choice's letter, else a draw."""
+    # Its models strip what they generate, before it is scored.
+    text = reply.text.strip()
+    if len(text) == 1 and text in letters(sample):
+        return Reading(answer=text, rule="letter")
+    return drawn(sample)
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    found = option_letter(reply.text, sample.choices)
+    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+def drawn(sample: Sample) -> Reading:
+    """A choice's letter, drawn with the question's id as the seed."""
+    return Reading(answer=Random(sample.id).choice(letters(sample)), rule="drawn", guessed=True)
+
+
+def letters(sample: Sample) -> str:
+    return ascii_uppercase[: len(sample.choices)]
+
+
+def score(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer == sample.target)
+
+
+# -- check
+
+DRAWN = 5 / 14
+"""The share of the bundled rows whose drawn letter is right."""
+ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+LETTERS_READ = {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": DRAWN}
+NOTHING_READ = {"oracle": DRAWN, "wrong": DRAWN, "silent": DRAWN, "hedging": DRAWN}
+LLAVA_EXPECT = {
+    "llava": ROBUST,
+    "official": NOTHING_READ,
+    "mmpretrain": LETTERS_READ,
+    "robust": ROBUST,
+}
+AUTHORS_EXPECT = {
+    "llava": ROBUST,
+    "official": LETTERS_READ,
+    "mmpretrain": NOTHING_READ,
+    "robust": ROBUST,
+}
+
+
+def wrong_answer(sample: Sample) -> str:
+    return letters(sample)[letters(sample).index(sample.target or "A") - 1]

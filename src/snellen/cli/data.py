@@ -1,0 +1,333 @@
+"""snellen data: published files, and rows with their pictures in one file."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.cli._exit import DONE, FELL_SHORT
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put
+from snellen.cli._progress import EVERY, FIRST, duration
+from snellen.content import Image
+from snellen.datasets import Row, published
+from snellen.errors import DataError, UsageError
+from snellen.result import plain
+
+if TYPE_CHECKING:
+    from snellen.datasets.published import Checked, File, Progress
+
+PATH = click.Path(path_type=Path)
+here = click.option(
+    "--data", type=PATH, metavar="FOLDER", help="The folder, if it is not the cache's."
+)
+
+
+@click.group("data")
+def command() -> None:
+    """Get benchmarks' published files, check them, say where they are; pack rows and pictures.
+
+    Each of these takes --json.
+    """
+
+
+@command.command("get")
+@click.argument("benchmark", metavar="BENCH")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this file; repeatable.")
+@click.option("--yes", is_flag=True, help="Do not ask first.")
+@here
+@json_option
+def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
+    """Get BENCH's published files into its data folder; the same command goes on."""
+    made = catalog.benchmark(benchmark)
+    files = published.only(_files(benchmark, made), only)
+    folder = data or published.data_folder(made.name)
+    for line in _offer(made.name, files, folder):
+        _say(line)
+    if not yes and sys.stdin.isatty():
+        click.confirm("Get them?", default=True, abort=True, err=True)
+    with _Drawn() as drawn:
+        getting = published.get(
+            files,
+            folder,
+            again=_again(benchmark, only, data),
+            token=catalog.hub_token(),
+            say=drawn.say,
+            report=drawn,
+        )
+        records = asyncio.run(getting)
+    document = {
+        "benchmark": made.name,
+        "folder": str(folder),
+        "files": [
+            {
+                "name": one.name,
+                "url": one.url,
+                "size": one.size,
+                "sha256": one.sha256,
+                "md5": one.md5,
+                "when": one.when,
+                "unpacked": len(one.members),
+            }
+            for one in records
+        ],
+    }
+    if as_json:
+        put(document)
+    else:
+        click.echo(plain(f"{made.name}: all that was asked for is in {folder}"))
+    return DONE
+
+
+@command.command("verify")
+@click.argument("benchmark", metavar="BENCH")
+@here
+@json_option
+def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
+    """Compare BENCH's files with their published digests, and with those of when they came."""
+    made = catalog.benchmark(benchmark)
+    checked = published.verify(_files(benchmark, made), published.folders(data, made.name))
+    fine = all(one.state in ("ok", "unknown") for one in checked)
+    if as_json:
+        put({"benchmark": made.name, "ok": fine, "files": [_checked(one) for one in checked]})
+    else:
+        width = max(len(one.name) for one in checked)
+        for one in checked:
+            why = f"  {one.why}" if one.why else ""
+            click.echo(plain(f"{one.state:<7}  {one.name:<{width}}  {one.path or ''}{why}"))
+    return DONE if fine else FELL_SHORT
+
+
+@command.command("where")
+@click.argument("benchmark", metavar="BENCH")
+@here
+@json_option
+def where(benchmark: str, data: Path | None, as_json: bool) -> int:
+    """Say where BENCH's files are looked for, in order, and what is found."""
+    made = catalog.benchmark(benchmark, data=data)
+    files = _files(benchmark, made)
+    folders = published.folders(data, made.name)
+    records = published.known(folders[0])
+    found = []
+    for file in files:
+        path = published.looked_up(folders, [file.name])
+        record = records.get(file.name)
+        cached = published.in_hub_cache(file)
+        found.append(
+            {
+                "name": file.name,
+                "url": published.address(file),
+                "published": published.expected(file),
+                "path": path and str(path),
+                "unpacked": len(record.members) if record else 0,
+                "in_hub_cache": str(cached) if cached and cached.is_file() else None,
+                "note": file.note,
+            }
+        )
+    rows = Path(made.data.where)
+    document = {
+        "benchmark": made.name,
+        "folders": [{"folder": str(one), "exists": one.is_dir()} for one in folders],
+        "rows": str(rows) if rows.is_file() else None,
+        "files": found,
+    }
+    if as_json:
+        put(document)
+    else:
+        for line in _where(document):
+            click.echo(plain(line))
+    return DONE
+
+
+@command.command("pack")
+@click.argument("rows", metavar="[BENCH|ROWS]", required=False)
+@click.option("--unpack", "packed", type=PATH, metavar="FILE", help="The other way: from FILE.")
+@click.option(
+    "--to", type=PATH, required=True, help="out.tsv, out.jsonl or out.parquet; a folder to unpack."
+)
+@here
+@json_option
+def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_json: bool) -> int:
+    """Put rows and their pictures into one file, or take them out again.
+
+    Pictures are base64 in TSV and JSONL, bytes in parquet. Unpacking makes rows.jsonl and images/.
+    """
+    from snellen.datasets import _archive_rows
+
+    if (rows is None) == (packed is None):
+        raise UsageError("name rows to pack, a benchmark or a file, or a FILE with --unpack.")
+    if packed is not None:
+        done = _archive_rows.unpack(packed, to)
+    else:
+        made = catalog.benchmark(rows or "", data=data)
+        done = _archive_rows.pack(lambda: _with_images(made), to)
+    if as_json:
+        put({"rows": done.rows, "images": done.images, "to": str(to)})
+    else:
+        click.echo(plain(f"{done.rows:,} rows and {done.images:,} pictures are in {to}"))
+    return DONE
+
+
+def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
+    for row in made.data:
+        media = made.sample(row.place, row).media
+        images = [one for one in media if isinstance(one, Image)]
+        if len(images) < len(media):
+            raise DataError(f"row {row.place} of {made.data.where} has a video: only pictures fit.")
+        yield row, images
+
+
+# -- files
+
+
+def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
+    """What a benchmark publishes, in the variant that its options say.
+
+    Raises:
+        UsageError: it publishes nothing.
+    """
+    found: tuple[File, ...] = ()
+    if not Path(spec).is_file():
+        module = importlib.import_module(f"snellen.benchmarks.{made.name.replace('-', '_')}")
+        found = getattr(module, "FILES_PUBLISHED", ())
+        if make := getattr(module, "published", None):
+            known = inspect.signature(make).parameters
+            found = make(**{name: value for name, value in made.options.items() if name in known})
+    if not found:
+        raise UsageError(f"{made.name} has no published files: there is nothing to get or verify.")
+    return found
+
+
+def _again(benchmark: str, only: Sequence[str], data: Path | None) -> str:
+    words = ["snellen", "data", "get", benchmark]
+    for name in only:
+        words += ["--only", name]
+    return shlex.join(words if data is None else [*words, "--data", str(data)])
+
+
+# -- lines
+
+
+def _offer(name: str, files: Sequence[File], folder: Path) -> list[str]:
+    sizes = [file.size for file in files]
+    said = sum(size or 0 for size in sizes)
+    total = megabytes(said)
+    if None in sizes:
+        total = f"more than {total}" if said else "of unknown size"
+    lines = [f"{name}: {len(files):,} file{'s' * (len(files) != 1)}, {total}, into {folder}"]
+    for file in files:
+        size = "" if file.size is None else f", {megabytes(file.size)}"
+        lines.append(f"  {file.name}{size}: {published.address(file)}")
+        lines += [f"    {file.note}"] if file.note else []
+    return lines
+
+
+def _checked(one: Checked) -> dict[str, Any]:
+    path = None if one.path is None else str(one.path)
+    return {"name": one.name, "state": one.state, "path": path, "why": one.why}
+
+
+def _where(document: Mapping[str, Any]) -> list[str]:
+    lines = [f"{document['benchmark']}: looked for in this order"]
+    for one in document["folders"]:
+        lines.append(f"  {one['folder']}{'' if one['exists'] else '  (there is no such folder)'}")
+    lines.append(f"rows: {document['rows'] or 'not found'}")
+    for file in document["files"]:
+        path = file["path"] or "not found"
+        if file["unpacked"]:
+            path = f"unpacked, {file['unpacked']:,} files"
+        elif not file["path"] and file["in_hub_cache"]:
+            path = f"in the hub's cache: {file['in_hub_cache']}"
+        lines.append(f"  {file['name']}: {path}")
+        lines.append(f"    {file['url']} ({file['published']})")
+    return lines
+
+
+def megabytes(size: int) -> str:
+    """
+    >>> [megabytes(size) for size in (812, 131_218, 52_400_000, 6_000_000_000)]
+    ['812 bytes', '131.2 kB', '52.4 MB', '6.0 GB']
+    """
+    if size < 1_000:
+        return f"{size} bytes"
+    for unit, bytes_ in (("kB", 10**3), ("MB", 10**6)):
+        if size < 1_000 * bytes_:
+            return f"{size / bytes_:.1f} {unit}"
+    return f"{size / 10**9:.1f} GB"
+
+
+class _Drawn:
+    """Progress on standard error: one line, drawn again, on a terminal; else a line now and then.
+
+    Called four times a second, and once at the end.
+    """
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._began = monotonic()
+        self._next = self._began + FIRST
+
+    def __enter__(self) -> _Drawn:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def say(self, text: str) -> None:
+        self._clear()
+        _say(text)
+
+    def __call__(self, files: Sequence[Progress]) -> None:
+        text = progress_line(files, monotonic() - self._began)
+        if self._terminal:
+            # No line may wrap, or going back to its start would not go far enough.
+            sys.stderr.write(f"\r\x1b[?7l{text}\x1b[K\x1b[?7h")
+            sys.stderr.flush()
+        elif text and monotonic() >= self._next:
+            self._next = monotonic() + EVERY
+            _say(text)
+
+    def _clear(self) -> None:
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def progress_line(files: Sequence[Progress], seconds: float) -> str:
+    """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; nothing where nothing is going on.
+
+    Bytes that had come before are not in the rate. What is left is said where all sizes are known.
+    """
+    doing = []
+    for one in files:
+        if one.phase == "coming":
+            of = f" of {megabytes(one.size)}" if one.size is not None else ""
+            doing.append(f"{one.name} {megabytes(one.done)}{of}")
+        elif one.phase == "unpacking":
+            doing.append(f"unpacking {one.name} {megabytes(one.unpacked)}")
+        elif one.phase == "checking":
+            doing.append(f"checking {one.name}")
+    coming = [one for one in files if one.phase in ("waiting", "coming")]
+    parts = [plain(", ".join(doing))]
+    rate = sum(one.done - one.kept for one in files) / max(seconds, 0.001)
+    if coming and doing and rate:
+        parts.append(f"{megabytes(round(rate))}/s")
+        if None not in (sizes := [one.size for one in coming]):
+            left = sum(size or 0 for size in sizes) - sum(one.done for one in coming)
+            parts.append(f"{duration(left / rate)} left")
+    return "  ".join(filter(None, parts))
+
+
+def _say(text: str) -> None:
+    print(plain(text), file=sys.stderr, flush=True)

@@ -1,0 +1,266 @@
+"""Archives into a folder: zip and tar, in one file or in parts. Nothing leaves the folder.
+
+Not `extractall`: its guards stop neither bombs nor, in Python before 3.11.13, links that lead out
+over very long paths (CVE-2025-4517). So only files and folders are made here, one member at a time,
+in a folder of their own, and moved where they belong once all of them are whole.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from snellen.errors import DataError
+
+MOST_ENTRIES = 1_000_000
+MOST_DEPTH = 32
+MOST_TIMES, AND_BYTES = 20, 10**9
+"""What is unpacked may have so many times the archive's bytes, and so many more."""
+BLOCK = 1 << 20
+BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,  # a compression that Python does not know
+    ValueError,  # names that are not what they say they are encoded in
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file that came out of an archive: bytes, and their SHA-256."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What an archive says it has. `link`: the name it links to; `source`: None for a folder."""
+
+    name: str
+    source: Callable[[], IO[bytes]] | None
+    link: str | None = None
+
+
+def unpack(
+    parts: Sequence[Path],
+    folder: Path,
+    *,
+    kept: Collection[str] = (),
+    came: Callable[[int], None] = lambda size: None,
+) -> dict[str, Member]:
+    """The members of the archive that `parts` are together, by their names in the folder.
+
+    What lies there under a member's name is replaced, but not what is in `kept`. `came` is told of
+    every block's bytes. Links to another member become that file; other links are refused.
+
+    Raises:
+        DataError: it is no whole zip or tar archive, is encrypted, would leave the folder, or grows
+            past what its size allows. Nothing of it is then in the folder.
+    """
+    name = parts[0].name
+    staging = folder / f".{name}.unpacking"
+    limit = MOST_TIMES * sum(part.stat().st_size for part in parts) + AND_BYTES
+    try:
+        shutil.rmtree(staging, ignore_errors=True)  # left by a process that was killed
+        staging.mkdir()
+        with io.BufferedReader(_Joined(parts), BLOCK) as archive:
+            members = _unpacked(archive, name, staging, limit, came)
+        for taken in kept:
+            if taken in members:
+                raise DataError(f"{name}: its member {taken!r} would replace a file of that name")
+        _placed(members, staging, folder)
+    except BROKEN as error:
+        raise DataError(f"{name} cannot be unpacked: {error}. It may be cut off") from error
+    except OSError as error:
+        raise DataError(f"{name} cannot be unpacked: {error}") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return members
+
+
+def _unpacked(
+    archive: IO[bytes], name: str, staging: Path, limit: int, came: Callable[[int], None]
+) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    total = 0
+    for number, entry in enumerate(_entries(archive, name, limit)):
+        if number >= MOST_ENTRIES:
+            raise DataError(f"{name}: it has more than {MOST_ENTRIES:,} members")
+        inside = inside_folder(entry.name, name)
+        path = staging / inside
+        if entry.source is None and entry.link is None:
+            path.mkdir(parents=True, exist_ok=True)
+            continue
+        if str(inside) == ".":
+            raise DataError(f"{name}: a member has no name")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # an archive that was added to has the newer one behind
+        if entry.source is None:
+            target = inside_folder(entry.link or "", name)
+            if str(target) not in members:
+                raise DataError(
+                    f"{name}: {entry.name!r} is a link to {entry.link!r}, which is no file before "
+                    "it in the archive: links may lead out of the folder, and are not made"
+                )
+            os.link(staging / target, path)
+            members[str(inside)] = members[str(target)]
+            continue
+        digest = sha256()
+        size = 0
+        with entry.source() as source, open(path, "xb", buffering=0) as out:
+            while block := source.read(BLOCK):
+                size += len(block)
+                total += len(block)
+                if total > limit:
+                    raise _bomb(name, limit)
+                digest.update(block)
+                written = 0
+                while written < len(block):
+                    written += out.write(block[written:])
+                came(len(block))
+        members[str(inside)] = Member(size, digest.hexdigest())
+    return members
+
+
+def _placed(members: Collection[str], staging: Path, folder: Path) -> None:
+    for name in members:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(staging / name, folder / name)
+
+
+def inside_folder(entry: str, name: str) -> PurePosixPath:
+    """An entry's path, which must stay where it begins and fit any file system."""
+    path = PurePosixPath(entry)
+    shown = repr(entry if len(entry) <= 80 else f"{entry[:77]}...")
+    if path.is_absolute() or ".." in path.parts or "\0" in entry:
+        raise DataError(f"{name}: its member {shown} would lie outside the folder")
+    if len(path.parts) > MOST_DEPTH:
+        raise DataError(f"{name}: its member {shown} lies {len(path.parts):,} folders deep")
+    try:
+        longest = max((len(part.encode()) for part in path.parts), default=0)
+    except UnicodeEncodeError as error:
+        raise DataError(f"{name}: its member {shown} has a name that is not UTF-8") from error
+    if longest > 255:
+        raise DataError(f"{name}: its member {shown} has a name of {longest:,} bytes")
+    return path
+
+
+def _bomb(name: str, limit: int) -> DataError:
+    return DataError(
+        f"{name}: it unpacks to more than {limit:,} bytes, {MOST_TIMES} times its size and "
+        f"{AND_BYTES:,} more, which only an archive made to fill disks does"
+    )
+
+
+# -- formats
+
+
+def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
+    """By its first bytes: a tar may hold a zip, and end like one."""
+    start = archive.read(2)
+    archive.seek(0)
+    return _zip(archive, name, limit) if start == b"PK" else _tar(archive)
+
+
+def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
+    with zipfile.ZipFile(file) as archive:
+        listed = archive.infolist()
+        if sum(one.file_size for one in listed) > limit:
+            raise _bomb(name, limit)
+        for one in listed:
+            if one.flag_bits & 1:
+                raise DataError(
+                    f"{name}: {one.filename!r} is encrypted: unpack it with its publishers' "
+                    "password"
+                )
+            # Unix modes, in the upper half, where it was made on Unix.
+            kind = stat.S_IFMT(one.external_attr >> 16)
+            if one.is_dir():
+                yield _Entry(one.filename, None)
+            elif kind == stat.S_IFLNK:
+                with archive.open(one) as source:
+                    target = source.read(4096).decode()
+                yield _Entry(one.filename, None, _beside(one.filename, target))
+            elif kind in (0, stat.S_IFREG):
+                yield _Entry(one.filename, lambda one=one: archive.open(one))  # type: ignore[misc]
+            else:
+                raise DataError(f"{name}: {one.filename!r} is neither a file nor a folder")
+
+
+def _tar(file: IO[bytes]) -> Iterator[_Entry]:
+    with tarfile.open(fileobj=file, mode="r:*") as archive:
+        while (one := archive.next()) is not None:
+            archive.members = []  # type: ignore[attr-defined]  # else it keeps all, a kilobyte each
+            if one.isdir():
+                yield _Entry(one.name, None)
+            elif one.issym():
+                yield _Entry(one.name, None, _beside(one.name, one.linkname))
+            elif one.islnk():
+                yield _Entry(one.name, None, one.linkname)
+            elif one.isreg():
+                content = cast(IO[bytes], archive.extractfile(one))
+                yield _Entry(one.name, lambda content=content: content)  # type: ignore[misc]
+            else:
+                raise DataError(f"{one.name!r} is neither a file nor a folder")
+
+
+def _beside(name: str, target: str) -> str:
+    """What a symbolic link means, from the archive's top: its target starts from its own folder."""
+    if target.startswith("/"):
+        return target
+    return os.path.normpath(PurePosixPath(name).parent / target)
+
+
+class _Joined(io.RawIOBase):
+    """Several files, read as one."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._files = [open(path, "rb", buffering=0) for path in paths]  # noqa: SIM115
+        sizes = [os.fstat(file.fileno()).st_size for file in self._files]
+        self._ends = [*accumulate(sizes)]
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._ends[-1]}[whence]
+        if start + offset < 0:
+            raise ValueError("a place before the start")
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+        number = bisect_right(self._ends, self._at)
+        if number == len(self._files):
+            return 0
+        file = self._files[number]
+        file.seek(self._at - (self._ends[number - 1] if number else 0))
+        count = file.readinto(buffer) or 0
+        self._at += count
+        return count
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+        super().close()

@@ -1,0 +1,78 @@
+"""The cells of a sheet's row as bytes, quoted as the csv module does where it is strict."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+LONE_RETURN = r"it has a carriage return (\r) outside of quotes"
+
+
+class NotSplit(ValueError):
+    """A row cannot be split into cells; the message says why."""
+
+
+class Span(NamedTuple):
+    """The bytes of a row that are a cell's text; `doubled`: each two quotes in it are one."""
+
+    start: int
+    end: int
+    doubled: bool
+
+
+def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[Span]:
+    """Where the cells of a row lie.
+
+    Takes the row's line end off. While a quote is open, `go_on` makes the row longer by what
+    follows, or returns False where nothing does.
+
+    Raises:
+        NotSplit: a quote is never closed, a quoted cell goes on after its quote, or there is a
+            carriage return outside of quotes.
+    """
+    found = []
+    at = 0
+    while True:
+        doubled = False
+        if raw.startswith(b'"', at):
+            start = end = at + 1
+            while True:
+                searched = len(raw)
+                end = raw.find(b'"', end)
+                if end < 0:
+                    if not go_on():
+                        raise NotSplit("a quote is never closed")
+                    end = searched
+                elif raw.startswith(b'"', end + 1):
+                    doubled = True
+                    end += 2
+                else:
+                    break
+            behind = end + 1
+            if raw.endswith(b"\r") and len(raw) == behind + 1:
+                del raw[behind:]
+        else:
+            start = at
+            end = raw.find(delimiter, at)
+            if end < 0:
+                if raw.endswith(b"\r"):
+                    del raw[-1:]
+                end = len(raw)
+            if raw.find(b"\r", start, end) >= 0:
+                raise NotSplit(LONE_RETURN)
+            behind = end
+        found.append(Span(start, end, doubled))
+        if behind == len(raw):
+            return found
+        if not raw.startswith(delimiter, behind):
+            raise NotSplit("a quoted cell goes on after its closing quote")
+        at = behind + 1
+
+
+def unquoted(raw: bytes, delimiter: bytes) -> list[Span]:
+    """Where the cells of a row without quotes lie."""
+    found = []
+    at = 0
+    while (end := raw.find(delimiter, at)) >= 0:
+        found.append(Span(at, end, False))
+        at = end + 1
+    found.append(Span(at, len(raw), False))
+    return found

@@ -1,0 +1,352 @@
+"""One published file from its address into a folder: parts that go on, tries, digests, room."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import md5, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal
+from urllib.parse import unquote
+
+import orjson
+
+from snellen.datasets._find import File
+from snellen.errors import DataError, Overloaded, Rejected
+
+if TYPE_CHECKING:
+    from snellen.transport import Downloads, Head
+
+TRIES = 5
+LONGEST_PAUSE = 60.0
+"""Seconds; a server that asks for a longer one is asked again after this."""
+MOST_UNSAID = 100 << 30
+"""No file is longer whose length nobody says."""
+SPARE = 64 << 20
+"""Bytes that are to stay free on the disk."""
+BLOCK = 1 << 20
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+HUB = "https://huggingface.co"
+
+Phase = Literal["waiting", "coming", "checking", "unpacking", "there", "failed"]
+
+
+@dataclass
+class Progress:
+    """How far one file is, as it goes; bytes. `kept` were there when it began, `unpacked` came out
+    of it."""
+
+    name: str
+    size: int | None = None
+    done: int = 0
+    kept: int = 0
+    unpacked: int = 0
+    phase: Phase = "waiting"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digests:
+    """Of a file as it lies there; lower-case hex. `md5` only where one was asked for."""
+
+    size: int
+    sha256: str
+    md5: str | None
+
+
+# -- addresses
+
+
+def address(file: File) -> str:
+    """Where a file is fetched from: on the hub, or on the mirror that `HF_ENDPOINT` names."""
+    hub = _hub(file)
+    if hub is None:
+        return file.url
+    endpoint = os.environ.get("HF_ENDPOINT") or HUB
+    repository, revision, path = hub
+    return f"{endpoint.rstrip('/')}/datasets/{repository}/resolve/{revision}/{path}"
+
+
+def in_hub_cache(file: File) -> Path | None:
+    """Where a file of the hub would lie in the cache of Hugging Face's own tools; None: not on the
+    hub."""
+    hub = _hub(file)
+    if hub is None:
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = os.environ.get("HF_HOME") or f"{cache}/huggingface"
+    folder = Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
+    repository, revision, path = hub
+    return (
+        folder
+        / f"datasets--{repository.replace('/', '--')}"
+        / "snapshots"
+        / revision
+        / unquote(path)
+    )
+
+
+def _hub(file: File) -> tuple[str, str, str] | None:
+    """The repository, revision and path that an `hf:` address names."""
+    if not file.url.startswith("hf:"):
+        return None
+    found = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
+    if found is None:
+        raise DataError(
+            f"{file.name}: {file.url} is no file on the hub at a commit: "
+            "hf://datasets/ORG/NAME@COMMIT/path, the commit in 40 digits, since branches move."
+        )
+    return found[1], found[2], found[3]
+
+
+# -- words
+
+
+def expected(file: File) -> str:
+    """What is published about a file's bytes, for a person who compares them."""
+    if file.sha256 is not None:
+        return f"SHA-256 {file.sha256}"
+    return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"
+
+
+def by_hand(file: File, folder: Path, again: str) -> str:
+    """How to go on without our download."""
+    return (
+        f"By hand: save {address(file)} as {folder / file.name} ({expected(file)}), "
+        f"then `{again}` again."
+    )
+
+
+# -- a file
+
+
+def digests(path: Path, *, with_md5: bool = False) -> Digests:
+    """Of a whole file, read in blocks.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    ours = sha256()
+    theirs = md5(usedforsecurity=False) if with_md5 else None
+    size = 0
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(BLOCK):
+                size += len(block)
+                ours.update(block)
+                if theirs is not None:
+                    theirs.update(block)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    return Digests(size=size, sha256=ours.hexdigest(), md5=theirs.hexdigest() if theirs else None)
+
+
+def difference(file: File, found: Digests) -> str | None:
+    """How a file's bytes differ from what is published about them; None: they do not."""
+    pairs = (("SHA-256", file.sha256, found.sha256), ("MD5", file.md5, found.md5))
+    for kind, published, ours in pairs:
+        if published is not None and ours != published.lower():
+            return f"its {kind} is {ours}, and the published one is {published.lower()}"
+    if file.size is not None and found.size != file.size:
+        return f"it has {found.size:,} bytes, and the published one has {file.size:,}"
+    return None
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps every other process that gets files out of the folder, which is made if need be.
+
+    Raises:
+        DataError: another process is at it, or nothing can be written there.
+    """
+    path = folder / ".lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written: {error.strerror}. SNELLEN_HOME names another folder."
+        ) from error
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
+            raise DataError(
+                f"{folder}: {holder} is getting files there. Wait for it, or stop it."
+            ) from error
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        yield
+    finally:
+        os.close(fd)
+
+
+class Fetching:
+    """Fetches files into one folder, one session for all. `say` gets what a person should hear;
+    `again` is the command that goes on; `pause` is the seconds before the second try, doubled from
+    try to try."""
+
+    def __init__(
+        self,
+        downloads: Downloads,
+        folder: Path,
+        *,
+        token: str | None,
+        say: Callable[[str], None],
+        again: str,
+        pause: float,
+    ) -> None:
+        self._downloads = downloads
+        self._folder = folder
+        self._token = token
+        self._say = say
+        self._again = again
+        self._pause = pause
+        self._coming: dict[str, int] = {}
+
+    async def fetch(self, file: File, progress: Progress) -> Path:
+        """The whole file, beside where it is to lie: nothing is known of its digest yet.
+
+        Raises:
+            DataError: it could not be had; says why, what is kept, and what to do.
+        """
+        part = _Part(self._folder / f"{file.name}.part", address(file))
+        pause = self._pause
+        for left in reversed(range(TRIES)):
+            try:
+                await self._try(file, part, progress)
+                return part.path
+            except Rejected as error:
+                raise self._failed(file, str(error)) from error
+            except Overloaded as error:
+                if not left:
+                    raise self._failed(file, f"{error} ({TRIES} tries)", part.size) from error
+                wait = min(max(pause, error.retry_after or 0.0), LONGEST_PAUSE)
+                self._say(f"{file.name}: {error}; next try in {wait:g} s, {left} left")
+                await asyncio.sleep(wait)
+                pause *= 2
+            except OSError as error:
+                if error.errno in FULL:
+                    why = f"{part.path} cannot grow: {error.strerror}. Make room"
+                else:
+                    why = f"{part.path} cannot be written: {error.strerror}"
+                raise self._failed(file, why, part.size) from error
+            finally:
+                self._coming.pop(file.name, None)
+        raise AssertionError("the last try returns or raises")
+
+    async def _try(self, file: File, part: _Part, progress: Progress) -> None:
+        progress.phase = "coming"
+        start, whole = part.size, part.whole
+        if start and start == whole:
+            progress.done = progress.kept = start
+            return
+        url, token = address(file), self._token if _hub(file) else None
+        if not part.validator:
+            start = 0
+        getting = self._downloads.get(url, start=start, validator=part.validator, key=token)
+        async with getting as (head, blocks):
+            if head.beyond:
+                part.forget()
+                raise Overloaded(f"the file there has no byte {start:,}: it is another one now")
+            if start and head.start not in (0, start):
+                raise Overloaded(f"asked for byte {start:,} on, it sends byte {head.start:,} on")
+            if head.start and head.validator not in (None, part.validator):
+                part.forget()
+                raise Overloaded("the file there changed between its parts; it is begun anew")
+            if part.size and not head.start:
+                self._say(
+                    f"{file.name}: begun anew: the file there has changed, or its server cannot "
+                    f"send the rest of one ({part.size:,} bytes had come)"
+                )
+            self._check_size(file, head)
+            limit = head.size if head.size is not None else file.size or MOST_UNSAID
+            self._check_room(file, limit - head.start if head.size or file.size else 0)
+            progress.size = head.size if head.size is not None else file.size
+            progress.done = progress.kept = head.start
+            with part.writing(head) as out:
+                async for block in blocks:
+                    out.write(block)
+                    progress.done += len(block)
+                    self._coming[file.name] = max(0, limit - progress.done)
+                    if progress.done > limit:
+                        part.forget()
+                        raise Rejected(f"{url}: sends more than the {limit:,} bytes it has")
+        if head.size is not None and progress.done < head.size:
+            raise Overloaded(f"{url}: ended after {progress.done:,} of {head.size:,} bytes")
+
+    def _check_size(self, file: File, head: Head) -> None:
+        if None not in (file.size, head.size) and file.size != head.size:
+            raise Rejected(
+                f"{address(file)}: the file there has {head.size:,} bytes, and the published one "
+                f"{file.size:,}: it is another file, or a page about it"
+            )
+
+    def _check_room(self, file: File, needed: int) -> None:
+        """Whether there is room for this file beside the others that are coming."""
+        free = shutil.disk_usage(self._folder).free - sum(self._coming.values()) - SPARE
+        if needed > free:
+            raise Rejected(
+                f"it needs {needed:,} bytes more, and the disk of {self._folder} has "
+                f"{max(0, free):,} to spare. Make room, or name a folder on another disk with "
+                "SNELLEN_HOME"
+            )
+        self._coming[file.name] = needed
+
+    def _failed(self, file: File, why: str, kept: int = 0) -> DataError:
+        held = ""
+        if kept:
+            held = f" {kept:,} bytes are kept, and `{self._again}` goes on from there."
+        return DataError(
+            f"{file.name}: {why.rstrip('.')}.{held} {by_hand(file, self._folder, self._again)}"
+        )
+
+
+class _Part:
+    """What has come of a file, and beside it which version of which address that is: without it
+    nothing can be added to a part."""
+
+    def __init__(self, path: Path, url: str) -> None:
+        self.path = path
+        self._note = path.with_name(f"{path.name}.json")
+        self._url = url
+        self.validator: str | None = None
+        self.whole: int | None = None
+        try:
+            note = orjson.loads(self._note.read_bytes())
+            if note["url"] == url:
+                self.validator, self.whole = note["validator"], note["size"]
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+            pass  # no note, or a torn one: the file is begun anew
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.validator = self.whole = None
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    @contextmanager
+    def writing(self, head: Head) -> Iterator[BinaryIO]:
+        """The part to write on; on the disk when this is left without an error."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not head.start:
+            self.forget()
+            self.validator, self.whole = head.validator, head.size
+            note = {"url": self._url, "validator": self.validator, "size": self.whole}
+            self._note.write_bytes(orjson.dumps(note))
+        with open(self.path, "ab") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())

@@ -1,0 +1,83 @@
+"""What tables of one file have in common: an index, and rows that can be had by their number."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from snellen.datasets._find import Found, path_of
+from snellen.datasets._index import Entry, Fields, Index, Learnt, identity, index_of
+from snellen.datasets._lines import opened, packed
+from snellen.datasets._table import Facts, Row
+from snellen.errors import DataError
+
+
+class FileTable:
+    """The rows of one file. `KIND` is what an index is told apart by: another way to read it."""
+
+    KIND: str
+
+    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
+        self.where = where or str(path)
+        self.revision = revision
+        self._source = path
+        self._index: Index | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows; raises DataError with the number of the first that cannot be read."""
+        raise NotImplementedError
+
+    def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
+        """An entry for each row, as cheaply as it can be had, and what there is to learn."""
+        raise NotImplementedError
+
+    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+        """The row that these bytes of the file are."""
+        raise NotImplementedError
+
+    def _bytes(self, descriptor: int, entry: Entry) -> bytes:
+        """Those bytes of the open file."""
+        return os.pread(descriptor, entry.length, entry.offset)
+
+    @property
+    def seeks(self) -> bool:
+        return not packed(self._path)
+
+    def facts(self) -> Facts:
+        """Number and digest of the rows; from the index, which is made if need be."""
+        return self.index().facts
+
+    def at(self, place: int) -> Row:
+        """One row, without reading those before it.
+
+        Raises:
+            DataError: the file is packed, cannot be opened, or the row cannot be read.
+            IndexError: there is no such row.
+        """
+        path = self._path
+        if packed(path):
+            raise DataError(f"{path} is packed, so that all rows must be read to find row {place}.")
+        index = self.index()
+        entry = index.entry(place)
+        with opened(path) as file:
+            return self._row(self._bytes(file.fileno(), entry), entry, place, path, index)
+
+    def index(self) -> Index:
+        """Of the file as it is now."""
+        path = self._path
+        if (index := self._current(path)) is None:
+            index = self._index = index_of(path, self.KIND, lambda learnt: self._scan(path, learnt))
+        return index
+
+    @property
+    def _path(self) -> Path:
+        return path_of(self._source)
+
+    def _current(self, path: Path) -> Index | None:
+        """The index, if this table has it already and it is of the file as it is now."""
+        held = self._index
+        return held if held is not None and held.file == identity(path) else None
+
+    def _digests(self, path: Path) -> Iterator[bytes]:
+        """The rows' digests as far as they are known, so that they need not be taken again."""
+        held = self._current(path)
+        return held.digests() if held is not None else iter(())

@@ -1,0 +1,203 @@
+"""Rows of parquet files: of one, or of the parts of one in a folder. Needs the extra `parquet`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.content import Image
+from snellen.datasets._find import Found, path_of
+from snellen.datasets._index import Fields, Index, Learnt, Scan, identity, index_of
+from snellen.datasets._lines import empty
+from snellen.datasets._table import Facts, Row, fields_digest
+from snellen.errors import DataError
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+HELD_BYTES = 4_000_000
+HELD_ROWS = 1_000
+_PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
+
+
+def parquet(
+    path: Path | Found,
+    where: str | None = None,
+    revision: str | None = None,
+    split: str | None = None,
+) -> "Parquet":
+    """A table of a parquet file, or of all parts of one in a folder, in their order
+    (`test-00000-of-00003.parquet`, ...); `split` names them (`test`) where there are others.
+
+    Cells are Python's values. Pictures as Hugging Face's Image feature has them, `{"bytes",
+    "path"}`, are images, in lists too. A row's digest is that of its JSON, with bytes by their
+    digest. A few rows are held at a time.
+
+    Iterating raises DataError where the extra is not installed, there is no such file, a part is
+    missing or cannot be read, or the folder has several sets of parts.
+    """
+    return Parquet(path, where, revision, split)
+
+
+class Parquet:
+    """One parquet file, or several that are one set of rows, as a table."""
+
+    seeks = True
+
+    def __init__(
+        self, path: Path | Found, where: str | None, revision: str | None, split: str | None
+    ) -> None:
+        self.where = where or str(path)
+        self.revision = revision
+        self._source = path
+        self._split = split
+        self._indexes: dict[Path, Index] = {}
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for path in self._files():
+            index = self._known(path)
+            known = index.digests() if index else iter(())
+            with _opened(path) as file:
+                for fields in _rows(file, range(file.num_row_groups)):
+                    digest = next(known, None)
+                    yield _row(
+                        fields, place, digest.hex() if digest else fields_digest(fields), path
+                    )
+                    place += 1
+        if place == 0:
+            raise empty(path_of(self._source))
+
+    def facts(self) -> Facts:
+        """Number and digest of the rows; from the files' indexes, which are made if need be."""
+        rows = 0
+        common = blake2b(digest_size=16)
+        for path in self._files():
+            index = self._indexes[path] = self._known(path) or index_of(
+                path, "parquet", _scan(path)
+            )
+            rows += index.facts.rows
+            for digest in index.digests():
+                common.update(digest)
+        if rows == 0:
+            raise empty(path_of(self._source))
+        return Facts(rows=rows, digest=common.hexdigest())
+
+    def at(self, place: int) -> Row:
+        """One row; of the others, those before it in its row group are read.
+
+        Raises:
+            DataError: the file cannot be read.
+            IndexError: there is no such row.
+        """
+        before = 0
+        for path in self._files():
+            with _opened(path) as file:
+                for group in range(file.num_row_groups):
+                    rows = file.metadata.row_group(group).num_rows
+                    if before <= place < before + rows:
+                        fields = next(islice(_rows(file, [group]), place - before, None))
+                        return _row(fields, place, fields_digest(fields), path)
+                    before += rows
+        raise IndexError(f"there is no row {place} in {self.where}")
+
+    def _known(self, path: Path) -> Index | None:
+        """The file's index, if this table has it already and it is of the file as it is now."""
+        index = self._indexes.get(path)
+        return index if index is not None and index.file == identity(path) else None
+
+    def _files(self) -> list[Path]:
+        path = path_of(self._source)
+        return _parts(path, self._split) if path.is_dir() else [path]
+
+
+def _parts(folder: Path, split: str | None) -> list[Path]:
+    """The parts of the one set of rows in a folder, in order, none missing."""
+    sets: dict[str, dict[int, Path]] = {}
+    wanted: dict[str, int] = {}
+    for path in sorted(folder.glob("*.parquet")):
+        part = _PART.fullmatch(path.stem)
+        name = part["name"] if part else path.stem
+        sets.setdefault(name, {})[int(part["number"]) if part else 0] = path
+        wanted[name] = int(part["parts"]) if part else 1
+    if split is None and len(sets) > 1:
+        raise DataError(
+            f"{folder} has parquet files of {len(sets)} sets of rows, {', '.join(sets)}. "
+            "Name a file, or put those of one set into a folder of their own."
+        )
+    name = next(iter(sets), "") if split is None else split
+    if name not in sets:
+        raise DataError(f"{folder} has no parquet file{f' of {split}' if split else ''}.")
+    if missing := sorted(set(range(wanted[name])) - set(sets[name])):
+        raise DataError(
+            f"{folder} has {len(sets[name])} of the {wanted[name]} parts of {name}: "
+            f"{name}-{missing[0]:05}-of-{wanted[name]:05}.parquet is missing. Get all of them."
+        )
+    return [sets[name][number] for number in sorted(sets[name])]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator["ParquetFile"]:
+    """A parquet file; what cannot be read of it while it is open is a DataError."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise DataError(
+            f"{path} is parquet, which pyarrow is needed for: pip install 'snellen[parquet]'."
+        ) from error
+    identity(path)  # says so where it is not there, in our words
+    try:
+        # Without these two, pyarrow holds whole row groups, or all of them.
+        with ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+            yield file
+    except (ArrowException, OSError) as error:
+        raise DataError(
+            f"{path} cannot be read as parquet: {error}. If it was downloaded, fetch it again."
+        ) from error
+
+
+def _rows(file: "ParquetFile", groups: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        stored = file.metadata.row_group(group)
+        size = stored.total_byte_size // max(1, stored.num_rows)
+        held = max(1, min(HELD_ROWS, HELD_BYTES // max(1, size)))
+        for batch in file.iter_batches(held, row_groups=[group], use_threads=False):
+            yield from batch.to_pylist()
+
+
+def _scan(path: Path) -> Scan:
+    def scan(_: Learnt) -> Iterator[Fields]:
+        with _opened(path) as file:
+            for fields in _rows(file, range(file.num_row_groups)):
+                yield 0, 0, 0, 0, bytes.fromhex(fields_digest(fields))
+
+    return scan
+
+
+def _row(fields: Mapping[str, Any], place: int, digest: str, path: Path) -> Row:
+    seen = {
+        name: _seen(value, f"row {place} of {path.name}, {name}", path.parent)
+        for name, value in fields.items()
+    }
+    return Row(seen, place, digest)
+
+
+def _seen(value: Any, where: str, folder: Path) -> Any:
+    """A cell with its pictures as images."""
+    if isinstance(value, list) and any(map(_is_picture, value)):
+        return tuple(_seen(part, f"{where} {n}", folder) for n, part in enumerate(value, 1))
+    if not _is_picture(value):
+        return value
+    if value["bytes"] is not None:
+        return Image(value["bytes"], where)
+    if value["path"] is not None:
+        return Image(folder / value["path"], value["path"], within=folder)
+    return None
+
+
+def _is_picture(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"bytes", "path"}

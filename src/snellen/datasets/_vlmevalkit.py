@@ -1,0 +1,225 @@
+"""Rows of a TSV as VLMEvalKit publishes it: pictures in the rows, as references to their bytes."""
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import orjson
+
+from snellen.content import Image, Slice
+from snellen.datasets._find import Found
+from snellen.datasets._index import Entry, Fields, Index, Learnt
+from snellen.datasets._lines import opened, packed
+from snellen.datasets._sheets import MISSING, Place, Record, Tsv
+from snellen.datasets._table import Row
+from snellen.errors import DataError
+
+PICTURE = 64
+"""Characters: a longer cell is a picture, a shorter one the index of a row that has it, as in
+open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
+ImageBaseDataset.__init__."""
+SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
+"""Folders of pictures that data sets share whose names begin with theirs: the same file's
+img_root_map."""
+_STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
+_LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
+_ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def vlmevalkit_tsv(path: Path | Found, revision: str | None = None) -> "VlmEvalKitTsv":
+    """A table of a TSV in VLMEvalKit's form.
+
+    All cells are text as they stand, but `image`, which is a tuple of references to pictures: to
+    the bytes of the file that are its base64, those of another row where the cell names its
+    `index`, or to the files of the column `image_path` where there is no column `image`. It is
+    empty where the row has no picture.
+
+    Iterating raises DataError as `tsv`'s does, and for a row that names another which is not there.
+    """
+    return VlmEvalKitTsv(path, None, revision)
+
+
+class VlmEvalKitTsv(Tsv):
+    """A TSV whose pictures are not read with its rows, but known by where they lie."""
+
+    KIND = "vlmevalkit"
+
+    def __iter__(self) -> Iterator[Row]:
+        path = self._path
+        if packed(path):
+            for row in super().__iter__():
+                row["image"] = self._images(row, b"", None, path)
+                yield row
+            return
+        index = self.index()
+        with opened(path) as file:
+            for place, entry in enumerate(index):
+                yield self._row(self._bytes(file.fileno(), entry), entry, place, path, index)
+
+    def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
+        pictures = _Pictures(learnt)
+        yield from self._entries(path, learnt, pictures.place)
+        learnt.lenders = pictures.lenders()
+        learnt.missing.pop("image", None)  # such a cell is no picture here either
+
+    def _bytes(self, descriptor: int, entry: Entry) -> bytes:
+        """The row without its picture."""
+        if not entry.skip:
+            return super()._bytes(descriptor, entry)
+        behind = entry.at + entry.skip
+        return os.pread(descriptor, entry.at, entry.offset) + os.pread(
+            descriptor, entry.length - behind, entry.offset + behind
+        )
+
+    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+        row = super()._row(raw, entry, place, path, index)
+        if entry.skip:
+            row["image"] = (_picture(entry, place, path),)
+        else:
+            row["image"] = self._images(row, raw, entry, path)
+        return row
+
+    def _images(self, row: Row, raw: bytes, entry: Entry | None, path: Path) -> tuple[Image, ...]:
+        """The images of a row that was read as a whole; in a packed file it has no entry, and its
+        pictures are held."""
+        where = _where(row.place, path)
+        if "image" not in row:
+            return _files(row.get("image_path", ""), where, path)
+        cell = row["image"]
+        if not cell or cell.encode() in MISSING:
+            return ()
+        if cell.startswith("["):
+            sources = _sources(_strings(cell, where), raw, entry, path)
+            return tuple(Image(source, f"{where} {n}") for n, source in enumerate(sources, 1))
+        if len(cell) > PICTURE:
+            return (Image(cell.encode(), where),)
+        if entry is None:
+            raise DataError(
+                f"{where} is {cell!r}, the index of another row that has the picture, which can be "
+                f"fetched from an unpacked file only. Unpack it: gunzip {path}."
+            )
+        return self._borrowed(cell, where, path)
+
+    def _borrowed(self, name: str, where: str, path: Path) -> tuple[Image, ...]:
+        index = self.index()
+        place = index.learnt.lenders.get(name)
+        if place is not None:
+            entry = index.entry(place)
+            images = (_picture(entry, place, path),) if entry.skip else self.at(place)["image"]
+            if images:
+                return tuple(images)
+        raise DataError(
+            f"{where} is {name!r}, which is no base64 of a picture and the index of no row that "
+            "has one. If it is a file's name, call the column image_path."
+        )
+
+
+class _Pictures:
+    """Finds the pictures in a table's rows, and which rows lend theirs to others."""
+
+    def __init__(self, learnt: Learnt) -> None:
+        self._learnt = learnt
+        self._place_of: dict[bytes, int] = {}
+        self._borrows: dict[int, bytes] = {}
+
+    @cached_property
+    def _columns(self) -> tuple[int | None, int | None]:
+        """Those of `index` and `image`; known once the header was read."""
+        names = self._learnt.names
+        index, image = (names.index(n) if n in names else None for n in ("index", "image"))
+        return index, image
+
+    def place(self, record: Record, cells: list[bytes], place: int) -> Place:
+        """Where the row's picture lies, if it is one of base64."""
+        index, image = self._columns
+        if image is None:
+            return 0, 0
+        if index is not None:
+            self._place_of[cells[index]] = place
+        cell = cells[image]
+        if cell.startswith(b"[") or not cell or cell in MISSING:
+            return 0, 0
+        if len(cell) <= PICTURE:
+            self._borrows[place] = cell
+            return 0, 0
+        if record.spans is None:
+            return sum(map(len, cells[:image])) + image, len(cell)
+        start, end, doubled = record.spans[image]
+        return (0, 0) if doubled else (start, end - start)
+
+    def lenders(self) -> dict[str, int]:
+        """The row that has the picture, for each name by which another row calls it. That row may
+        call another in turn."""
+        found = {}
+        for name in set(self._borrows.values()):
+            place = self._place_of.get(name)
+            passed = set()
+            while place in self._borrows and place not in passed:
+                passed.add(place)
+                place = self._place_of.get(self._borrows[place])
+            if place is not None and place not in passed:
+                found[name.decode(errors="replace")] = place
+        return found
+
+
+def _where(place: int, path: Path) -> str:
+    return f"row {place} of {path.name}, image"
+
+
+def _picture(entry: Entry, place: int, path: Path) -> Image:
+    source = _slice(path, entry.offset + entry.at, entry.skip)
+    return Image(source, _where(place, path))
+
+
+def _slice(path: Path, offset: int, length: int) -> Slice:
+    return Slice(path=path, offset=offset, length=length, encoding="base64")
+
+
+def _sources(
+    texts: list[str], raw: bytes, entry: Entry | None, path: Path
+) -> Iterator[Slice | bytes]:
+    """Where the row's bytes have the texts; the text itself where they lie there otherwise."""
+    at = 0
+    for text in texts:
+        wanted = text.encode()
+        found = raw.find(wanted, at)
+        if entry is None or found < 0:
+            yield wanted
+        else:
+            at = found + len(wanted)
+            yield _slice(path, entry.offset + found, len(wanted))
+
+
+def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
+    names = _strings(cell, where) if cell.startswith("[") else [cell] if cell else []
+    folder = _folder(path)
+    return tuple(Image(folder / name, name, within=folder) for name in names)
+
+
+def _strings(cell: str, where: str) -> list[str]:
+    """The texts of a list, as JSON or Python writes it."""
+    try:
+        read = orjson.loads(cell)
+    except orjson.JSONDecodeError:
+        if not _LIST.fullmatch(cell.strip()):
+            raise DataError(
+                f"{where} begins as a list, {cell[:40]!r}, and is none of texts in quotes."
+            ) from None
+        read = [_ESCAPED.sub(r"\1", one or other) for one, other in _ITEM.findall(cell)]
+    if not all(isinstance(text, str) for text in read):
+        raise DataError(f"{where} is a list of other things than texts: {cell[:40]!r}.")
+    return list(read)
+
+
+def _folder(path: Path) -> Path:
+    """The folder that names of files start from: the data set's in `images/` beside it, if there is
+    one, else the file's own."""
+    name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
+    shared = next((folder for folder in SHARED if name.startswith(folder)), name)
+    if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):
+        shared = "MMBench_V11"
+    folders = (path.parent / "images" / folder for folder in (name, shared))
+    return next((folder for folder in folders if folder.is_dir()), path.parent)

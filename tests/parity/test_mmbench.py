@@ -1,0 +1,169 @@
+"""MMBench against what LLaVA-1.5-13B's published replies to its first release score, and the rules
+against VLMEvalKit's own code."""
+
+import csv
+import json
+import random
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from snellen.benchmarks.mmbench import mmbench
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.scoring import Report, score_predictions
+from tests.golden_data import golden
+
+Upload = list[dict[str, str]]
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+PICTURE = "iVBORw0KGgo" + "A" * 93
+COLUMNS = ("index", "question", "A", "B", "C", "D", "answer", "image", "split")
+SEEDS = range(5)
+
+
+@pytest.fixture(scope="module")
+def upload() -> Upload:
+    """The rows of the file that was uploaded: question, choices, answer and prediction."""
+    path = golden("mmbench") / "outputs" / "llava-v1.5-13b.xlsx"
+    with zipfile.ZipFile(path) as book, book.open("xl/worksheets/sheet1.xml") as sheet:
+        lines = [
+            {cell.attrib["r"].rstrip("0123456789"): "".join(cell.itertext()) for cell in row}
+            for row in ElementTree.parse(sheet).iter(f"{MAIN}row")
+        ]
+    header, *rows = lines
+    return [{name: row.get(column, "") for column, name in header.items()} for row in rows]
+
+
+def scored(upload: Upload, replies: Mapping[str, str], folder: Path) -> Report:
+    """What our scoring makes of replies to these questions, as VLMEvalKit's sheet has them."""
+    path = folder / "MMBench_DEV_EN.tsv"
+    first: dict[int, str] = {}
+    for row in sorted(upload, key=lambda row: int(row["index"])):
+        first.setdefault(int(row["index"]) % 1_000_000, row["index"])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", delimiter="\t")
+        writer.writeheader()
+        for row in upload:
+            own = first[int(row["index"]) % 1_000_000]
+            writer.writerow({**row, "image": PICTURE if own == row["index"] else own})
+    report, _ = score_predictions(mmbench(version="1.0", data=path), replies, where="upload")
+    return report
+
+
+def counted(right: Mapping[str, bool]) -> dict[str, tuple[float, int]]:
+    """Circular, vanilla and row accuracy of these rows, from the README's rules alone."""
+    groups: dict[int, list[int]] = {}
+    for index in right:
+        groups.setdefault(int(index) % 1_000_000, []).append(int(index))
+    whole = [all(right[str(index)] for index in group) for group in groups.values()]
+    first = [right[str(min(group))] for group in groups.values()]
+    return {
+        "circular": (sum(whole) / len(whole), len(whole)),
+        "vanilla": (sum(first) / len(first), len(first)),
+        "vanilla_all": (sum(right.values()) / len(right), len(right)),
+    }
+
+
+def figures(report: Report, scoring: str = "official") -> dict[str, tuple[Any, int]]:
+    metrics = report.scorings[scoring].metrics
+    return {name: (metrics[name].value, metrics[name].n) for name in metrics if "/" not in name}
+
+
+def approximately(wanted: Mapping[str, tuple[float, int]]) -> dict[str, Any]:
+    return {name: (pytest.approx(value, abs=1e-9), n) for name, (value, n) in wanted.items()}
+
+
+@pytest.mark.parametrize("scoring", ["official", "vlmevalkit-2024", "robust"])
+def test_every_published_figure_is_reproduced(upload: Upload, tmp_path: Path, scoring: str) -> None:
+    expected = json.loads((golden("mmbench") / "expected.json").read_bytes())["llava-v1.5-13b"]
+    report = scored(upload, {row["index"]: row["prediction"] for row in upload}, tmp_path)
+    assert figures(report, scoring) == approximately(
+        {
+            "circular": (expected["circular_acc"] / 100, expected["n_questions"]),
+            "vanilla": (expected["vanilla_acc"] / 100, expected["n_questions"]),
+            "vanilla_all": (expected["per_record_acc"] / 100, expected["n"]),
+        }
+    )
+    assert report.scorings[scoring].readings == {"answered": expected["n"]}
+    assert report.scorings[scoring].metrics["circular"].ci95 is not None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_of_rows_and_replies_does_not_matter(
+    upload: Upload, tmp_path: Path, seed: int
+) -> None:
+    rows = random.Random(seed).sample(upload, len(upload))
+    replies = {row["index"]: row["prediction"] for row in rows}
+    report = scored(rows, dict(sorted(replies.items())), tmp_path)
+    right = {row["index"]: row["prediction"] == row["answer"] for row in rows}
+    assert figures(report) == approximately(counted(right))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_other_replies_in_a_tenth_of_the_rows_are_scored_by_themselves(
+    upload: Upload, tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    replies = {row["index"]: row["prediction"] for row in upload}
+    for row in draw.sample(upload, len(upload) // 10):
+        replies[row["index"]] = draw.choice(["A", "(B)", "C.", "", "I do not know"])
+    letters = {"(B)": "B", "C.": "C"}
+    report = scored(upload, replies, tmp_path)
+    said = {index: letters.get(reply, reply) for index, reply in replies.items()}
+    assert figures(report) == approximately(
+        counted({row["index"]: said[row["index"]] == row["answer"] for row in upload})
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_question_without_one_of_its_replies_is_wrong(
+    upload: Upload, tmp_path: Path, seed: int
+) -> None:
+    kept = set(random.Random(seed).sample(range(len(upload)), len(upload) // 2))
+    answered = [row for place, row in enumerate(upload) if place in kept]
+    report = scored(upload, {row["index"]: row["prediction"] for row in answered}, tmp_path)
+    right = {row["index"]: False for row in upload}
+    right |= {row["index"]: row["prediction"] == row["answer"] for row in answered}
+    assert figures(report) == approximately(counted(right))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_half_of_the_questions_are_scored_as_a_set_of_their_own(
+    upload: Upload, tmp_path: Path, seed: int
+) -> None:
+    questions = sorted({int(row["index"]) % 1_000_000 for row in upload})
+    kept = set(random.Random(seed).sample(questions, len(questions) // 2))
+    part = [row for row in upload if int(row["index"]) % 1_000_000 in kept]
+    report = scored(part, {row["index"]: row["prediction"] for row in part}, tmp_path)
+    right = {row["index"]: row["prediction"] == row["answer"] for row in part}
+    assert figures(report) == approximately(counted(right))
+
+
+def made_replies() -> Sequence[dict[str, Any]]:
+    lines = (golden("mcq_parsing") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "column"),
+    [("official", "vlmevalkit_can_infer"), ("vlmevalkit-2024", "vlmeval_2024_can_infer")],
+)
+def test_every_made_reply_is_read_as_vlmevalkit_reads_it(scoring: str, column: str) -> None:
+    found = mmbench().scorings[scoring]
+    differences = []
+    for made in made_replies():
+        sample = Sample(
+            id=str(made["id"]),
+            question="Which?",
+            choices=tuple(made["options"].values()),
+            target=made["answer"],
+        )
+        reading = found.parse(Reply(text=made["prediction"]), sample)
+        score = found.score(reading, sample)
+        if (reading.answer or False, score) != (made[column], made[column] == made["answer"]):
+            differences.append((made, reading))
+    assert differences == []

@@ -1,0 +1,347 @@
+"""MMBench: its prompts, each rule of its scoring, and its break-downs.
+
+Expected letters are those of can_infer in VLMEvalKit's matching_util.py at the commit that the
+benchmark names, and of the older copy in MMStar at the commit of `vlmevalkit-2024`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.benchmarks import mmbench as file
+from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
+from snellen.content import Image
+from snellen.errors import UsageError
+from snellen.media import images
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.scoring import Report, score_predictions
+
+BUNDLED = Path(file.__file__).parent / "rows" / "mmbench"
+ANIMALS = ("cat", "dog", "red car", "blue sky")
+
+
+def samples(benchmark: Benchmark) -> dict[str, Sample]:
+    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    return {sample.id: sample for sample in found}
+
+
+def bundled(lang: Lang = "en", prompt: Preset = "vlmevalkit") -> dict[str, Sample]:
+    return samples(mmbench(lang=lang, prompt=prompt, data=BUNDLED))
+
+
+def answer(scoring: str, reply: str, *choices: str) -> object:
+    sample = Sample(id="1", question="Which?", choices=choices or ANIMALS, target="B")
+    found = mmbench(data=BUNDLED).scorings[scoring]
+    return found.parse(Reply(text=reply), sample).answer
+
+
+# -- data
+
+
+def test_a_row_says_which_pass_of_how_many_it_is_by_the_rows_there_are() -> None:
+    found = bundled()
+    passes = {name: sample.tags["pass"] for name, sample in found.items()}
+    assert [passes[name] for name in ("18", "1000018")] == ["1 of 2", "2 of 2"]
+    assert [passes[name] for name in ("44", "1000044", "2000044")] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert len(found["44"].choices) == 4
+
+
+def test_rotations_show_the_picture_of_their_question() -> None:
+    found = bundled()
+    (own,), (other,) = found["3"].media, found["3000003"].media
+    assert isinstance(own, Image)
+    assert isinstance(other, Image)
+    assert images.load(own).width == 96
+    assert images.load(own).digest == images.load(other).digest
+
+
+def test_rotations_have_the_same_right_choice_under_another_letter() -> None:
+    found = bundled()
+    turns = [found[name] for name in ("40", "1000040", "2000040", "3000040")]
+    assert [turn.target for turn in turns] == ["A", "B", "C", "D"]
+    assert {turn.choices["ABCD".index(turn.target or "")] for turn in turns} == {
+        "outside its frame"
+    }
+
+
+def test_a_choice_that_says_none_is_a_choice() -> None:
+    assert "None" in bundled()["21"].choices
+
+
+def test_questions_of_two_and_three_choices_have_no_empty_ones() -> None:
+    found = bundled()
+    assert found["18"].choices == ("left", "right")
+    assert len(found["12"].choices) == 3
+
+
+def test_a_sample_is_tagged_with_the_abilities_as_published() -> None:
+    assert bundled()["25"].tags == {
+        "category": "spatial_relationship",
+        "l2-category": "FP-C",
+        "L1": "perception",
+        "split": "dev",
+        "pass": "1 of 2",
+    }
+
+
+def test_ccbench_has_categories_alone() -> None:
+    found = bundled("cc")
+    assert len(found) == 12
+    assert found["1"].tags == {
+        "category": "traditional_show",
+        "l2-category": "",
+        "L1": "",
+        "split": "",
+        "pass": "1 of 4",
+    }
+
+
+def test_the_first_versions_test_answers_are_hidden() -> None:
+    found = samples(mmbench(split="test", version="1.0", data=BUNDLED))
+    assert all(sample.hidden for sample in found.values())
+
+
+def test_an_empty_answer_is_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "MMBench_TEST_EN_V11.tsv"
+    path.write_text(
+        f"index\tquestion\tA\tB\tanswer\timage\n7\tWhich?\ta\tb\t\t{'iVBORw0KGgo' * 9}\n"
+    )
+    assert samples(mmbench(split="test", data=tmp_path))["7"].hidden
+
+
+def test_rotations_are_one_cluster_and_asked_together() -> None:
+    benchmark = mmbench(data=BUNDLED)
+    found = samples(benchmark)
+    assert benchmark.cluster_by is not None
+    assert benchmark.cluster_by == benchmark.group_by
+    assert benchmark.cluster_by(found["3"]) == benchmark.cluster_by(found["3000003"])
+    assert benchmark.cluster_by(found["3"]) != benchmark.cluster_by(found["8"])
+
+
+@pytest.mark.parametrize(
+    ("lang", "split", "version", "path", "md5"),
+    [
+        ("en", "dev", "1.0", "benchmarks/MMBench/MMBench_DEV_EN.tsv", "b6caf1133a01c6bb"),
+        ("en", "test", "1.0", "benchmarks/MMBench/MMBench_TEST_EN.tsv", "6939fadb0ce626fe"),
+        ("cn", "dev", "1.0", "benchmarks/MMBench/MMBench_DEV_CN.tsv", "08b8fc3324a5ed74"),
+        ("cn", "test", "1.0", "benchmarks/MMBench/MMBench_TEST_CN.tsv", "7e1239baf0ee4c8b"),
+        ("en", "dev", "1.1", "benchmarks/MMBench/MMBench_DEV_EN_V11.tsv", "30c05be8f2f347a5"),
+        ("en", "test", "1.1", "benchmarks/MMBench/MMBench_TEST_EN_V11.tsv", "8d1a704e791df6f5"),
+        ("cn", "dev", "1.1", "benchmarks/MMBench/MMBench_DEV_CN_V11.tsv", "593f9b5f6bea453d"),
+        ("cn", "test", "1.1", "benchmarks/MMBench/MMBench_TEST_CN_V11.tsv", "156e6569f9547afb"),
+        ("cc", "dev", "1.1", "VLMEval/CCBench.tsv", "f5dde47f24dc5a6f"),
+    ],
+)
+def test_options_name_the_sheet_that_vlmevalkit_publishes(
+    lang: Lang, split: Split, version: Version, path: str, md5: str
+) -> None:
+    (sheet,) = published(lang=lang, split=split, version=version, prompt="minigpt4")
+    assert sheet.url == f"https://opencompass.openxlab.space/utils/{path}"
+    assert sheet.name == path.rpartition("/")[2]
+    assert (sheet.md5 or "").startswith(md5)
+
+
+@pytest.mark.parametrize(
+    ("name", "sheet"),
+    [
+        ("MMBench_DEV_CN_V11", "MMBench_DEV_CN_V11.tsv"),
+        ("MMBench_TEST_EN", "MMBench_TEST_EN.tsv"),
+        ("CCBench", "CCBench.tsv"),
+        ("mmbench_en_dev", "MMBench_DEV_EN.tsv"),
+        ("mmbench_cn_cc", "CCBench.tsv"),
+        ("mmbench", "MMBench_DEV_EN_V11.tsv"),
+    ],
+)
+def test_other_toolkits_names_are_known(name: str, sheet: str) -> None:
+    found = catalog.benchmark(name, data=BUNDLED)
+    assert found.data.where.endswith(sheet)
+
+
+def test_ccbench_has_no_test_split() -> None:
+    with pytest.raises(UsageError, match="no test split"):
+        mmbench(lang="cc", split="test")
+
+
+# -- prompts
+
+DISC = "Where in the frame is the disc?"
+NEXT = "Where is the disc in the next step?"
+HINT = "The frames show three steps in order."
+CHOICES = "A. outside its frame\nB. at the left\nC. in the middle\nD. at the right\n"
+SELECT = "Please select the correct answer from the options above. \n"
+ROW = "A. outside its frame, B. at the left, C. in the middle, D. at the right"
+
+
+@pytest.mark.parametrize(
+    ("preset", "sample", "text"),
+    [
+        ("vlmevalkit", "18", f"Question: {DISC}\nOptions:\nA. left\nB. right\n{SELECT}"),
+        ("vlmevalkit", "40", f"Hint: {HINT}\nQuestion: {NEXT}\nOptions:\n{CHOICES}{SELECT}"),
+        ("opencompass", "18", f"{DISC} There are several options:\nA. left\nB. right\n"),
+        ("opencompass", "40", f"{HINT} {NEXT} There are several options:\n{CHOICES}"),
+        (
+            "minigpt4",
+            "18",
+            f"###Human: Question: {DISC}\nThere are several options: A. left, B. right\n"
+            "###Assistant:",
+        ),
+        (
+            "minigpt4",
+            "40",
+            f"###Human: Question: {HINT} {NEXT}\nThere are several options: {ROW}\n###Assistant:",
+        ),
+    ],
+)
+def test_a_prompt_is_the_picture_and_the_published_text(
+    preset: Preset, sample: str, text: str
+) -> None:
+    benchmark = mmbench(prompt=preset, data=BUNDLED)
+    (message,) = benchmark.prompt(samples(benchmark)[sample], ())
+    assert message.role == "user"
+    picture, said = message.content
+    assert isinstance(picture, Image)
+    assert said == text
+
+
+# -- scoring, official
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "letter"),
+    [
+        ("a letter", "B", "B"),
+        ("in brackets or behind a stop", "(B).", "B"),
+        ("bold", "**B**", "B"),
+        ("boxed only in braces", "\\boxed{B}", "B"),
+        ("no other marks are taken off", '"B"', None),
+        ("small letters are none", "b", None),
+        ("as one of the last four words", "B or so I think", None),
+        ("and not before", "it is B I do think", "B"),
+        ("its first place counts", "B one two three B", None),
+        ("one letter alone", "A or B", None),
+        ("a letter that is no choice does not count", "E B", "B"),
+        ("Z is none of them", "Z", "Z"),
+        ("Z beside a letter is not", "Z B", "B"),
+        ("nor beside two", "A B Z", None),
+        ("refusals are none of them", "I can't process this file. B", "Z"),
+        ("in these letters alone", "i can't process this file. B", "B"),
+        ("a failed request has no letter", "Failed to obtain answer via API. B", None),
+        ("nor an answer", "Failed to obtain answer via API. The answer is B.", None),
+        ("but may name a choice", "dog: Failed to obtain answer via API.", "B"),
+        ("the answer is, where no letter is alone", "the answer is **C**, not A", "C"),
+        ("in any case", "THE ANSWER IS c and that is what I see here", "C"),
+        ("its first time", "The answer is B. The answer is C.", "B"),
+        ("without a word's end", "The answer is black", "B"),
+        ("which reads a choice's first letter", "The answer is dog", "D"),
+        ("a choice's text", "Dog", "B"),
+        ("in any case, inside words", "hotDOGs", "B"),
+        ("one alone", "cat dog", None),
+        ("in a short reply", "it is surely the dog that I see", "B"),
+        ("and not a long one", "it is surely the dog that I see in front of me here", None),
+        ("nothing", "", None),
+    ],
+)
+def test_official_reads_a_reply_as_vlmevalkit_does(
+    rule: str, reply: str, letter: str | None
+) -> None:
+    assert answer("official", reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "letter"),
+    [
+        ("a letter anywhere", "A dog is what I see in this", "A"),
+        ("not by the answer is", "The answer is B. The answer is C.", None),
+        ("a text of any length", "it is surely the dog that I see in front of me here", "B"),
+        ("refusals", "Cannot determine the answer", "Z"),
+    ],
+)
+def test_the_rules_of_2024_knew_no_position_and_no_length(
+    rule: str, reply: str, letter: str | None
+) -> None:
+    assert answer("vlmevalkit-2024", reply) == letter
+
+
+def test_the_length_of_a_reply_is_measured_against_all_choices() -> None:
+    assert answer("official", "x" * 5 + "yes", "yes", "n") == "A"
+    assert answer("official", "x" * 6 + "yes", "yes", "n") is None
+
+
+@pytest.mark.parametrize("reply", ["B", "The answer is B because of its ears.", "B. dog", "dog"])
+def test_robust_reads_the_letter_that_a_reply_settles_on(reply: str) -> None:
+    assert answer("robust", reply) == "B"
+
+
+@pytest.mark.parametrize("reply", ["", "A B C D", "A or B", "Maybe"])
+def test_robust_is_unparsed_where_a_reply_settles_on_none(reply: str) -> None:
+    assert answer("robust", reply) is None
+
+
+def test_unparsed_and_none_of_them_are_wrong() -> None:
+    found = mmbench(data=BUNDLED).scorings["official"]
+    sample = bundled()["3"]
+    for reply in ("", "Z"):
+        assert found.score(found.parse(Reply(text=reply), sample), sample) == 0.0
+
+
+# -- figures
+
+
+def report(replies: dict[str, str]) -> Report:
+    found, _ = score_predictions(mmbench(data=BUNDLED), replies, where="here")
+    return found
+
+
+def test_figures_and_abilities_are_those_worked_out_by_hand() -> None:
+    # Wrong: one pass of 3 (CP), the first of 12 (FP-S), all of 31 (FP-C) and of 52 (AR).
+    wrong = {"2000003", "12", "31", "1000031", "2000031"}
+    wrong |= {"52", "1000052", "2000052", "3000052"}
+    replies = {
+        name: sample.target or "" if name not in wrong else "none of these"
+        for name, sample in bundled().items()
+    }
+    metrics = report(replies).scorings["official"].metrics
+    found = {name: (metric.value, metric.n) for name, metric in metrics.items()}
+    assert {name: found[name] for name in found if "/" not in name} == {
+        "circular": (6 / 10, 10),
+        "vanilla": (7 / 10, 10),
+        "vanilla_all": (23 / 32, 32),
+    }
+    names = ("CP", "FP-S", "FP-C", "AR", "LR", "RR", "perception", "reasoning", "image_topic")
+    assert {name: found[f"circular/{name}"] for name in names} == {
+        "CP": (1 / 2, 2),
+        "FP-S": (2 / 3, 3),
+        "FP-C": (1 / 2, 2),
+        "AR": (0, 1),
+        "LR": (1, 1),
+        "RR": (1, 1),
+        "perception": (4 / 7, 7),
+        "reasoning": (2 / 3, 3),
+        "image_topic": (0, 1),
+    }
+    assert found["circular/dev"] == found["circular"]
+    assert found["vanilla/CP"] == (1, 2)
+    assert found["vanilla_all/4 of 4"] == (3 / 4, 4)
+    assert "circular/4 of 4" not in found
+
+
+def test_a_question_that_lacks_a_reply_is_wrong_as_a_whole() -> None:
+    replies = {name: sample.target or "" for name, sample in bundled().items()}
+    del replies["3000003"]
+    found = report(replies).scorings["official"].metrics["circular"]
+    assert (found.value, found.n) == (0.9, 10)
+
+
+@pytest.mark.parametrize("preset", ["vlmevalkit", "opencompass", "minigpt4"])
+@pytest.mark.parametrize("lang", ["en", "cn", "cc"])
+def test_the_oracle_is_right_and_the_wrong_model_wrong(lang: Lang, preset: Preset) -> None:
+    benchmark = mmbench(lang=lang, prompt=preset, data=BUNDLED)
+    assert benchmark.check is not None
+    for sample in samples(benchmark).values():
+        for scoring in benchmark.scorings.values():
+            for said, score in ((sample.target or "", 1.0), (benchmark.check.wrong(sample), 0.0)):
+                reading = scoring.parse(Reply(text=benchmark.check.says(sample, said)), sample)
+                assert scoring.score(reading, sample) == score

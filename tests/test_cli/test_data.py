@@ -1,0 +1,470 @@
+"""`snellen data`: published files from the command line, and rows with their pictures in one."""
+
+import base64
+import csv
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from snellen import catalog
+from snellen.benchmarks import mathvision
+from snellen.cli.data import progress_line
+from snellen.datasets.published import File, Progress
+from snellen.drawing import Canvas
+from tests.golden_data import golden
+from tests.servers_download import Asked, Served, Server, serving_files
+from tests.test_cli.conftest import Snellen
+
+ROWS = catalog.ROWS / "mathvision"
+HUB = "/datasets/MathLLMs/MathVision/resolve/08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    for variable in ("LMUData", "HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path / "home/data/mathvision"
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """MATH-Vision's bundled rows and pictures, served as its files; nothing is vouched for."""
+    pictures = BytesIO()
+    with zipfile.ZipFile(pictures, "w") as archive:
+        for path in sorted((ROWS / "images").iterdir()):
+            archive.write(path, f"images/{path.name}")
+    files = {
+        "/test.jsonl": Served((ROWS / "test.jsonl").read_bytes()),
+        HUB: Served(pictures.getvalue()),
+    }
+    with serving_files(files) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        rows = File(name="data/test.jsonl", url=f"{server.url}/test.jsonl")
+        kept = (rows, mathvision.FILES_PUBLISHED[2])
+        monkeypatch.setattr(mathvision, "FILES_PUBLISHED", kept)
+        yield server
+
+
+def picture(shade: int) -> bytes:
+    canvas = Canvas(8 + shade, 8)
+    return canvas.png()
+
+
+# -- get, verify, where
+
+
+@pytest.mark.parametrize("name", ["annotations.jsonl", "testmini.jsonl"])
+def test_the_published_rows_are_those_that_the_proof_was_made_on(name: str) -> None:
+    found = (golden("mathvision") / name).read_bytes()
+
+    published = {file.sha256: file.size for file in mathvision.FILES_PUBLISHED}
+    assert published[sha256(found).hexdigest()] == len(found)
+
+
+def test_what_was_got_is_verified_found_and_asked_without_a_word_of_where_it_is(
+    snellen: Snellen, published: Server, home: Path
+) -> None:
+    got = snellen("data", "get", "mathvision", "--json")
+    assert got.code == 0, got.err
+    assert [(one["name"], one["unpacked"]) for one in got.json["files"]] == [
+        ("data/test.jsonl", 0),
+        ("images.zip", len(list((ROWS / "images").iterdir()))),
+    ]
+    assert "mathvision: 2 files, of unknown size, into " in got.err
+
+    verified = snellen("data", "verify", "mathvision", "--json")
+    assert (verified.code, verified.json["ok"]) == (0, True)
+
+    where = snellen("data", "where", "mathvision", "--json").json
+    assert where["rows"] == str(home / "data/test.jsonl")
+
+    run = snellen("run", "-m", "baseline/first", "-b", "mathvision", "--json")
+    assert run.code == 0, run.err
+
+
+def test_the_same_command_fetches_nothing_twice(snellen: Snellen, published: Server) -> None:
+    for _ in range(2):
+        assert snellen("data", "get", "mathvision").code == 0
+
+    assert len(published.asked) == 2
+
+
+def test_only_the_named_file_is_fetched(snellen: Snellen, published: Server, home: Path) -> None:
+    assert snellen("data", "get", "mathvision", "--only", "data/test.jsonl").code == 0
+
+    assert [one.path for one in published.asked] == ["/test.jsonl"]
+    assert (home / "data/test.jsonl").is_file()
+
+
+def test_a_file_goes_where_it_is_told(snellen: Snellen, published: Server, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    assert snellen("data", "get", "mathvision", "--data", there).code == 0
+    shown = snellen("data", "where", "mathvision", "--data", there)
+
+    assert f"rows: {there / 'data/test.jsonl'}" in shown.out
+    assert "images.zip: unpacked, " in shown.out
+
+
+def test_a_changed_file_falls_short_of_what_came(
+    snellen: Snellen, published: Server, home: Path
+) -> None:
+    snellen("data", "get", "mathvision")
+    [first, second, *_] = sorted((home / "images").iterdir())
+    first.unlink()
+    second.write_bytes(b"another picture")
+    with open(home / "data/test.jsonl", "ab") as rows:
+        rows.write(b"\n")
+
+    done = snellen("data", "verify", "mathvision", "--json")
+
+    assert done.code == 1
+    states = {one["name"]: one["state"] for one in done.json["files"]}
+    assert states == {
+        "data/test.jsonl": "wrong",
+        "images.zip": "wrong",
+        f"images/{first.name}": "missing",
+        f"images/{second.name}": "wrong",
+    }
+
+
+def test_a_file_that_is_not_there_falls_short(snellen: Snellen, home: Path) -> None:
+    done = snellen("data", "verify", "mathvision")
+
+    assert done.code == 1
+    assert [line.split()[:2] for line in done.out.splitlines()] == [
+        ["missing", "data/test.jsonl"],
+        ["missing", "data/testmini.jsonl"],
+        ["missing", "images.zip"],
+    ]
+
+
+def test_a_file_that_was_never_got_is_compared_with_the_published_digest(
+    snellen: Snellen, home: Path
+) -> None:
+    (home / "data").mkdir(parents=True)
+    (home / "data/test.jsonl").write_bytes(b"{}\n")
+    done = snellen("data", "verify", "mathvision")
+
+    # SHA-256 of `{}` and a line end, by `sha256sum`.
+    assert "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356" in done.out
+
+
+def test_where_names_all_folders_in_order_and_what_is_missing(
+    snellen: Snellen, home: Path, tmp_path: Path
+) -> None:
+    done = snellen("data", "where", "mathvision", "--json").json
+
+    assert [one["folder"] for one in done["folders"]] == [
+        str(home),
+        str(tmp_path / "me/LMUData"),
+    ]
+    assert done["rows"] is None
+    assert [one["path"] for one in done["files"]] == [None] * 3
+    assert done["files"][2]["url"].startswith("https://huggingface.co/datasets/MathLLMs/")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("get eyechart", "eyechart has no published files: there is nothing to get"),
+        ("get mine.jsonl", "mine has no published files"),
+        ("get mathvision --only x", "no published file 'x'; there are data/test.jsonl, "),
+        ("verify mathvisoin", "did you mean mathvision"),
+        ("pack --to a.tsv", "name rows to pack, a benchmark or a file, or a FILE with --unpack"),
+        ("pack mine.jsonl --to a.xlsx", "a.xlsx: rows are packed into .tsv, .jsonl, .parquet"),
+        ("pack mine.jsonl --to mine.jsonl", "mine.jsonl is there already: take it away"),
+        ("pack --unpack nothing.tsv --to x", "nothing.tsv"),
+    ],
+)
+def test_wrong_use_is_said_in_words(snellen: Snellen, rows: Path, words: str, said: str) -> None:
+    done = snellen("data", *words.split())
+
+    assert done.code == 2
+    assert said in done.err
+    assert done.out == ""
+
+
+def test_a_failed_download_says_the_command_that_goes_on(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    with serving_files({}) as server:
+        file = File(name="a.tsv", url=f"{server.url}/a.tsv", md5="0" * 32)
+        monkeypatch.setattr(mathvision, "FILES_PUBLISHED", (file,))
+        done = snellen("data", "get", "mathvision:split=testmini")
+
+    assert done.code == 2
+    assert (
+        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. By hand: save {server.url}/a.tsv "
+        f"as {home / 'a.tsv'} (MD5 {'0' * 32}), then `snellen data get mathvision:split=testmini`"
+    ) in done.err
+
+
+def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> None:
+    body = os.urandom(300_000)
+    half = threading.Event()
+
+    def slowly(asked: Asked) -> Served:
+        if asked.number == 0:
+            return Served(body, stop=200_000, reached=half)
+        return Served(body)
+
+    script = (
+        "import sys; from snellen.benchmarks import mathvision;"
+        "from snellen.datasets.published import File; from snellen.cli import main;"
+        "mathvision.FILES_PUBLISHED = (File(name='a', url=sys.argv.pop()),); main()"
+    )
+    env = {**os.environ, "SNELLEN_HOME": str(tmp_path / "home")}
+    with serving_files({"/a": slowly}) as server:
+        words = ["data", "get", "mathvision", f"{server.url}/a"]
+        command = [sys.executable, "-c", script, *words]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, env=env) as process:
+            part = tmp_path / "home/data/mathvision/a.part"
+            assert half.wait(20)
+            while not (part.is_file() and part.stat().st_size):
+                sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            said = process.stderr.read().decode()
+        assert process.returncode == 130, said
+        kept = part.stat().st_size
+        done = subprocess.run(command, stderr=subprocess.PIPE, env=env)
+
+    assert done.returncode == 0, done.stderr.decode()
+    assert 0 < kept <= 200_000
+    assert server.asked[1].headers["range"] == f"bytes={kept}-"
+    assert (tmp_path / "home/data/mathvision/a").read_bytes() == body
+
+
+def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "snellen", "data", "get", "mathvision"]
+    env = {**os.environ, "SNELLEN_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(command, stdin=theirs, stderr=subprocess.PIPE, env=env) as process:
+        os.write(ours, b"n\n")
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+    os.close(ours)
+    os.close(theirs)
+
+    assert "Get them? [Y/n]" in said
+    assert process.returncode == 130
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_line_of_progress_has_bytes_rate_and_time() -> None:
+    files = [
+        Progress("a.zip", size=52_400_000, done=12_300_000, kept=4_300_000, phase="coming"),
+        Progress("b.zip", size=1_000, done=1_000, unpacked=3_000_000, phase="unpacking"),
+        Progress("c", size=10_000_000),
+    ]
+
+    # 8.001 MB in 2 s; 50.1 MB are to come.
+    assert progress_line(files, 2.0) == (
+        "a.zip 12.3 MB of 52.4 MB, unpacking b.zip 3.0 MB  4.0 MB/s  13 s left"
+    )
+
+
+def test_nothing_is_said_of_the_time_where_a_size_is_not_known() -> None:
+    assert (
+        progress_line([Progress("a", done=500, phase="coming")], 1.0) == "a 500 bytes  500 bytes/s"
+    )
+
+
+def test_nothing_is_said_where_nothing_is_going_on() -> None:
+    assert progress_line([Progress("a", done=500, phase="there")], 1.0) == ""
+
+
+# -- pack
+
+
+def mine(folder: Path) -> Path:
+    """Rows with a picture, two, and none; one in base64."""
+    (folder / "images/deep").mkdir(parents=True)
+    for name, shade in (("1.png", 1), ("deep/2.png", 2), ("3.png", 3)):
+        (folder / "images" / name).write_bytes(picture(shade))
+    rows = [
+        {"id": "a", "image": "images/1.png", "question": "Tab\there?", "answer": "x", "n": 1},
+        {
+            "id": "b",
+            "image": ["images/deep/2.png", "images/3.png"],
+            "question": "Line\nhere?",
+            "answer": "é",
+            "n": 2.5,
+        },
+        {"id": "c", "question": "None?", "answer": "z", "tags": ["p", "q"]},
+        {
+            "id": "d",
+            "image": base64.b64encode(picture(4)).decode(),
+            "question": '"Quoted"?',
+            "answer": "w",
+        },
+    ]
+    path = folder / "mine.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])
+def test_rows_and_pictures_come_back_as_they_went(
+    snellen: Snellen, tmp_path: Path, kind: str
+) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    source = mine(tmp_path)
+    packed = snellen("data", "pack", source, "--to", f"out.{kind}", "--json")
+    assert packed.code == 0, packed.err
+    assert (packed.json["rows"], packed.json["images"]) == (4, 4)
+
+    back = snellen("data", "pack", "--unpack", f"out.{kind}", "--to", "back", "--json")
+    assert back.code == 0, back.err
+
+    rows = [json.loads(line) for line in (tmp_path / "back/rows.jsonl").read_text().splitlines()]
+    assert [row.get("image") for row in rows] == [
+        "images/1.png",
+        ["images/deep/2.png", "images/3.png"],
+        None,
+        "images/3_3.png",  # its row's number, which is another picture's name already
+    ]
+    assert [row["question"] for row in rows] == [
+        "Tab\there?",
+        "Line\nhere?",
+        "None?",
+        '"Quoted"?',
+    ]
+    assert (tmp_path / "back/images/1.png").read_bytes() == picture(1)
+    assert (tmp_path / "back/images/deep/2.png").read_bytes() == picture(2)
+    assert (tmp_path / "back" / rows[3]["image"]).read_bytes() == picture(4)
+    if kind != "tsv":
+        assert rows[0]["n"] == 1
+        assert rows[1]["n"] == 2.5
+        assert rows[2]["tags"] == ["p", "q"]
+
+
+def test_a_packed_sheet_has_its_pictures_as_vlmevalkit_has_them(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    snellen("data", "pack", mine(tmp_path), "--to", "out.tsv")
+    csv.field_size_limit(10**9)
+    with open(tmp_path / "out.tsv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, dialect="excel-tab"))
+
+    assert base64.b64decode(rows[0]["image"]) == picture(1)
+    assert [base64.b64decode(one) for one in json.loads(rows[1]["image"])] == [
+        picture(2),
+        picture(3),
+    ]
+    assert [row["image_path"] for row in rows[:3]] == [
+        "images/1.png",
+        '["images/deep/2.png","images/3.png"]',
+        "",
+    ]
+    assert (rows[2]["image"], rows[2]["n"], rows[1]["n"]) == ("", "", "2.5")
+
+
+def test_packed_parquet_has_its_pictures_as_hugging_face_has_them(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
+    snellen("data", "pack", ROWS / "testmini.jsonl", "--to", "one.parquet")
+    snellen("data", "pack", mine(tmp_path), "--to", "several.parquet")
+
+    [one, *_] = parquet.read_table(tmp_path / "one.parquet").to_pylist()
+    assert one["image"]["bytes"] == (ROWS / one["image"]["path"]).read_bytes()
+    several = parquet.read_table(tmp_path / "several.parquet").to_pylist()
+    assert [image["path"] for image in several[1]["images"]] == [
+        "images/deep/2.png",
+        "images/3.png",
+    ]
+    assert several[2]["images"] == []
+
+
+def test_parquet_without_its_package_names_the_extra(
+    snellen: Snellen, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = snellen("data", "pack", rows, "--to", "out.parquet")
+
+    assert done.code == 2
+    assert "pip install 'snellen[parquet]'" in done.err
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
+def test_a_packed_file_is_asked_as_its_rows(snellen: Snellen, tmp_path: Path, kind: str) -> None:
+    source = mine(tmp_path)
+    snellen("data", "pack", source, "--to", f"out.{kind}")
+    model = "python:echo.py:answer"
+    (tmp_path / "echo.py").write_text(
+        "import hashlib\n"
+        "def answer(messages):\n"
+        "    seen = [hashlib.md5(i.source).hexdigest() for i in messages[-1].images]\n"
+        "    return f'seen: {seen}'\n"
+    )
+
+    replies = []
+    for rows in (source, f"out.{kind}"):
+        done = snellen("run", "-m", model, "-b", rows, "--task", "vqa", "--json")
+        assert done.code == 0, done.err
+        journal = Path(done.json["run"]) / "replies.jsonl"
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        replies.append({line["key"][0]: line["reply"] for line in lines})
+
+    assert replies[0] == replies[1]
+    assert len(set(replies[0].values())) == 4
+
+
+def test_a_benchmark_is_packed_with_its_pictures(snellen: Snellen, tmp_path: Path) -> None:
+    n = len((ROWS / "testmini.jsonl").read_text().splitlines())
+    done = snellen("data", "pack", "mathvision:split=testmini", "--data", ROWS, "--to", "out.jsonl")
+
+    assert done.out == f"{n} rows and {n} pictures are in out.jsonl\n"
+
+
+def test_vlmevalkits_rows_that_share_a_picture_share_its_file(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    text = base64.b64encode(picture(1)).decode()
+    (tmp_path / "MMBench.tsv").write_text(
+        f"index\tquestion\timage\n1\tWhat?\t{text}\n1000001\tWhat?\t1\n"
+    )
+    snellen("data", "pack", "--unpack", "MMBench.tsv", "--to", "back")
+
+    rows = [json.loads(line) for line in (tmp_path / "back/rows.jsonl").read_text().splitlines()]
+    written = [(tmp_path / "back" / row["image"]).read_bytes() for row in rows]
+    assert written == [picture(1)] * 2
+
+
+@pytest.mark.parametrize("name", ["../evil.png", "/evil.png", "a/../../evil.png"])
+def test_a_packed_picture_whose_name_climbs_out_is_refused(
+    snellen: Snellen, tmp_path: Path, name: str
+) -> None:
+    row = {"image": base64.b64encode(picture(1)).decode(), "image_path": name}
+    (tmp_path / "evil.jsonl").write_text(json.dumps(row) + "\n")
+    done = snellen("data", "pack", "--unpack", "evil.jsonl", "--to", "back")
+
+    assert done.code == 2
+    assert "would lie outside the folder" in done.err
+    assert not [*tmp_path.rglob("*.png")]
+    assert not (tmp_path / "back/rows.jsonl").exists()
+
+
+def test_rows_that_were_unpacked_before_are_not_replaced(snellen: Snellen, tmp_path: Path) -> None:
+    snellen("data", "pack", mine(tmp_path), "--to", "out.jsonl")
+    (tmp_path / "back").mkdir()
+    (tmp_path / "back/rows.jsonl").write_text("mine")
+    done = snellen("data", "pack", "--unpack", "out.jsonl", "--to", "back")
+
+    assert done.code == 2
+    assert (tmp_path / "back/rows.jsonl").read_text() == "mine"
