@@ -23,7 +23,7 @@ import msgspec
 from snellen import __version__, catalog, dummies
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, user
-from snellen.datasets import Facts
+from snellen.datasets import Facts, missing_note
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Generates, Generation, Model, Reply, Request
 from snellen.models._profile import Profile
@@ -566,7 +566,7 @@ def _manifest(
         "system": platform.platform(),
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
-    notes = [*benchmark.notes]
+    notes = [*benchmark.notes, *filter(None, [missing_note(benchmark.data)])]
     if plan.synthetic:
         notes.append("the data are the few bundled rows: this is no result")
     return {

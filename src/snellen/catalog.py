@@ -25,7 +25,8 @@ from snellen.models._profile import Profile
 
 FOLDER = Path(__file__).parent / "benchmarks"
 ROWS = FOLDER / "rows"
-OWN_DATA = (".jsonl", ".json", ".tsv", ".csv", ".jsonl.gz")
+TEXT = (".jsonl", ".json", ".tsv", ".csv")
+OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet")
 MODELS: Mapping[str, tuple[str, str]] = {
     "openai/NAME": ("openai", "any OpenAI-compatible server (--base-url)"),
     "recorded/RUN": ("recorded", "the replies of a run folder, again"),
@@ -116,7 +117,7 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
         CatalogError: it is none of ours, nor a file of rows.
     """
     options = manifest["identity"]["options"]
-    if "task" in options and manifest["data"].endswith(OWN_DATA):
+    if {"task", "columns"} <= set(options):
         from snellen.benchmarks._own import stored
 
         return stored(manifest["benchmark"], options)

@@ -25,7 +25,7 @@ SUITES: Mapping[str, Suite] = {
     "quick": Suite("minutes, nothing to download: where a model stops reading", ("eyechart",)),
     "core": Suite(
         "perception, knowledge and reasoning over images",
-        ("eyechart", "mathvision:split=testmini"),
+        ("eyechart", "mmbench", "scienceqa", "mathvision:split=testmini"),
     ),
 }
 

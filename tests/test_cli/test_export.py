@@ -64,3 +64,20 @@ def test_what_cannot_be_exported_is_said(
 
     assert wrong.code == 2
     assert message in wrong.err
+
+
+def test_a_submission_has_the_columns_that_the_server_took(snellen: Snellen) -> None:
+    pytest.importorskip("xlsxwriter", reason="needs the extra xlsx")
+    openpyxl = pytest.importorskip("openpyxl", reason="reads what was written")
+    run = run_of(snellen, "mmbench", "--data", "synthetic")
+
+    file = snellen("export", run, "--to", "submission").out.strip()
+    sheet = openpyxl.load_workbook(file).active
+    header, *rows = sheet.iter_rows(values_only=True)
+
+    assert header == (
+        *("question", "A", "B", "C", "D", "prediction", "category", "l2_category", "index"),
+    )
+    assert len(rows) == json.loads((run / "report.json").read_bytes())["n"]
+    by_index = {row[-1]: row for row in rows}
+    assert by_index[3][5:8] == ("A", "image_topic", "coarse_perception")

@@ -5,11 +5,13 @@ import re
 import signal
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
 from snellen.catalog import bundled
+from snellen.drawing import Canvas
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
 
@@ -389,3 +391,77 @@ def test_columns_of_a_file_can_be_named(snellen: Snellen, tmp_path: Path, rows: 
     )
 
     assert done.json["replies"] == {"ok": 3}
+
+
+# -- rows of other kinds
+
+
+def png(path: Path, side: int) -> bytes:
+    raw = Canvas(side, side).png()
+    path.write_bytes(raw)
+    return raw
+
+
+def test_a_tsv_with_pictures_in_it_is_asked_about_those_very_bytes(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    first, second = png(tmp_path / "1.png", 9), png(tmp_path / "2.png", 11)
+    cells = [b64encode(first).decode(), "0", b64encode(second).decode()]
+    lines = ["index\timage\tquestion\tA\tB\tanswer\tcategory"]
+    lines += [f"{n}\t{cell}\tWhich?\tNone\tyes\tA\tx" for n, cell in enumerate(cells)]
+    (tmp_path / "kit.tsv").write_text("\n".join(lines) + "\n")
+    got: list[bytes] = []
+
+    def answer(asked: Asked) -> Answer:
+        got.append(asked.body)
+        return said("A")
+
+    with serving(answer) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "--concurrency", "1", "--json")
+        done = snellen(*ask, "-b", "kit.tsv")
+
+    assert done.json["replies"] == {"ok": 3}
+    asked = [b64encode(picture) for picture in (first, first, second)]
+    assert all(picture in body for picture, body in zip(asked, got, strict=True))
+    assert any("3 cells such as 'None' in A" in note for note in done.json["notes"])
+
+
+def test_a_folder_of_pictures_is_asked_for_captions(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "photos/cats").mkdir(parents=True)
+    png(tmp_path / "photos/cats/1.png", 8)
+    png(tmp_path / "photos/2.png", 8)
+
+    with serving(lambda asked: said("A square.")) as server:
+        done = snellen("run", "-m", "openai/m", "--base-url", server.url, "-b", "photos/", "--json")
+
+    assert done.json["replies"] == {"ok": 2}
+    assert snellen("score", done.json["run"], "--json").json["replies"] == {"ok": 2}
+
+
+def test_rows_of_parquet_have_their_pictures_in_them(snellen: Snellen, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    picture = png(tmp_path / "1.png", 9)
+    columns = {
+        "image": [{"bytes": picture, "path": "1.png"}],
+        "question": ["Which?"],
+        "A": ["x"],
+        "B": ["y"],
+        "answer": ["B"],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "mine.parquet")
+    got: list[bytes] = []
+
+    def answer(asked: Asked) -> Answer:
+        got.append(asked.body)
+        return said("B")
+
+    with serving(answer) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "--json")
+        done = snellen(*ask, "-b", "mine.parquet")
+
+    assert done.json["replies"] == {"ok": 1}
+    assert b64encode(picture) in got[0]
+    assert snellen("score", done.json["run"], "--json").json["replies"] == {"ok": 1}

@@ -29,8 +29,8 @@ from typing import Any, Literal, cast, get_args
 
 from snellen.answers.choice import option_letter
 from snellen.benchmark import Benchmark, Check, Reading, Scoring
-from snellen.content import Image, Message, user
-from snellen.datasets import Drawn, Row, Table, rows_of
+from snellen.content import Image, Message, Slice, user
+from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
 from snellen.metrics import Columns, Metric, mean
 from snellen.model import Reply
@@ -112,8 +112,12 @@ def own_data(
         notes.append("the rows have no column of answers: asked and stored, not scored")
     elif without := sum(_cell(row, found, "answer") is None for row in head):
         notes.append(f"{without:,} of the first {len(head):,} rows have no answer: in no mean")
-    reader = _Reader(name=path.name, folder=data or path.parent, task=chosen, columns=found)
-    made = _benchmark(_safe_name(path), chosen, found, rows_of(path), reader.sample)
+    folder = data or (path if path.is_dir() else path.parent)
+    reader = _Reader(name=path.name, folder=folder, task=chosen, columns=found)
+    # Pictures in the rows of a TSV are known by where they lie, and not read with them.
+    kit = _is_vlmevalkit(path, head) and found.get("image") == ["image"]
+    table = vlmevalkit_tsv(path) if kit else rows_of(path)
+    made = _benchmark(_safe_name(path), chosen, found, table, reader.sample)
     return replace(made, notes=tuple(notes))
 
 
@@ -282,7 +286,7 @@ def _cell(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: s
 
 def _safe_name(path: Path) -> str:
     """The file's name without its endings; never that of a benchmark of ours."""
-    stem = re.sub(r"\.(jsonl|json|tsv|csv)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    stem = re.sub(r"\.(jsonl|json|tsv|csv|parquet)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
     name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
     taken = Path(__file__).with_name(f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-own" if taken else name
@@ -340,9 +344,13 @@ class _Reader:
         images = []
         for number, cell in enumerate(cells, 1):
             place = f"{where}, image {number}" if len(cells) > 1 else f"{where}, image"
-            if not isinstance(cell, str):
+            if isinstance(cell, Image):
+                images.append(cell)
+            elif isinstance(cell, bytes):
+                images.append(Image(cell, place=place))
+            elif not isinstance(cell, str):
                 raise DataError(f"{place} is a {type(cell).__name__}, not a file's name or base64.")
-            if _in_row(cell):
+            elif _in_row(cell):
                 images.append(Image(cell.encode(), place=place))
             elif _ADDRESS.match(cell):
                 raise DataError(
@@ -404,7 +412,7 @@ def _list(value: Any) -> list[Any]:
             value = json.loads(value)
         except json.JSONDecodeError:
             return [value]
-    return value if isinstance(value, list) else [value]
+    return [*value] if isinstance(value, list | tuple) else [value]
 
 
 def _answers(value: Any) -> list[str]:
@@ -427,8 +435,21 @@ def _in_row(cell: str) -> bool:
 
 def _image_key(cell: Any) -> str:
     """What rows about the same image share."""
-    text = str(cell)
+    if isinstance(cell, Image):
+        if isinstance(cell.source, Slice):
+            return f"{cell.source.path.name}:{cell.source.offset}"
+        cell = cell.source
+    text = cell.hex() if isinstance(cell, bytes) else str(cell)
     return blake2b(text.encode(), digest_size=8).hexdigest() if _in_row(text) else text
+
+
+def _is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether rows have an index and their pictures in base64, as VLMEvalKit publishes them."""
+    if not path.name.lower().endswith((".tsv", ".tsv.gz")) or not {"index", "image"} <= set(
+        _names(head)
+    ):
+        return False
+    return any(_in_row(row.get("image") or "") for row in head)
 
 
 def _small(value: Any) -> bool:

@@ -34,7 +34,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.choice import option_letter
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmark import Benchmark, Check, Reading, Scoring, Submission
 from snellen.content import user
 from snellen.datasets import Row, Table, find, vlmevalkit_tsv
 from snellen.datasets.published import File
@@ -89,6 +89,9 @@ MD5 = {
     "CCBench": "f5dde47f24dc5a6fb6e595b409b466ac",
 }
 
+SUBMITTED = ("question", "A", "B", "C", "D", "prediction", "category", "l2_category")
+"""Columns of the sheet that the test server took until it was closed on 31 March 2026."""
+
 Lang = Literal["en", "cn", "cc"]
 Split = Literal["dev", "test"]
 Version = Literal["1.0", "1.1"]
@@ -137,12 +140,14 @@ def mmbench(
         break_down_by=("category", "l2-category", "L1", "split", "pass"),
         cluster_by=question_of,
         group_by=question_of,
+        together=question_of,
         max_answer_tokens=1024,
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
             expect={"official": expect, "vlmevalkit-2024": expect, "robust": expect},
         ),
+        submission=Submission(name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted),
     )
 
 
@@ -196,6 +201,14 @@ def to_sample(row: Row, rows_of: Mapping[int, Sequence[int]]) -> Sample:
         },
         data={"hint": row.get("hint", "")},
     )
+
+
+def submitted(sample: Sample, reply: str) -> Sequence[object]:
+    choices = [*sample.choices[:4], *[None] * (4 - len(sample.choices))]
+    long = {short: name for name, (short, _) in ABILITIES.items()}
+    tags = sample.tags
+    category = long.get(tags["l2-category"], tags["l2-category"])
+    return sample.question, *choices, reply, tags["category"], category, int(sample.id)
 
 
 def question_of(sample: Sample) -> str:

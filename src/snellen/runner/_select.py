@@ -9,7 +9,7 @@ from random import Random
 from time import monotonic
 
 from snellen.benchmark import Benchmark
-from snellen.datasets import Row
+from snellen.datasets import Row, rows_at
 from snellen.errors import DataError
 from snellen.sample import Sample
 
@@ -146,12 +146,6 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
     """The chosen rows, in the data's order; stops reading after the last."""
-    left = selection.rows
-    if not left:
-        return
-    for row in benchmark.data:
-        if selection.places is None or row.place in selection.places:
-            yield row
-            left -= 1
-            if not left and selection.places is not None:
-                return
+    if selection.places is None:
+        return iter(benchmark.data)
+    return rows_at(benchmark.data, selection.places)
