@@ -59,8 +59,8 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **{letter: (letter,) for letter in ascii_uppercase},
 }
 BREAK_DOWN = ("category", "split")
-LOOKED_AT = 1_000
-"""How many rows the task is guessed from."""
+LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
+"""How many rows, of how many characters in all, the task is guessed from."""
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 SMALL = 200
@@ -175,10 +175,14 @@ def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
 
 def _head(path: Path) -> list[dict[str, Any]]:
     """The first rows, long cells cut: a thousand pictures are not to be held at once."""
-    return [
-        {name: _cut(value) for name, value in row.items()}
-        for row in islice(rows_of(path), LOOKED_AT)
-    ]
+    head = []
+    size = 0
+    for row in islice(rows_of(path), LOOKED_AT):
+        head.append({name: _cut(value) for name, value in row.items()})
+        size += sum(len(value) for value in row.values() if isinstance(value, str))
+        if size > MOST_LOOKED_AT:
+            break
+    return head
 
 
 def _cut(value: Any) -> Any:

@@ -14,7 +14,7 @@ from snellen.errors import DataError
 from snellen.sample import Sample
 
 CHECKED = 20_000
-CHECK_SECONDS = 0.5
+CHECK_SECONDS = 0.3
 """At most so many rows are read before the first question, and for so long; those behind them are
 checked when they are asked."""
 
