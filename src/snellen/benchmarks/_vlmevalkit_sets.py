@@ -1,0 +1,128 @@
+"""VLMEvalKit's data sets by name: those that are asked here, and why each other one is not.
+
+open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset. What is asked here
+stands in `_vlmevalkit_sets.tsv`, with kind, MD5 and address as image_mcq.py, image_yorn.py and
+image_vqa.py have them. The day a set gets a benchmark of its own, it moves to OWN.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+from snellen.errors import CatalogError
+
+Kind = Literal["MCQ", "Y/N", "VQA"]
+
+
+class Published(NamedTuple):
+    """A sheet as VLMEvalKit publishes it. Of some no MD5 is published."""
+
+    name: str
+    kind: Kind
+    md5: str | None
+    url: str
+
+
+@cache
+def sets() -> Mapping[str, Published]:
+    """Every set that is asked here, by its name."""
+    text = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return {
+        name: Published(name, cast(Kind, kind), md5 or None, url) for name, kind, md5, url in rows
+    }
+
+
+def named(name: str) -> Published:
+    """The set of this name.
+
+    Raises:
+        CatalogError: there is none, or it is not asked here; says why, or which are alike.
+    """
+    if found := sets().get(name):
+        return found
+    if reason := elsewhere(name):
+        raise CatalogError(f"vlmevalkit does not ask {name}, a set of VLMEvalKit's: {reason}")
+    by_lower = {known.lower(): known for known in sets()}
+    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
+    hint = f"Did you mean {' or '.join(close)}? " if close else ""
+    raise CatalogError(
+        f"vlmevalkit knows no set {name!r}. {hint}`snellen show vlmevalkit` names all of them. "
+        "A TSV of your own is asked by its path: `-b mine.tsv`."
+    )
+
+
+def elsewhere(name: str) -> str | None:
+    """Why a set of VLMEvalKit's is not asked here; None where it has no such set."""
+    reasons = [
+        (len(known), reason)
+        for reason, names in ELSEWHERE.items()
+        for known in names.split()
+        if name == known or (known.endswith("*") and name.startswith(known[:-1]))
+    ]
+    # The longest says most: `MMBench_V11` is not what `MMBench_*` is about.
+    return max(reasons)[1].format(name=name) if reasons else None
+
+
+OWN = """
+CCBench COCO_VAL ChartQA_TEST DocVQA_* HallusionBench InfoVQA_* MMBench_* MME MMMU_* MMVet
+MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_*
+"""
+CIRCULAR = """
+BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR
+MMSIBench_circular MTL_MMBench_DEV StaticEmbodiedBench_circular
+"""
+JUDGE = """
+Asclepius AyaVisionBench BabyVision CharXiv_* ChartBench ChartMimic_* ChartMuseum_* ChartX
+CoreCognition Creation_MMBench DUDE* Detailed_Difference DynaMath* GOBench Instance_Comparison
+LENS-CN-QA* LLaVABench* LiveMMBench_Creation LogicVista M4Bench MIA-Bench MM-IFEval MMAlignBench
+MME-Reasoning MME_CoT_TEST MMLongBench_* MMOral_OPG_OPEN MMReason_testmini MMVMBench MMVet_Hard MOAT
+MaCBench MathCanvas-Bench MathVerse_* MemLens_* OCR_Reasoning PerceptionBench Physics*
+SGI-Experimental-Reasoning SLIDEVQA* SUPERChem* SciDocBench SeePhys* Spatial_Perception
+State_Comparison State_Invariance VL-RewardBench WildVision WorldVQA atomic_dataset electro_dataset
+mechanics_dataset optics_dataset quantum_dataset statistics_dataset wildprobe_multiimg_reasoning
+"""
+VIDEO = """
+AV-SpeakerBench* CG-AV-Counting* CG-Bench_* CGAVCounting* CGBench_* DREAM-1K* DSRBench* EgoExoBench*
+LongVideoBench* MEGABench* MLVU* MMBench-Video* MMBench_Video* MMSIVideoBench* MVBench*
+MVTamperBench* MVU-Eval* MovieChat1k* OMTGBench* QBench_* ReVSI* STI-Bench* SiteBenchVideo*
+TempCompass* V2P-Bench* V2PBench* VCR-Bench* VCRBench* VDC* VSI-Bench* Video-* VideoMMMU* Video_*
+VsiSuper* WorldSense* moviechat1k_* revsi*
+"""
+TURNS = "MMDU OST"
+TEXT = "Flames SGI-DeepResearch SGI-DryExperiment SGI-IdeaGeneration SGI-WetExperiment XSTest"
+CAPTIONS = "ChartCap MMSci_DEV_Captioning_* MedqbenchCaption* MedqbenchPairedDescription*"
+PARTS = """
+GMAI-MMBench_TEST MME-RealWorld* MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpatial_* SCAM VTCBench
+XLRS-Bench-lite
+"""
+INTERNAL = "AI2D_MINI MMBench MMBench_CN MMBench_CN_V11 MMBench_V11 MMBench_V11_MINI MMStar_MINI"
+# Boxes, orders, several letters, answers in braces, prompts of more parts than a template has.
+FORM = """
+A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ ERQA
+EmbSpatialBench EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
+LongDocURL M3oralBench MATBench MM-HELIX* MM-Math MMESCI_* MMGenBench-* MMOral_OPG_CLOSED
+MMRarebench_* MMSIBench_wo_circular MMSafetyBench MM_NIAH_* MSSBench MedQDEGBench_* MedqbenchMCQ*
+MindCubeBench_* NBPhO_* NaturalBenchDataset OCRBench_* OSWorld_G OceanOCRBench OlympiadBench*
+Omni3DBench OmniDocBench OmniMat_* PanMechanics_* PanPhO_* PathVQA_* PhyX_* PlotQA PuzzleVQA
+ReasonMap-Plus RefCOCO RefSpatial* RoboSpatialHome SArena* SFE SFE-zh SIUO* SPBench-* SSI_Bench
+ScreenSpot* SimpleVQA SiteBenchImage SparBench* Spatial457 TableVQABench UniSVG VBGD VGRPBench
+VLADBench VLM2Bench VLMBias VLMBlind VLRMBench* VenusBench-GD ViewSpatialBench VisFactor*
+VisuLogic VisualPuzzles WikiVQABench WildDoc ZEROBench* hle* npmm olmOCRBench tdbench_grounding_*
+vlms_are_biased_main
+"""
+ELSEWHERE: Mapping[str, str] = {
+    "it has a benchmark of its own: `-b {name}`.": OWN,
+    "its questions are asked in several rotations and scored together.": CIRCULAR,
+    "its replies are read or scored by a judge.": JUDGE,
+    "it is about videos.": VIDEO,
+    "its samples are conversations of several turns.": TURNS,
+    "it has no pictures.": TEXT,
+    "it asks for descriptions.": CAPTIONS,
+    "it is not published as one TSV.": PARTS,
+    "it is for its authors' own use.": INTERNAL,
+    "its prompts or answers have a form of their own.": FORM,
+}
+"""Reasons, and the names that each is about; `X*` is every name that begins with X."""

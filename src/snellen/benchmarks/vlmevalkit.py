@@ -1,0 +1,268 @@
+"""VLMEvalKit's sheets by their names: choices, yes or no, and short answers, scored by our rules.
+
+Paper    none; each set has its own. VLMEvalKit is Duan et al. 2024, https://arxiv.org/abs/2407.11691
+Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
+         {image_mcq,image_yorn,image_vqa}.py; addresses and MD5s in _vlmevalkit_sets.tsv. Rows
+         without a picture are left out, as there. A choice such as "None" is text here, which
+         pandas, and with it VLMEvalKit, takes for a missing cell. Licences are the sets' own
+Prompt   vlmevalkit: build_prompt of the set's class in those files, as far as it does not depend on
+         the model; pictures first. short: ours, pictures, hint, question, choices, and one line on
+         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93
+Scoring  generic, ours, and no set's official one. MCQ: the letter that the reply commits to. Y/N:
+         the word it begins with, or the only one of the two in it. VQA: the whole reply, without
+         case, punctuation and articles, against the answer; with three answers or more, min(1, how
+         many of them it equals / 3). robust (VQA): the same for what follows "the answer is".
+         Published numbers used other rules, for some sets also pairs of rows, or a judge
+Proof    the words of all sets: VLMEvalKit's build_prompt on 3,000 made rows. Scoring: by hand
+"""
+
+import ast
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
+
+from snellen.benchmark import Benchmark, Check
+from snellen.benchmarks._own import _EXPECT, _WRONG, ASK, Task, _scorings, _yes_no
+from snellen.benchmarks._vlmevalkit_sets import Kind, named
+from snellen.content import Message, Part, user
+from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.sample import Sample
+
+# fmt: off
+ALIASES = {
+    "3DSRBench": {"name": "3DSRBench"}, "A-Bench_TEST": {"name": "A-Bench_TEST"},
+    "A-Bench_VAL": {"name": "A-Bench_VAL"}, "A-OKVQA": {"name": "A-OKVQA"},
+    "AesBench_TEST": {"name": "AesBench_TEST"}, "AesBench_VAL": {"name": "AesBench_VAL"},
+    "AI2D_TEST": {"name": "AI2D_TEST"}, "AI2D_TEST_NO_MASK": {"name": "AI2D_TEST_NO_MASK"},
+    "BLINK": {"name": "BLINK"}, "CMMU_MCQ": {"name": "CMMU_MCQ"},
+    "CV-Bench-2D": {"name": "CV-Bench-2D"}, "CV-Bench-3D": {"name": "CV-Bench-3D"},
+    "CVQA_EN": {"name": "CVQA_EN"}, "CVQA_LOC": {"name": "CVQA_LOC"},
+    "GMAI-MMBench_VAL": {"name": "GMAI-MMBench_VAL"}, "HRBench4K": {"name": "HRBench4K"},
+    "HRBench8K": {"name": "HRBench8K"}, "K-DTCBench": {"name": "K-DTCBench"},
+    "MedXpertQA_MM_test": {"name": "MedXpertQA_MM_test"}, "MicroVQA": {"name": "MicroVQA"},
+    "MLLMGuard_DS": {"name": "MLLMGuard_DS"}, "MMMB_ar": {"name": "MMMB_ar"},
+    "MMMB_cn": {"name": "MMMB_cn"}, "MMMB_en": {"name": "MMMB_en"}, "MMMB_pt": {"name": "MMMB_pt"},
+    "MMMB_ru": {"name": "MMMB_ru"}, "MMMB_tr": {"name": "MMMB_tr"},
+    "MMSci_DEV_MCQ": {"name": "MMSci_DEV_MCQ"}, "MMStar": {"name": "MMStar"},
+    "MMStar_KO": {"name": "MMStar_KO"}, "MMStar_TR": {"name": "MMStar_TR"},
+    "MMT-Bench_ALL": {"name": "MMT-Bench_ALL"}, "MMT-Bench_ALL_MI": {"name": "MMT-Bench_ALL_MI"},
+    "MMT-Bench_VAL": {"name": "MMT-Bench_VAL"}, "MMT-Bench_VAL_MI": {"name": "MMT-Bench_VAL_MI"},
+    "MMVP": {"name": "MMVP"}, "MSEarthMCQ": {"name": "MSEarthMCQ"},
+    "MUIRBench": {"name": "MUIRBench"}, "PathMMU_TEST": {"name": "PathMMU_TEST"},
+    "PathMMU_VAL": {"name": "PathMMU_VAL"}, "Q-Bench1_TEST": {"name": "Q-Bench1_TEST"},
+    "Q-Bench1_VAL": {"name": "Q-Bench1_VAL"}, "R-Bench-Dis": {"name": "R-Bench-Dis"},
+    "R-Bench-Ref": {"name": "R-Bench-Ref"}, "RealWorldQA": {"name": "RealWorldQA"},
+    "SEEDBench2": {"name": "SEEDBench2"}, "SEEDBench2_Plus": {"name": "SEEDBench2_Plus"},
+    "SEEDBench_IMG_KO": {"name": "SEEDBench_IMG_KO"}, "SpatialEval": {"name": "SpatialEval"},
+    "StaticEmbodiedBench": {"name": "StaticEmbodiedBench"},
+    "TaskMeAnything_v1_imageqa_random": {"name": "TaskMeAnything_v1_imageqa_random"},
+    "tdbench_cs_depth": {"name": "tdbench_cs_depth"},
+    "tdbench_cs_height": {"name": "tdbench_cs_height"},
+    "tdbench_cs_integrity": {"name": "tdbench_cs_integrity"},
+    "tdbench_cs_zoom": {"name": "tdbench_cs_zoom"}, "tdbench_rot0": {"name": "tdbench_rot0"},
+    "tdbench_rot180": {"name": "tdbench_rot180"}, "tdbench_rot270": {"name": "tdbench_rot270"},
+    "tdbench_rot90": {"name": "tdbench_rot90"}, "TopViewRS": {"name": "TopViewRS"},
+    "TreeBench": {"name": "TreeBench"}, "VisOnlyQA-VLMEvalKit": {"name": "VisOnlyQA-VLMEvalKit"},
+    "VMCBench_DEV": {"name": "VMCBench_DEV"}, "VMCBench_TEST": {"name": "VMCBench_TEST"},
+    "VStarBench": {"name": "VStarBench"}, "WeMath": {"name": "WeMath"},
+    "WeMath_COT": {"name": "WeMath_COT"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
+    "AMBER": {"name": "AMBER"}, "VSR-zeroshot": {"name": "VSR-zeroshot"},
+    "CountBenchQA": {"name": "CountBenchQA"},
+    "GQA_TestDev_Balanced": {"name": "GQA_TestDev_Balanced"}, "MTVQA_TEST": {"name": "MTVQA_TEST"},
+    "TallyQA": {"name": "TallyQA"}, "VizWiz": {"name": "VizWiz"},
+}
+# fmt: on
+TASKS: dict[Kind, Task] = {"MCQ": "mcq", "Y/N": "yesno", "VQA": "vqa"}
+
+Preset = Literal["vlmevalkit", "short"]
+LISTED = "{hint}Question: {question}\nOptions:\n{choices}"
+DIRECTLY = "Answer with the option's letter from the given choices directly."
+WORDS: dict[Kind, str] = {
+    "MCQ": LISTED + "Please select the correct answer from the options above. \n",
+    "Y/N": "{question}",
+    "VQA": "{question}\nAnswer the question using a single word or phrase.",
+}
+CVQA = (
+    "Question: {question}\nOptions:\n{choices}Select the best answer to the above multiple-choice "
+    "question based on the image. Respond with only the letter of the correct option "
+    "(A, B, C, or D).\nThe best answer is: "
+)
+OTHER_WORDS = {
+    "AMBER": "{question}\nPlease answer yes or no.",
+    "CV-Bench-2D": "{prompt}",
+    "CV-Bench-3D": "{prompt}",
+    "CVQA_EN": CVQA,
+    "CVQA_LOC": CVQA,
+    "CountBenchQA": "{question} Note that: answer with a number directly e.g. 3. "
+    "Do not include any additional text.",
+    "MSEarthMCQ": "You are tasked with answering a multiple-choice question about the given input "
+    "image.\n\n{hint}Caption:\n {question}\nOptions:\n{choices}Based on the image, select the "
+    "correct option (e.g., 'A', 'B', 'C', 'D') or directly state the correct option content, Do "
+    "not give any explaination.",
+    "MTVQA_TEST": "{question}\n"
+    "Answer the question using a word or phrase in the language of the question.",
+    "MUIRBench": "{question}\n{choices}" + DIRECTLY,
+    "TallyQA": "{question}\nAnswer the question using a single number.",
+    "TreeBench": LISTED + "Answer with the correct option's letter directly. \n",
+    "VMCBench_DEV": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
+    "VMCBench_TEST": "Question: {question}\nOptions:\n{choices}" + DIRECTLY + " \n",
+    "VizWiz": "{question}",
+    "WeMath": LISTED,
+    "WeMath_COT": LISTED + "\n{requirement}",
+}
+"""Of sets that do not ask in the words of their kind."""
+INTERLEAVED = ("MUIRBench",)
+"""Sets whose pictures stand at the marks `<image>` in the text."""
+
+
+def vlmevalkit(
+    name: str = "MMStar", prompt: Preset = "vlmevalkit", data: Path | None = None
+) -> Benchmark:
+    kind = named(name).kind
+    task = TASKS[kind]
+    words = OTHER_WORDS.get(name, WORDS[kind])
+    files = published(name)
+    table = vlmevalkit_tsv(find(data, "vlmevalkit", [file.name for file in files]))
+    called = {"default": "generic"}
+    return Benchmark(
+        name="vlmevalkit",
+        asks=1,
+        data=Filtered(table, lambda row: bool(row["image"])),
+        sample=lambda _, row: to_sample(row, name, kind, words),
+        prompt=lambda sample, _: (
+            short_message(sample, task)
+            if prompt == "short"
+            else kit_message(sample, words, interleaved=name in INTERLEAVED)
+        ),
+        scorings={called.get(key, key): scoring for key, scoring in _scorings(task).items()},
+        break_down_by=("category", "l2-category", "split"),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=2048,
+        notes=(f"{name} is scored by rules of ours, not by its authors'",),
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=_WRONG[task],
+            expect={called.get(key, key): values for key, values in _EXPECT[task].items()},
+        ),
+    )
+
+
+def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
+    """The one sheet of a set, under the name that it has in VLMEvalKit's folder too.
+
+    Raises:
+        CatalogError: no such set is asked here.
+    """
+    found = named(name)
+    return (File(name=f"{name}.tsv", url=found.url, md5=found.md5),)
+
+
+# -- rows to samples
+
+
+def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
+    """Raises DataError for a row that is not of the set's kind."""
+    where = f"row {row.place} of {name}"
+    choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
+    target, references = right(row, kind, choices, where)
+    extra = {column for column in ("prompt", "requirement") if f"{{{column}}}" in words}
+    return Sample(
+        id=row["index"],
+        question=row["question"],
+        choices=choices,
+        media=row["image"],
+        target=target,
+        references=references,
+        tags={
+            "category": row.get("category", ""),
+            "l2-category": row.get("l2-category") or row.get("l2_category", ""),
+            "split": row.get("split", ""),
+        },
+        data={
+            "hint": row.get("hint", ""),
+            "image": row["image"][0].place,
+            **{column: row[column] for column in extra},
+        },
+    )
+
+
+def choices_of(row: Row, where: str) -> tuple[str, ...]:
+    """The cells A, B, ... up to the last that is not empty."""
+    choices = [row.get(letter, "") for letter in ascii_uppercase]
+    while choices and not choices[-1]:
+        choices.pop()
+    if not choices:
+        raise DataError(f"{where} has no choices: its columns A, B, ... are empty or not there.")
+    return tuple(choices)
+
+
+def right(
+    row: Row, kind: Kind, choices: tuple[str, ...], where: str
+) -> tuple[str | None, tuple[str, ...]]:
+    """The target, or several people's answers; None and () where they are hidden."""
+    cell = (row.get("answer") or row.get("answers", "")).strip()
+    if not cell:
+        return None, ()
+    if kind == "VQA":
+        several = texts(cell)
+        return (None, several) if several else (cell, ())
+    meant = _yes_no(cell) if kind == "Y/N" else cell
+    letters = [letter for letter, choice in zip(ascii_uppercase, choices, strict=False) if choice]
+    if meant is None or (kind == "MCQ" and meant not in letters):
+        allowed = "Yes or No" if kind == "Y/N" else ", ".join(letters)
+        raise DataError(
+            f"{where} has the answer {cell[:80]!r}, which is none of {allowed}. Is it the sheet "
+            "that `snellen show vlmevalkit` describes?"
+        )
+    return meant, ()
+
+
+def texts(cell: str) -> tuple[str, ...]:
+    """The texts of a list as Python writes it; () for anything else."""
+    if not cell.startswith("["):
+        return ()
+    try:
+        found = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return ()
+    return tuple(found) if all(isinstance(text, str) for text in found) else ()
+
+
+# -- prompts
+
+
+def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Message, ...]:
+    """The set's words with what they name filled in; its pictures first, or at their marks."""
+    hint = sample.data["hint"]
+    text = words.format(
+        **{
+            **sample.data,
+            "hint": f"Hint: {hint}\n" if hint else "",
+            "question": sample.question,
+            "choices": choice_lines(sample),
+        }
+    )
+    if not interleaved:
+        return (user(*sample.media, text),)
+    first, *segments = text.split("<image>")
+    parts: list[Part] = [first]
+    for number, segment in enumerate(segments):
+        # A mark too many stands for nothing, a picture too many is not shown, as in VLMEvalKit.
+        parts += [*sample.media[number : number + 1], segment]
+    return (user(*(part for part in parts if part)),)
+
+
+def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
+    """Pictures first, then all text, a line each."""
+    choices = choice_lines(sample).rstrip("\n") if task == "mcq" else ""
+    lines = (str(sample.data["hint"]), sample.question, choices, ASK[task])
+    return (user(*sample.media, "\n".join(filter(None, lines))),)
+
+
+def choice_lines(sample: Sample) -> str:
+    """A line for each choice, behind its letter; an empty one between others has none."""
+    named = zip(ascii_uppercase, sample.choices, strict=False)
+    return "".join(f"{letter}. {choice}\n" for letter, choice in named if choice)
