@@ -106,7 +106,8 @@ def mmbench(
     data: Path | None = None,
 ) -> Benchmark:
     files = published(lang, split, version)
-    table = vlmevalkit_tsv(find(data, "mmbench", [file.name for file in files], files))
+    spec = f"mmbench:lang={lang},split={split},version={version}"
+    table = vlmevalkit_tsv(find(data, "mmbench", [file.name for file in files], files, spec))
     rows_of = cache(lambda: rotations(table))
     metrics = {"circular": circular("pass"), "vanilla": vanilla("pass"), "vanilla_all": mean}
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}

@@ -125,7 +125,7 @@ def vlmevalkit(
     task = TASKS[kind]
     words = OTHER_WORDS.get(name, WORDS[kind])
     files = published(name)
-    table = vlmevalkit_tsv(find(data, "vlmevalkit", [file.name for file in files]))
+    table = vlmevalkit_tsv(find(data, "vlmevalkit", [file.name for file in files], files, name))
     called = {"default": "generic"}
     return Benchmark(
         name="vlmevalkit",

@@ -88,6 +88,7 @@ class Found:
     benchmark: str
     names: tuple[str, ...]
     published: tuple[File, ...] = ()
+    spec: str = ""
 
     @cached_property
     def path(self) -> Path:
@@ -99,7 +100,11 @@ class Found:
         where = ", nor in ".join(map(str, self._folders))
         if self.data is not None and not self.data.is_dir():
             where += " (there is no such folder)"
-        get = f"Get it with `snellen data get {self.benchmark}`. " if self.published else ""
+        get = (
+            f"Get it with `snellen data get {self.spec or self.benchmark}`. "
+            if self.published
+            else ""
+        )
         raise DataError(
             f"{self.benchmark}: no {wanted} in {where}. {get}"
             "Name the file or its folder with --data PATH."
@@ -132,14 +137,16 @@ def find(
     benchmark: str,
     names: Sequence[str],
     published: Sequence[File] = (),
+    spec: str = "",
 ) -> Found:
     """The file `data`, or the first of `names` in the folder `data`; without it in the cache
     folder, or (TSV files) in VLMEvalKit's.
 
     Looked for when it is first needed: a benchmark can be built where its data is not. Where it is
-    nowhere and there are `published` files, the error says how to get them.
+    nowhere and there are `published` files, the error says how to get them: by the benchmark's
+    name, or `spec`, where that alone would get others.
     """
-    return Found(data, benchmark, tuple(names), tuple(published))
+    return Found(data, benchmark, tuple(names), tuple(published), spec)
 
 
 def path_of(source: Path | Found) -> Path:

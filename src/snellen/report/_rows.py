@@ -15,8 +15,11 @@ EMPTY = Shown("", "", "", "")
 
 
 def title(result: Result) -> str:
-    """`eyechart × baseline/reader`"""
-    return f"{result.report.benchmark} × {result.report.model or 'replies from a file'}"
+    """`eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`"""
+    report = result.report
+    name = report.identity.get("options", {}).get("name")
+    benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
+    return f"{benchmark} × {report.model or 'replies from a file'}"
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
