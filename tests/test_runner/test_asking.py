@@ -431,6 +431,25 @@ def test_many_cut_replies_put_a_warning_beside_the_headline(tmp_path: Path) -> N
     assert any("were cut at the token limit" in note for note in finished.result.report.notes)
 
 
+def test_replies_cut_in_mid_thought_are_told_apart(tmp_path: Path) -> None:
+    def thinks(request: Request) -> Reply:
+        match int(request.messages[0].text.split()[1]):
+            case 0:
+                return Reply(text="", reasoning="Well, ", stop="length")
+            case 1:
+                return Reply(text="<think>Well, ", stop="length")
+            case 2:
+                return Reply(text="yes, and", reasoning="Well.", stop="length")
+        return Reply(text="yes", reasoning="Well.", stop="stop")
+
+    finished = run(tmp_path, Says(thinks))
+
+    assert finished.result is not None
+    notes = finished.result.report.notes
+    assert any(note.startswith("3 of 10 replies") for note in notes)
+    assert any(note.startswith("2 of these were cut while") for note in notes)
+
+
 def test_the_order_of_replies_does_not_matter(tmp_path: Path) -> None:
     def slowly(request: Request) -> str:
         return "yes" if int(request.messages[0].text.split()[1]) % 3 else "no"

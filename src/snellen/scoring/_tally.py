@@ -68,6 +68,15 @@ class Scored:
     place: int = 0
 
 
+def _still_thinking(reply: Reply | None) -> bool:
+    """Whether a cut reply has thoughts and no answer: apart from it, or in its text before the mark
+    that many models end them with."""
+    if reply is None:
+        return False
+    begun = "<think>" in reply.text and "</think>" not in reply.text
+    return begun or bool(reply.reasoning and not reply.text.strip())
+
+
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
     """The target, or the answer that most people gave."""
     if target is not None or not references:
@@ -106,7 +115,7 @@ class Tally:
             else:
                 self._columns[name] = _Growing()
         self._states: Counter[str] = Counter()
-        self._refused = self._reused = 0
+        self._refused = self._reused = self._thinking = 0
         self._clusters: dict[str, int] = {}
         self._last_id: str | None = None
         self._last_cluster = -1
@@ -176,6 +185,11 @@ class Tally:
                 f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
                 "--max-tokens"
             )
+            if self._thinking:
+                said.append(
+                    f"{self._thinking:,} of these were cut while the model was still thinking, and "
+                    "say nothing: give it room with token_floor in its profile"
+                )
         return Report(
             format=FORMAT,
             benchmark=self._benchmark.name,
@@ -228,6 +242,7 @@ class Tally:
         sample = scored.sample
         self._states[scored.state] += 1
         self._reused += scored.reused
+        self._thinking += scored.state == "truncated" and _still_thinking(scored.reply)
         self._refused += scored.state == "refused" and not sample.hidden
         self._reply_states.append(REPLY_STATES.index(scored.state))
         if scored.error is not None:
