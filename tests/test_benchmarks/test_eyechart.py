@@ -1,20 +1,26 @@
-"""The eye chart: the same everywhere, read strictly, and an acuity that can be trusted."""
+"""The eye chart: the same everywhere, as hard as its levels say, and read strictly."""
 
-import math
+from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
 import pytest
 
-from snellen import stats
 from snellen.benchmark import reading_state
-from snellen.benchmarks.eyechart import HEIGHTS, LETTERS, PLACES, eyechart
+from snellen.benchmarks.eyechart import (
+    LADDERS,
+    LETTERS,
+    NOISE,
+    QUARTERS,
+    QUESTIONS,
+    SIZES,
+    TURNED,
+    eyechart,
+)
 from snellen.content import Image
 from snellen.errors import UsageError
 from snellen.media import images
-from snellen.metrics import Category, Columns
-from snellen.metrics.acuity import acuity
 from snellen.model import Reply
 from snellen.sample import Sample
 
@@ -38,10 +44,10 @@ def picture(sample: Sample) -> bytes:
 
 
 def test_the_chart_is_the_same_on_every_machine() -> None:
-    chart = eyechart(n=24)
+    chart = eyechart(n=54)
     digest = sha256(b"".join(picture(chart.sample(row.place, row)) for row in chart.data))
-    assert chart.data.facts().digest == "0f56229eea001fae5069c512bc2b654c"
-    assert digest.hexdigest() == "9f6b43a86b2dc0a382787816258372c044c190ba5b22845258ba89905224e100"
+    assert chart.data.facts().digest == "a8ac77890f114e51e679041b8b497ddc"
+    assert digest.hexdigest() == "6413f8847236eb2503b78e3374218c6f6a393c74221367604893b68d97431f4e"
 
 
 def test_another_seed_draws_other_pictures() -> None:
@@ -53,25 +59,53 @@ def test_a_smaller_chart_is_the_beginning_of_a_larger_one() -> None:
 
 
 def test_a_task_by_itself_has_the_same_samples_as_among_others() -> None:
-    together = [sample for sample in drawn(n=40) if sample.tags["task"] == "counts"]
+    together = [sample for sample in drawn(n=90) if sample.tags["task"] == "counts"]
     assert drawn(n=10, tasks="counts") == together
 
 
-def test_every_height_has_equally_many_rows() -> None:
-    heights = [row["height"] for row in eyechart().data if row["task"] == "letters"]
-    assert {height: heights.count(height) for height in heights} == dict.fromkeys(HEIGHTS, 6)
+def test_every_task_and_every_level_of_it_has_equally_many_rows() -> None:
+    rows = list(eyechart().data)
+    assert Counter(row["task"] for row in rows) == dict.fromkeys(QUESTIONS, 72)
+    for task, ladder in LADDERS.items():
+        counts = Counter(row["level"] for row in rows if row["task"] == task)
+        assert set(counts) == {ladder.label(level) for level in ladder.levels}
+        # Rotation has 13 levels: they have 5 rows or 6.
+        assert set(counts.values()) == ({5, 6} if task == "rotation" else {6})
 
 
-@pytest.mark.parametrize("task", ["letters", "colours", "counts", "positions"])
+def test_a_sample_has_the_tag_of_its_own_ladder_alone() -> None:
+    for sample in drawn(n=18):
+        levels = {task for task in LADDERS if sample.tags[task]}
+        assert levels == {sample.tags["task"]} & set(LADDERS)
+
+
+def test_results_are_broken_down_by_the_ladders_that_were_asked() -> None:
+    chart = eyechart(tasks="noise+colours")
+    assert chart.break_down_by == ("task", "noise")
+    assert list(chart.scorings["official"].metrics) == ["accuracy", "noise"]
+
+
+def test_sizes_are_those_that_are_asked_for() -> None:
+    chosen = drawn(n=6, tasks="letters", sizes="4+8+30")
+    names = ["004 pixels", "008 pixels", "030 pixels"]
+    assert [sample.tags["letters"] for sample in chosen] == names * 2
+
+
+@pytest.mark.parametrize("task", list(QUESTIONS))
 def test_answers_are_spread_over_all_that_there_are(task: str) -> None:
     targets = [row["answer"] for row in eyechart(n=400, tasks=task).data]
-    kinds = {"letters": 10, "colours": 8, "counts": 9, "positions": 9}[task]
-    answers = [letter for row in targets for letter in row] if task == "letters" else targets
+    kinds = {"colours": 8, "counts": 20, "positions": 4, "relations": 4}.get(task, 10)
+    answers = [letter for row in targets for letter in row] if task in LADDERS else targets
     counts = [answers.count(answer) for answer in set(answers)]
     assert len(counts) == kinds
-    # Chi-square with at most 9 degrees of freedom is below 27.9 in 99.9 % of draws.
+    # Chi-square with 3 to 19 degrees of freedom is below 43.8 in 99.9 % of draws, or more.
     mean = len(answers) / kinds
-    assert sum((count - mean) ** 2 / mean for count in counts) < 27.9
+    assert sum((count - mean) ** 2 / mean for count in counts) < 43.8
+
+
+def pixels(sample: Sample) -> np.ndarray:
+    """(side, side), the green channel."""
+    return images.pixels(Image(picture(sample)))[:, :, 1].astype(int)
 
 
 def ink(sample: Sample) -> np.ndarray:
@@ -79,26 +113,121 @@ def ink(sample: Sample) -> np.ndarray:
     return inked
 
 
+def level(sample: Sample) -> int:
+    """The number of pixels, degrees or strokes of the sample's level."""
+    return int(sample.tags[sample.tags["task"]].split()[0])
+
+
+def spans(there: np.ndarray) -> list[tuple[int, int]]:
+    ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
 def test_a_row_of_letters_is_as_high_as_its_tag_says() -> None:
     for sample in drawn(n=24, tasks="letters"):
         rows = np.flatnonzero(ink(sample).any(axis=1))
-        height = int(sample.tags["height"].removesuffix("px"))
+        height = level(sample)
         assert height <= rows[-1] - rows[0] + 1 <= height + 1  # it may begin within a pixel
         columns = np.flatnonzero(ink(sample).any(axis=0))
         assert 9 * height <= columns[-1] - columns[0] + 2 <= 9 * height + 3
 
 
-def test_a_square_lies_in_the_ninth_that_its_answer_names() -> None:
-    for sample in drawn(n=60, tasks="positions"):
+@pytest.mark.parametrize(("size", "side"), [(10, 336), (32, 336), (98, 1000)])
+def test_turned_letters_stand_apart_and_inside_the_picture(size: int, side: int) -> None:
+    for sample in drawn(n=26, tasks="rotation", size=size, side=side):
+        inked = ink(sample)
+        assert len(spans(inked.max(axis=0))) == 5, sample.id
+        margins = [inked[:2], inked[-2:], inked[:, :2], inked[:, -2:]]
+        assert not any(margin.any() for margin in margins), sample.id
+
+
+def test_letters_are_turned_by_the_level_to_either_side() -> None:
+    # An L fills the corner of its box that its stroke turns in: bottom left upright, top left
+    # when turned clockwise by 90 degrees, bottom right against the clock.
+    corners = set()
+    for sample in drawn(n=260, tasks="rotation"):
+        if level(sample) == 90 and "L" in (sample.target or ""):
+            inked = ink(sample)
+            first, last = spans(inked.max(axis=0))[(sample.target or "").index("L")]
+            there = spans(inked[:, first:last].max(axis=1))
+            box = inked[there[0][0] : there[-1][1], first:last]
+            middle = len(box) // 2
+            arms = {
+                "top": box[2].sum(), "bottom": box[-3].sum(),
+                "left": box[:, 2].sum(), "right": box[:, -3].sum(),
+            }  # fmt: skip
+            corners.add(tuple(sorted(side for side, n in arms.items() if n > middle)))
+    assert corners == {("left", "top"), ("bottom", "right")}
+
+
+def test_noise_is_as_strong_as_its_tag_says() -> None:
+    for sample in drawn(n=12, tasks="noise"):
+        depth = round(float(sample.tags["noise"].removeprefix("snr ")) * NOISE)
+        _, _, y, height, _, _ = sample.data["shapes"][0]  # type: ignore[index]
+        levels = pixels(sample)
+        paper = np.concatenate([levels[: y // 16], levels[(y + height) // 16 + 1 :]])
+        # Of 100,000 pixels: standard errors 0.08 and 0.05.
+        assert paper.mean() == pytest.approx(128 + depth // 2, abs=0.3)
+        assert paper.std() == pytest.approx(NOISE, abs=0.3)
+
+
+def test_letters_in_noise_are_as_deep_as_its_tag_says() -> None:
+    for sample in drawn(n=12, tasks="noise"):
+        depth = round(float(sample.tags["noise"].removeprefix("snr ")) * NOISE)
+        colours = {tuple(shape[4]) for shape in sample.data["shapes"]}  # type: ignore[attr-defined]
+        assert colours == {(sample.data["paper"] - depth,) * 3}  # type: ignore[operator]
+
+
+def test_contrast_is_as_faint_as_its_tag_says() -> None:
+    for sample in drawn(n=12, tasks="contrast"):
+        assert pixels(sample).max() == 255
+        assert pixels(sample).min() == 255 - level(sample)
+
+
+def test_clutter_has_as_many_strokes_as_its_tag_says() -> None:
+    # 24 pixels: a pen 4.8 wide that goes 19.2 covers 19.2 x 4.8 + 2.4² pi = 110.3 pixels, or less
+    # where a stroke ends at the picture's edge or lies on another.
+    for sample in drawn(n=36, tasks="clutter"):
+        rest = replace(sample, data={**sample.data, "strokes": None})
+        added = (pixels(rest) - pixels(sample)).sum() / 255
+        assert added <= level(sample) * 111
+        if level(sample) <= 16:
+            assert added >= level(sample) * 110.3 * 0.5
+    many = [sample for sample in drawn(n=36, tasks="clutter") if level(sample) == 181]
+    assert {tuple(sample.data["strokes"])[1:] for sample in many} == {(181, 24 * 16)}  # type: ignore[arg-type]
+
+
+def test_a_square_lies_in_the_quarter_that_its_answer_names() -> None:
+    for sample in drawn(n=30, tasks="positions"):
         rows, columns = np.nonzero(ink(sample))
-        ninths = {
-            (y // 112, x // 112) for y, x in zip(rows.tolist(), columns.tolist(), strict=True)
+        quarters = {
+            (y // 168, x // 168) for y, x in zip(rows.tolist(), columns.tolist(), strict=True)
         }
-        assert ninths == {divmod(PLACES.index(sample.target or ""), 3)}
+        assert quarters == {divmod(QUARTERS.index(sample.target or ""), 2)}
+
+
+def test_a_circle_is_on_the_side_of_the_square_that_its_answer_names() -> None:
+    for sample in drawn(n=32, tasks="relations"):
+        alone = []
+        for shape in sample.data["shapes"]:  # type: ignore[attr-defined]
+            rows, columns = np.nonzero(
+                ink(replace(sample, data={**sample.data, "shapes": [shape]}))
+            )
+            box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+            alone.append((len(rows) / box > 0.9, columns.mean(), rows.mean()))
+        (_, circle_x, circle_y), (_, square_x, square_y) = sorted(alone)
+        right, down = circle_x - square_x, circle_y - square_y
+        sides = {"right": right, "left": -right, "below": down, "above": -down}
+        assert sample.target == max(sides, key=lambda side: sides[side])
+        assert max(abs(right), abs(down)) > 1.9 * min(abs(right), abs(down))
+        assert (ink(sample).sum()) == sum(
+            ink(replace(sample, data={**sample.data, "shapes": [shape]})).sum()
+            for shape in sample.data["shapes"]  # type: ignore[attr-defined]
+        ), "they do not overlap"
 
 
 def test_circles_do_not_touch() -> None:
-    for sample in drawn(n=60, tasks="counts"):
+    for sample in drawn(n=30, tasks="counts"):
         edges = np.diff(ink(sample).astype(int), axis=1, prepend=0)
         # Euler's number of discs that do not touch is their number; by runs: begins minus joins.
         runs = (edges == 1).sum()
@@ -108,6 +237,12 @@ def test_circles_do_not_touch() -> None:
         assert runs - joins == int(sample.target or "0")
 
 
+@pytest.mark.parametrize("side", [224, 700])
+def test_pictures_are_as_large_as_they_are_asked_to_be(side: int) -> None:
+    for sample in drawn(n=18, side=side, sizes="5+20", size=20):
+        assert pixels(sample).shape == (side, side)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -115,6 +250,12 @@ def test_circles_do_not_touch() -> None:
         ({"tasks": "letters+letters"}, "each once"),
         ({"tasks": ""}, "one or more of"),
         ({"n": 0}, "at least 1"),
+        ({"sizes": "4,8"}, "such as 4\\+8\\+16, not '4,8'"),
+        ({"sizes": "4+4"}, "such as"),
+        ({"sizes": "1+8"}, "eyechart:sizes is 2 to 32 pixels"),
+        ({"sizes": "8+33"}, "eyechart:sizes is 2 to 32 pixels"),
+        ({"size": 33}, "eyechart:size is 2 to 32 pixels where the picture has 336"),
+        ({"side": 200}, "224 to 2048 pixels, not 200"),
         ({"data": "folder"}, "reads no data"),
     ],
 )
@@ -143,6 +284,8 @@ def sample_of(task: str, target: str) -> Sample:
         ("letters", "CDHKN", "CDHKNO", None, 0.0),
         ("letters", "CDHKN", "The letters are C D H K N", None, 0.0),
         ("letters", "CDHKN", "1 2 3 4 5", None, 0.0),
+        ("rotation", "AFGJL", "AFGLJ", "AFGLJ", 0.6),
+        ("noise", "CDHKN", "?????", "?????", 0.0),
         ("colours", "red", " Red.\n", "red", 1.0),
         ("colours", "red", "blue", "blue", 0.0),
         ("colours", "red", "red or orange", None, 0.0),
@@ -154,8 +297,11 @@ def sample_of(task: str, target: str) -> Sample:
         ("counts", "7", "6 or 7", None, 0.0),
         ("counts", "7", "9" * 5000, None, 0.0),
         ("positions", "top left", "Top-Left", "top left", 1.0),
-        ("positions", "centre", '"Center"', "centre", 1.0),
-        ("positions", "top left", "top", "top", 0.0),
+        ("positions", "top right", '"Top right".', "top right", 1.0),
+        ("positions", "top left", "top", None, 0.0),
+        ("relations", "above", "Above", "above", 1.0),
+        ("relations", "above", "below", "below", 0.0),
+        ("relations", "above", "above the square", None, 0.0),
         ("positions", "top left", "upper left", None, 0.0),
         ("positions", "top left", "", None, 0.0),
     ],
@@ -173,136 +319,20 @@ def test_replies_are_read_strictly(
 def test_the_wrong_dummy_is_wrong_in_every_letter() -> None:
     check = eyechart().check
     assert check is not None
-    for sample in drawn(n=40):
+    for sample in drawn(n=90):
         reading = OFFICIAL.parse(Reply(text=check.says(sample, check.wrong(sample))), sample)
         assert reading.answer is not None
         assert OFFICIAL.score(reading, sample) == 0.0
 
 
-# -- acuity
+def test_every_letter_of_the_chart_is_one_that_its_question_lists() -> None:
+    for task, ladder in LADDERS.items():
+        shown = {letter for s in drawn(n=60, tasks=task) for letter in s.target or ""}
+        assert shown == set(ladder.alphabet) == set(TURNED if task == "rotation" else LETTERS)
+        assert f"one of {', '.join(ladder.alphabet)}." in QUESTIONS[task]
 
 
-def columns(heights: np.ndarray, score: np.ndarray, cluster: np.ndarray | None = None) -> Columns:
-    n = len(score)
-    names = [f"{height:02}px" for height in sorted(set(heights.tolist()))] + [""]
-    blank = np.empty(n, dtype=object)
-    return Columns(
-        score=score,
-        answer=blank,
-        target=blank,
-        references=blank,
-        state=Category(codes=np.zeros(n, dtype=np.int32), names=("answered",)),
-        tags={
-            "height": Category(
-                codes=np.array([names.index(f"{h:02}px") for h in heights], dtype=np.int32),
-                names=tuple(names),
-            )
-        },
-        cluster=np.arange(n, dtype=np.int32) if cluster is None else cluster,
-    )
-
-
-def measured(read: dict[int, float], rows: int = 6) -> stats.Estimate:
-    """The acuity where each of `rows` rows of a height has this share of its five letters read."""
-    heights = np.repeat(list(read), rows)
-    return METRIC(columns(heights, np.repeat(list(read.values()), rows)))
-
-
-METRIC = acuity(height="height", letters=5, guess=0.1)
-
-
-def test_acuity_is_where_the_curve_crosses_half_way() -> None:
-    # Symmetric in log height about 8 px and 55 %: whatever the slope, the best curve crosses there.
-    found = measured({4: 0.2, 8: 0.55, 16: 0.9})
-    assert found.value == pytest.approx(8, rel=0.01)
-    assert (found.unit, found.n) == ("pixels", 18)
-
-
-def test_acuity_scales_with_the_letters() -> None:
-    small = measured({4: 0.1, 6: 0.4, 9: 0.9, 12: 1.0}).value
-    large = measured({40: 0.1, 60: 0.4, 90: 0.9, 120: 1.0}).value
-    assert small is not None and large is not None
-    assert large / small == pytest.approx(10, rel=0.011)
-
-
-def test_a_sudden_end_of_reading_has_an_interval_of_the_gap_s_width() -> None:
-    found = measured({3: 0.0, 4: 0.0, 5: 1.0, 6: 1.0})
-    assert found.value is not None and found.ci95 is not None
-    assert 4 < found.ci95[0] < found.value < found.ci95[1] < 5
-    assert found.ci95[1] / found.ci95[0] > 1.05
-
-
-def test_letters_missed_at_every_size_do_not_move_it() -> None:
-    missed = dict.fromkeys((10, 13, 16, 20, 25, 32), 0.8)
-    found = measured({4: 0.1, 6: 0.1, 8: 0.5, **missed})
-    # 55 % lie between 8 px (50 %) and 10 px (80 %), nearer to the first; a curve that must
-    # reach 100 % crosses at 10.2 px.
-    assert found.value is not None
-    assert 8 < found.value < 8.6
-
-
-@pytest.mark.parametrize(
-    ("read", "reason"),
-    [
-        ({2: 1.0, 4: 1.0, 8: 1.0}, "the smallest letters, 2 px, are read: 100% of them"),
-        ({2: 0.0, 4: 0.0, 8: 0.0}, "the largest letters, 8 px, are not read: 0% of them"),
-        ({2: 0.1, 4: 0.1, 8: 0.2}, "the largest letters, 8 px, are not read: 20% of them"),
-        ({8: 0.6}, "letters of fewer than two heights"),
-    ],
-)
-def test_acuity_is_undefined_with_its_reason(read: dict[int, float], reason: str) -> None:
-    found = measured(read)
-    assert (found.value, found.ci95, found.reason) == (None, None, reason)
-
-
-def test_acuity_of_pictures_without_letters_is_undefined() -> None:
-    table = columns(np.array([4, 8]), np.array([1.0, 1.0]))
-    other = Category(codes=np.array([0, 0], dtype=np.int32), names=("",))
-    found = METRIC(replace(table, tags={"height": other}))
-    assert (found.value, found.n) == (None, 0)
-    assert found.reason == "letters of fewer than two heights"
-
-
-def test_below_ten_rows_there_is_no_interval_but_the_reason() -> None:
-    found = measured({4: 0.0, 8: 0.6, 16: 1.0}, rows=3)
-    assert found.value is not None
-    assert (found.ci95, found.reason) == (None, "9 clusters: an interval needs at least 10")
-
-
-def test_rows_that_stand_for_one_picture_do_not_narrow_the_interval() -> None:
-    rng = np.random.default_rng(2)
-    heights = np.repeat(HEIGHTS, 6)
-    score = rng.binomial(5, chance(heights, 8.0, 4.0)) / 5
-    once = METRIC(columns(heights, score))
-    cluster = np.tile(np.arange(len(score), dtype=np.int32), 4)
-    four = METRIC(columns(np.tile(heights, 4), np.tile(score, 4), cluster))
-    assert once.ci95 is not None and four.ci95 is not None
-    widths = [math.log(high / low) for low, high in (once.ci95, four.ci95)]
-    assert widths[1] > 0.85 * widths[0]
-
-
-def chance(heights: np.ndarray, at: float | np.ndarray, slope: float) -> np.ndarray:
-    """The share of letters that an eye of this acuity reads, without lapses."""
-    return 0.1 + 0.9 / (1 + (at / heights) ** slope)
-
-
-@pytest.mark.parametrize(
-    ("at", "slope", "spread"), [(8.0, 5.0, 0.0), (3.0, 10.0, 0.0), (12.0, 4.0, 1.0)]
-)
-def test_the_interval_covers_the_true_acuity(at: float, slope: float, spread: float) -> None:
-    rng = np.random.default_rng(11)
-    heights = np.repeat(HEIGHTS, 6)
-    covered = 0
-    for _ in range(100):
-        # Where rows differ, an eye is as sharp as it is for the row at hand: letters are clustered.
-        sharp = at * np.exp(spread / slope * rng.standard_normal(len(heights)))
-        found = METRIC(columns(heights, rng.binomial(5, chance(heights, sharp, slope)) / 5))
-        assert found.ci95 is not None
-        covered += found.ci95[0] <= at <= found.ci95[1]
-    assert covered >= 89  # 95 of 100, less 2.8 standard errors
-
-
-def test_every_letter_of_the_chart_is_one_of_sloan_s_ten() -> None:
-    assert {letter for s in drawn(n=60, tasks="letters") for letter in s.target or ""} == set(
-        LETTERS
-    )
+def test_all_sizes_are_read_by_whoever_reads_everything() -> None:
+    chart = eyechart(n=72, tasks="letters")
+    assert [level(sample) for sample in drawn(n=12, tasks="letters")] == list(SIZES)
+    assert list(chart.scorings["official"].metrics) == ["accuracy", "acuity"]

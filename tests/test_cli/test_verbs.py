@@ -55,7 +55,7 @@ def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None
     assert {"eyechart", "mathvision"} <= {one["name"] for one in found["benchmarks"]}
     assert {"suite:quick", "suite:core"} <= {one["name"] for one in found["suites"]}
     assert {"openai/NAME", "baseline/reader"} <= {one["name"] for one in found["models"]}
-    assert {"mean", "acuity"} <= {one["name"] for one in found["metrics"]}
+    assert {"mean", "threshold"} <= {one["name"] for one in found["metrics"]}
     assert all(one["title"] for kind in found.values() for one in kind)
 
 
@@ -172,5 +172,5 @@ def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Sn
 
     assert done.code == 0
     assert "eyechart × baseline/reader" in done.out
-    assert "288, of them 288 ok" in done.out
+    assert "648, of them 648 ok" in done.out
     assert "lie in runs/eyechart/baseline__reader/" in done.out

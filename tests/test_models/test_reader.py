@@ -2,11 +2,12 @@
 
 import ast
 import asyncio
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmarks.eyechart import eyechart
+from snellen.benchmarks.eyechart import LADDERS, eyechart
 from snellen.content import Image, user
 from snellen.drawing import UNIT, Canvas
 from snellen.errors import Rejected
@@ -24,7 +25,8 @@ from snellen.model import Generates, Reply, Request, loaded
 from snellen.models.reader import Reader
 from snellen.sample import Sample
 
-CHART = eyechart(seed=5, n=384)
+CHART = eyechart(seed=5, n=9 * 96)
+TASKS = ("letters", "rotation", "noise", "clutter", "contrast")
 
 
 @cache
@@ -32,6 +34,7 @@ def samples() -> tuple[Sample, ...]:
     return tuple(CHART.sample(row.place, row) for row in CHART.data)
 
 
+@cache
 def said(question: str, picture: bytes, choices: tuple[str, ...] = ()) -> str:
     request = Request(messages=(user(Image(picture), question),), choices=choices)
     return Reader().generate_batch([loaded(request)])[0].text
@@ -64,50 +67,113 @@ def picture(sample: Sample) -> bytes:
 
 
 @cache
-def by_height() -> dict[str, float]:
-    """The share of letters read, by their height."""
+def by_level(task: str) -> list[tuple[float, list[float]]]:
+    """The levels of a ladder, the hardest first, and the scores at each."""
     scores = defaultdict(list)
     for sample in samples():
-        if sample.tags["task"] == "letters":
-            scores[sample.tags["height"]].append(score(sample, picture(sample)))
-    return {height: sum(found) / len(found) for height, found in scores.items()}
+        if sample.tags["task"] == task:
+            scores[sample.tags[task]].append(score(sample, picture(sample)))
+    levels = [(float(re.findall("[0-9.]+", name)[0]), found) for name, found in scores.items()]
+    return sorted(levels, reverse=LADDERS[task].harder == "higher")
+
+
+def share(scores: Sequence[float]) -> float:
+    return sum(scores) / len(scores)
+
+
+def falls(levels: Sequence[Sequence[float]]) -> float:
+    """How many standard errors the linear trend of scores over the levels' ranks is above none.
+
+    Cochran and Armitage's test (Armitage 1955, Biometrics 11, 375) with the rows' own variance,
+    since letters of a row are not independent. The hardest level comes first.
+    """
+    rank = np.repeat(np.arange(len(levels)), [len(scores) for scores in levels]).astype(float)
+    scores = np.concatenate(levels)
+    centred = rank - rank.mean()
+    return float((centred @ scores) / np.sqrt((centred @ centred) * scores.var()))
+
+
+def reversal(levels: Sequence[Sequence[float]]) -> float:
+    """The largest rise of the mean score from a level to a harder one, in standard errors.
+
+    A level's variance is at least that of its letters read by themselves at the two levels' mean.
+    """
+    found = []
+    for hard, easy in combinations(levels, 2):
+        mean = share([*hard, *easy])
+        variance = sum(
+            max(float(np.var(one)), mean * (1 - mean) / 5) / len(one) for one in (hard, easy)
+        )
+        found.append((share(hard) - share(easy)) / max(variance, 1e-9) ** 0.5)
+    return float(max(found))
 
 
 def shares(task: str, shown: Callable[[int], int]) -> float:
     """The mean score on a task when sample k is shown the picture of sample `shown(k)`."""
     asked = [sample for sample in samples() if sample.tags["task"] == task]
-    scores = [score(one, picture(asked[shown(k) % len(asked)])) for k, one in enumerate(asked)]
-    return sum(scores) / len(scores)
+    return share([score(one, picture(asked[shown(k) % len(asked)])) for k, one in enumerate(asked)])
 
 
-def test_large_letters_are_read() -> None:
-    assert all(share >= 0.95 for height, share in by_height().items() if height >= "10px")
+@pytest.mark.parametrize(
+    ("task", "easy"), [("letters", 10), ("noise", 2.8), ("clutter", 8), ("contrast", 1)]
+)
+def test_what_is_easy_on_a_ladder_is_read(task: str, easy: float) -> None:
+    sign = -1 if LADDERS[task].harder == "higher" else 1
+    rows = [one for level, found in by_level(task) if sign * level >= sign * easy for one in found]
+    assert share(rows) >= 0.85
 
 
-def test_the_smallest_letters_are_read_no_better_than_by_chance() -> None:
+def test_upright_letters_are_read() -> None:
+    assert share(by_level("rotation")[-1][1]) >= 0.95
+
+
+@pytest.mark.parametrize("task", ["letters", "noise", "clutter"])
+def test_the_hardest_level_is_read_no_better_than_by_chance(task: str) -> None:
     # Eight rows of five letters, of ten kinds: 0.1, and 3.3 standard errors of 0.047.
-    assert by_height()["02px"] <= 0.26
+    assert share(by_level(task)[0][1]) <= 0.26
 
 
-def test_letters_are_read_ever_worse_as_they_shrink() -> None:
-    shares = [share for _, share in sorted(by_height().items())]
-    # 0.1: at most the standard error of a difference of two shares of forty letters.
-    assert all(small <= large + 0.1 for small, large in pairwise(shares))
-    assert shares[1] < shares[3] < shares[6]
+def test_letters_turned_further_than_half_a_right_angle_are_guessed_at_best() -> None:
+    # Seven rows a level or eight, nine levels: 0.1, and 3.3 standard errors of the most that
+    # such rows can differ by, 0.3 / sqrt(63).
+    rows = [one for level, found in by_level("rotation") if level > 45 for one in found]
+    assert share(rows) <= 0.1 + 3.3 * 0.3 / 63**0.5
 
 
-@pytest.mark.parametrize("task", ["colours", "counts", "positions"])
-def test_colours_counts_and_positions_are_seen(task: str) -> None:
+@pytest.mark.parametrize("task", ["letters", "rotation", "noise", "clutter"])
+def test_letters_are_read_ever_worse_as_they_get_harder(task: str) -> None:
+    levels = [found for level, found in by_level(task) if task != "rotation" or level <= 45]
+    assert falls(levels) > 3.3  # 1 in 2,000 without a trend
+    # Of at most 66 pairs of levels that are alike, one is 3.8 standard errors apart in 1 of 100.
+    assert reversal(levels) < 3.8
+
+
+def test_contrast_does_not_matter() -> None:
+    assert {share(found) for _, found in by_level("contrast")} == {1.0}
+
+
+@pytest.mark.parametrize("task", ["colours", "counts", "positions", "relations"])
+def test_colours_counts_positions_and_relations_are_seen(task: str) -> None:
     assert shares(task, lambda k: k) >= 0.97
 
 
-# Chance, and 3.3 standard errors of 96 answers (480 letters) above it.
+# Chance, and 3.3 standard errors to either side: of 96 answers, or of 480 letters.
 @pytest.mark.parametrize(
-    ("task", "most"),
-    [("letters", 0.15), ("colours", 0.24), ("counts", 0.22), ("positions", 0.22)],
+    ("task", "chance", "answers"),
+    [
+        *((task, 1 / 10, 480) for task in TASKS),
+        ("colours", 1 / 8, 96),
+        ("counts", 1 / 20, 96),
+        ("positions", 1 / 4, 96),
+        ("relations", 1 / 4, 96),
+    ],
 )
-def test_with_another_question_s_picture_it_is_at_chance(task: str, most: float) -> None:
-    assert shares(task, lambda k: k + 24) <= most  # 24: letters of the same height
+def test_with_another_question_s_picture_it_is_at_chance(
+    task: str, chance: float, answers: int
+) -> None:
+    reach = 3.3 * (chance * (1 - chance) / answers) ** 0.5
+    steps = 26 if task == "rotation" else 24  # to a picture of the same level
+    assert chance - reach <= shares(task, lambda k: k + steps) <= chance + reach
 
 
 def encoded(pixels: np.ndarray, form: str = "PNG") -> bytes:
@@ -132,7 +198,7 @@ def encoded(pixels: np.ndarray, form: str = "PNG") -> bytes:
 def test_contrast_size_place_and_format_do_not_matter(
     change: Callable[[np.ndarray], np.ndarray], form: str
 ) -> None:
-    sample = next(sample for sample in samples() if sample.tags["height"] == "16px")
+    sample = next(sample for sample in samples() if sample.tags["letters"] == "016 pixels")
     changed = encoded(change(images.pixels(Image(picture(sample)))), form)
     assert said(sample.question, changed) == sample.target
 
@@ -152,6 +218,19 @@ def test_a_letter_in_two_pieces_is_one_letter() -> None:
     assert said("Which letter is this? One of H, Z.", encoded(pixels)) == "H"
 
 
+@pytest.mark.parametrize("hidden", [0, 2, 4])
+def test_letters_beside_one_that_a_stroke_runs_through_are_read(hidden: int) -> None:
+    canvas = Canvas(240, 200)
+    for place, letter in enumerate("HSNZC"):
+        canvas.draw(letter, (10 + 48 * place) * UNIT, 120 * UNIT, 24 * UNIT)
+    canvas.pixels[20:160, 20 + 48 * hidden : 24 + 48 * hidden] = 0
+    read = said("The picture shows 5 letters, each of them one of H, S, N, Z, C.", canvas.png())
+    assert len(read) == 5
+    assert [one for k, one in enumerate(read) if k != hidden] == [
+        one for k, one in enumerate("HSNZC") if k != hidden
+    ]
+
+
 def test_without_a_list_of_letters_it_reads_the_alphabet() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     canvas = Canvas(26 * 60, 60)
@@ -162,11 +241,28 @@ def test_without_a_list_of_letters_it_reads_the_alphabet() -> None:
 
 def test_other_questions_and_empty_pictures_get_no_answer() -> None:
     blank = encoded(np.full((20, 20, 3), 255))
-    letters = picture(samples()[40])
+    letters = picture(samples()[45])
     assert said("Is this a good picture?", letters) == ""
     assert said("How many circles are there?", blank) == ""
     nothing = Request(messages=(user("How many circles are there?"),))
     assert Reader().generate_batch([nothing])[0].text == ""
+
+
+def test_it_says_which_ninth_of_a_picture_where_the_choices_are_ninths() -> None:
+    places = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom")
+    for number, place in enumerate(places):
+        pixels = np.full((90, 90, 3), 255)
+        down, right = divmod(number, 3)
+        pixels[30 * down + 3 : 30 * down + 12, 30 * right + 14 : 30 * right + 27] = 0
+        assert said("Where is the mark?", encoded(pixels), places) == place
+
+
+def test_it_says_where_the_square_is_seen_from_the_circle_too() -> None:
+    canvas = Canvas(80, 80)
+    canvas.draw("disc", 10 * UNIT, 40 * UNIT, 20 * UNIT)
+    canvas.draw("square", 50 * UNIT, 45 * UNIT, 15 * UNIT)
+    assert said("Where is the circle, seen from the square?", canvas.png()) == "left"
+    assert said("Where is the square, seen from the circle?", canvas.png()) == "right"
 
 
 def test_a_damaged_picture_is_a_failure_and_no_answer() -> None:

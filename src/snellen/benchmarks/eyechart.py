@@ -1,18 +1,27 @@
-"""eyechart: how small may letters be, what colour, how many, where: pictures drawn by the package.
+"""eyechart: how small, turned, faint or hidden may letters be; what colour, how many, where.
 
 Paper    none; the rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: Sloan's
          ten letters, five a row, as far apart as they are wide
-Data     drawn from `seed`, no download; 336 x 336 pixels, on white. letters: one row, 2 to 32
-         pixels high; colours: of one shape; counts: of circles, 1 to 9; positions: of one square.
-         `n` samples, equally many of each of `tasks` (joined by +)
+Data     drawn from `seed`, no download: `side` x `side` pixels. Equally many of each of `tasks`
+         (joined by +), `n` samples in all. Ladders of one row of letters:
+         letters   2 to 32 pixels high (`sizes`, joined by +); on the others they are `size` high
+         rotation  each letter turned about its centre, 0 to 180 degrees to either side; of ten
+                   other letters, since a turned N is a Z, and an O still an O
+         noise     the ink's depth over the noise's standard deviation: 4 to 0.08
+         clutter   4 to 181 strokes as thick as the letters' and as long as they are high, strewn
+                   over the picture
+         contrast  ink 128 to 1 of 255 levels darker than the paper
+         Others: colours of one shape; counts of circles, 1 to 20; positions, the quarter that a
+         square is in; relations, the side of a square that a circle is on
 Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS below)
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
-         final full stop and a leading "Answer:" are taken off. letters: the share of the five that
+         final full stop and a leading "Answer:" are taken off. Ladders: the share of the five that
          stand in their place (letter by letter is the finer scale, Bailey et al. 1991, Invest.
          Ophthalmol. Vis. Sci. 32, 422); of more or fewer than five nobody knows which stands
          where: unparsed. All others: right or not.
          accuracy is the mean score, acuity the height in pixels at which 55 % of the letters are
-         read, half-way between chance and always
+         read, half-way between chance and always; rotation, noise, clutter and contrast are that
+         point of their ladder
 Proof    by definition: the benchmark and its scoring are ours
 """
 
@@ -20,10 +29,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from snellen import metrics
 from snellen.benchmark import Benchmark, Check, History, Reading, Scoring
@@ -31,16 +41,20 @@ from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Row
 from snellen.drawing import UNIT, Canvas
 from snellen.errors import UsageError
-from snellen.metrics.acuity import acuity
+from snellen.metrics.acuity import threshold
 from snellen.model import Reply
 from snellen.sample import Sample
 
 ALIASES: dict[str, dict[str, object]] = {}
 
-SIDE = 336
 LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
-HEIGHTS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
+SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
+TURNED = "AFGJLPRTUY"
+"""No two are one letter turned, and none looks the same upside down."""
+BLACK, WHITE, MIDDLE = 0, 255, 128
+NOISE = 24
+"""The noise's standard deviation, in levels of 255: at the deepest ink 1 pixel in 2,000 is cut."""
 COLOURS = {
     "red": (215, 40, 40),
     "orange": (240, 140, 30),
@@ -51,38 +65,106 @@ COLOURS = {
     "brown": (120, 75, 35),
     "black": (20, 20, 20),
 }
-PLACES = (
-    "top left", "top", "top right",
-    "left", "centre", "right",
-    "bottom left", "bottom", "bottom right",
-)  # fmt: skip
-MOST = 9
+QUARTERS = ("top left", "top right", "bottom left", "bottom right")
+SIDES = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1)}
+MOST = 20
 MARGIN = 8
-"""Pixels that stay empty along the edges, and around a ninth of the picture."""
+"""Pixels that stay empty along the edges, and around a quarter of the picture."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    """Rows of letters that get harder: their levels, and what the point where reading ends is.
+
+    `label` is a level in a result, its number the one that the curve is drawn over.
+    """
+
+    levels: tuple[int, ...]
+    label: Callable[[int], str]
+    metric: str
+    unit: str
+    harder: Literal["lower", "higher"]
+    scale: Literal["log", "linear"] = "log"
+    alphabet: str = LETTERS
+
+
+LADDERS = {
+    "letters": Ladder(
+        levels=SIZES, label="{:03} pixels".format, metric="acuity", unit="pixels", harder="lower"
+    ),
+    "rotation": Ladder(
+        levels=tuple(range(0, 181, 15)),
+        label="{:03} degrees".format,
+        metric="rotation",
+        unit="degrees",
+        harder="higher",
+        scale="linear",
+        alphabet=TURNED,
+    ),
+    "noise": Ladder(
+        levels=(2, 3, 4, 6, 8, 12, 17, 24, 34, 48, 68, 96),  # the ink's depth
+        label=lambda depth: f"snr {depth / NOISE:.3f}",
+        metric="noise",
+        unit="signal/noise",
+        harder="lower",
+    ),
+    "clutter": Ladder(
+        levels=(4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181),
+        label="{:03} strokes".format,
+        metric="clutter",
+        unit="strokes",
+        harder="higher",
+    ),
+    "contrast": Ladder(
+        levels=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128),
+        label="{:03} levels".format,
+        metric="contrast",
+        unit="levels of 255",
+        harder="lower",
+    ),
+}
+LETTERS_ASKED = (
+    "The picture shows one row of {n} letters{how}. Each of them is one of {alphabet}.\n"
+    "Reply with the {n} letters from left to right and nothing else."
+)
+HOW = {"rotation": ", each turned by the same angle", "clutter": " among strokes"}
 QUESTIONS = {
-    "letters": f"The picture shows one row of {PER_ROW} letters. "
-    f"Each of them is one of {', '.join(LETTERS)}.\n"
-    f"Reply with the {PER_ROW} letters from left to right and nothing else.",
+    **{
+        task: LETTERS_ASKED.format(
+            n=PER_ROW, how=HOW.get(task, ""), alphabet=", ".join(ladder.alphabet)
+        )
+        for task, ladder in LADDERS.items()
+    },
     "colours": "What colour is the shape in the picture?\n"
     f"Reply with one of these words and nothing else: {', '.join(COLOURS)}.",
     "counts": "How many circles are in the picture?\n"
     "Reply with the number in digits and nothing else.",
-    "positions": "Where in the picture is the square?\n"
-    f"Reply with one of these and nothing else: {', '.join(PLACES)}.",
+    "positions": "In which quarter of the picture is the square?\n"
+    f"Reply with one of these and nothing else: {', '.join(QUARTERS)}.",
+    "relations": "Where is the circle, seen from the square?\n"
+    f"Reply with one of these words and nothing else: {', '.join(SIDES)}.",
 }
-CHOICES: Mapping[str, tuple[str, ...]] = {"colours": tuple(COLOURS), "positions": PLACES}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "colours": tuple(COLOURS),
+    "positions": QUARTERS,
+    "relations": tuple(SIDES),
+}
 
 
 def eyechart(
     seed: int = 0,
-    n: int = 288,
-    tasks: str = "letters+colours+counts+positions",
+    n: int = 648,
+    tasks: str = "+".join(QUESTIONS),
+    sizes: str = "+".join(map(str, SIZES)),
+    size: int = 24,
+    side: int = 336,
     data: Path | None = None,
 ) -> Benchmark:
     """The benchmark; the same `seed` draws the same pictures on every machine.
 
     Raises:
-        UsageError: there is no such task, nothing to draw, or `data`, which it has no use for.
+        UsageError: there is no such task, nothing to draw, no room for it, or `data`, which it has
+            no use for.
     """
     if data is not None:
         raise UsageError(f"eyechart draws its own pictures and reads no data: leave {data} out.")
@@ -94,25 +176,27 @@ def eyechart(
         )
     if n < 1:
         raise UsageError(f"eyechart:n is at least 1, not {n}.")
+    chart = _Chart(seed=seed, sizes=_sizes(sizes), size=size, side=side)
+    ladders = {task: ladder for task, ladder in LADDERS.items() if task in kinds}
     return Benchmark(
         name="eyechart",
-        asks=1,
-        data=Drawn(f"eyechart, drawn from seed {seed}", partial(_rows, seed, n, kinds)),
+        asks=2,
+        data=Drawn(f"eyechart, drawn from seed {seed}", partial(chart.rows, n, kinds)),
         sample=_sample,
         prompt=_prompt,
         scorings={
             "official": Scoring(
-                version=1,
+                version=2,
                 source="ours",
                 parse=_parse,
                 score=_score,
                 metrics={
                     "accuracy": metrics.mean,
-                    "acuity": acuity(height="height", letters=PER_ROW, guess=1 / len(LETTERS)),
+                    **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
                 },
             )
         },
-        break_down_by=("task", "height"),
+        break_down_by=("task", *ladders),
         max_answer_tokens=64,
         check=Check(
             says=lambda _, answer: answer,
@@ -122,60 +206,140 @@ def eyechart(
     )
 
 
+def _sizes(text: str) -> tuple[int, ...]:
+    words = text.split("+")
+    if not all(re.fullmatch("[0-9]{1,3}", word) for word in words) or len(set(words)) < len(words):
+        raise UsageError(f"eyechart:sizes is heights in pixels, such as 4+8+16, not {text!r}.")
+    return tuple(map(int, words))
+
+
+def _end(task: str, ladder: Ladder) -> metrics.Metric:
+    """The metric that says where on a ladder reading ends."""
+    return threshold(
+        task,
+        unit=ladder.unit,
+        trials=PER_ROW,
+        guess=1 / len(ladder.alphabet),
+        harder=ladder.harder,
+        scale=ladder.scale,
+    )
+
+
 # -- rows: all that is in a picture; places and sizes in sixteenths of a pixel
 
 Draw = Callable[[int], int]
 """A number below a limit."""
 Shape = list[Any]
-"""What, x, y, side, colour: as `Canvas.draw` takes them, in JSON's types."""
+"""What, x, y, side, colour, turn: as `Canvas.draw` takes them, in JSON's types."""
 
 
-def _rows(seed: int, n: int, kinds: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    for place in range(n):
-        number, turn = divmod(place, len(kinds))
-        kind = kinds[turn]
-        # Of all that Random offers, only random() is promised to stay the same in every Python.
-        draw = partial(_below, Random(f"{seed} {kind} {number}"))
-        answer, height, shapes = SCENES[kind](draw, number)
-        yield {
-            "id": f"{kind}-{number}",
-            "task": kind,
-            "answer": answer,
-            "height": height,
-            "shapes": shapes,
-        }
+@dataclass(frozen=True, kw_only=True)
+class _Scene:
+    """What is right, and what is on the paper: shapes, strokes strewn over them, then noise.
+
+    `strokes` is a seed, how many and how long; `noise` a seed and a standard deviation.
+    """
+
+    answer: str
+    shapes: list[Shape]
+    paper: int = WHITE
+    strokes: tuple[int, int, int] | None = None
+    noise: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chart:
+    """Draws rows by lot: what is shown in them, and where."""
+
+    seed: int
+    sizes: tuple[int, ...]
+    size: int
+    side: int
+
+    def __post_init__(self) -> None:
+        if not 224 <= self.side <= 2048:
+            raise UsageError(f"eyechart:side is 224 to 2048 pixels, not {self.side}.")
+        largest = (self.side - 2 * MARGIN) // (2 * PER_ROW)
+        for name, sizes in (("sizes", self.sizes), ("size", (self.size,))):
+            if not all(2 <= size <= largest for size in sizes):
+                raise UsageError(
+                    f"eyechart:{name} is 2 to {largest} pixels where the picture has {self.side}: "
+                    f"{PER_ROW} letters stand in a row."
+                )
+
+    def rows(self, n: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        for place in range(n):
+            number, turn = divmod(place, len(tasks))
+            task = tasks[turn]
+            # Of all that Random offers, only random() is promised to be the same in every Python.
+            draw = partial(_below, Random(f"{self.seed} {task} {number}"))
+            label = ""
+            if ladder := LADDERS.get(task):
+                # Each level in turn, so that the first rows have them all.
+                levels = self.sizes if task == "letters" else ladder.levels
+                level = levels[number % len(levels)]
+                label = ladder.label(level)
+                scene = self._row(draw, task, level)
+            else:
+                scene = SCENES[task](draw, self.side)
+            yield {
+                "id": f"{task}-{number}",
+                "task": task,
+                "level": label,
+                "answer": scene.answer,
+                "picture": {
+                    "side": self.side,
+                    "paper": scene.paper,
+                    "shapes": scene.shapes,
+                    "strokes": scene.strokes,
+                    "noise": scene.noise,
+                },
+            }
+
+    def _row(self, draw: Draw, task: str, level: int) -> _Scene:
+        """A row of letters at a level of a ladder; what the other ladders vary is off."""
+        side = (level if task == "letters" else self.size) * UNIT
+        paper = MIDDLE + level // 2 if task == "noise" else WHITE
+        ink = paper - level if task in ("noise", "contrast") else BLACK
+        turn = level - 2 * level * draw(2) if task == "rotation" else 0
+        # Turned letters reach over their squares.
+        over = side // 4 if turn else 0
+        x = _inside(draw, self.side, (2 * PER_ROW - 1) * side + 2 * over) + over
+        y = _inside(draw, self.side, side + 2 * over) + over
+        alphabet = LADDERS[task].alphabet
+        row = [alphabet[draw(len(alphabet))] for _ in range(PER_ROW)]
+        return _Scene(
+            answer="".join(row),
+            shapes=[
+                _shape(letter, x + 2 * k * side, y, side, (ink, ink, ink), turn)
+                for k, letter in enumerate(row)
+            ],
+            paper=paper,
+            strokes=(draw(1 << 32), level, side) if task == "clutter" else None,
+            noise=(draw(1 << 32), NOISE) if task == "noise" else None,
+        )
 
 
 def _below(random: Random, limit: int) -> int:
     return int(random.random() * limit)
 
 
-def _letters(draw: Draw, number: int) -> tuple[str, int | None, list[Shape]]:
-    """Each height in turn, so that the first rows have them all."""
-    height = HEIGHTS[number % len(HEIGHTS)]
-    side = height * UNIT
-    x, y = _inside(draw, SIDE, (2 * PER_ROW - 1) * side), _inside(draw, SIDE, side)
-    row = [LETTERS[draw(len(LETTERS))] for _ in range(PER_ROW)]
-    shapes = [_shape(letter, x + 2 * k * side, y, side) for k, letter in enumerate(row)]
-    return "".join(row), height, shapes
-
-
-def _colours(draw: Draw, _: int) -> tuple[str, int | None, list[Shape]]:
+def _colours(draw: Draw, room: int) -> _Scene:
     """A disc or square of 8 to 80 pixels; each colour varies by 15 of 255 a channel."""
     name = _one(draw, tuple(COLOURS))
     colour = [value - 15 + draw(31) for value in COLOURS[name]]
     side = (8 + draw(73)) * UNIT
-    x, y = _inside(draw, SIDE, side), _inside(draw, SIDE, side)
-    return name, None, [_shape(_one(draw, ("disc", "square")), x, y, side, colour)]
+    x, y = _inside(draw, room, side), _inside(draw, room, side)
+    return _Scene(answer=name, shapes=[_shape(_one(draw, ("disc", "square")), x, y, side, colour)])
 
 
-def _counts(draw: Draw, _: int) -> tuple[str, int | None, list[Shape]]:
-    """1 to 9 discs of 12 to 32 pixels, at least 4 pixels apart."""
+def _counts(draw: Draw, room: int) -> _Scene:
+    """1 to 20 discs of 12 to 32 pixels, at least 4 pixels apart."""
     wanted = 1 + draw(MOST)
     discs: list[tuple[int, int, int]] = []
     while len(discs) < wanted:
         side = (12 + draw(21)) * UNIT
-        x, y = _inside(draw, SIDE, side), _inside(draw, SIDE, side)
+        x, y = _inside(draw, room, side), _inside(draw, room, side)
         # Centres and distances doubled, to stay with integers.
         if all(
             (2 * x + side - 2 * ox - other) ** 2 + (2 * y + side - 2 * oy - other) ** 2
@@ -183,24 +347,41 @@ def _counts(draw: Draw, _: int) -> tuple[str, int | None, list[Shape]]:
             for ox, oy, other in discs
         ):
             discs.append((x, y, side))
-    return str(wanted), None, [_shape("disc", x, y, side) for x, y, side in discs]
+    return _Scene(answer=str(wanted), shapes=[_shape("disc", x, y, side) for x, y, side in discs])
 
 
-def _positions(draw: Draw, _: int) -> tuple[str, int | None, list[Shape]]:
-    """A square of 6 to 40 pixels, wholly inside one ninth of the picture."""
-    place = draw(len(PLACES))
+def _positions(draw: Draw, room: int) -> _Scene:
+    """A square of 6 to 40 pixels, wholly inside one quarter of the picture."""
+    quarter = draw(len(QUARTERS))
     side = (6 + draw(35)) * UNIT
-    ninth = SIDE // 3
-    x = place % 3 * ninth * UNIT + _inside(draw, ninth, side)
-    y = place // 3 * ninth * UNIT + _inside(draw, ninth, side)
-    return PLACES[place], None, [_shape("square", x, y, side)]
+    half = room // 2
+    x = quarter % 2 * half * UNIT + _inside(draw, half, side)
+    y = quarter // 2 * half * UNIT + _inside(draw, half, side)
+    return _Scene(answer=QUARTERS[quarter], shapes=[_shape("square", x, y, side)])
 
 
-SCENES: Mapping[str, Callable[[Draw, int], tuple[str, int | None, list[Shape]]]] = {
-    "letters": _letters,
+def _relations(draw: Draw, room: int) -> _Scene:
+    """A square and a disc of 12 to 40 pixels: a side of the square, and at most 27 degrees off."""
+    answer = _one(draw, tuple(SIDES))
+    right, down = SIDES[answer]
+    while True:
+        square, disc = ((12 + draw(29)) * UNIT for _ in range(2))
+        x, y = _inside(draw, room, square), _inside(draw, room, square)
+        disc_x, disc_y = _inside(draw, room, disc), _inside(draw, room, disc)
+        # Between the centres, doubled, to stay with integers.
+        across = 2 * disc_x + disc - 2 * x - square
+        along = 2 * disc_y + disc - 2 * y - square
+        towards, aside = right * across + down * along, down * across + right * along
+        if towards > square + disc + 8 * UNIT and towards > 2 * abs(aside):
+            shapes = [_shape("square", x, y, square), _shape("disc", disc_x, disc_y, disc)]
+            return _Scene(answer=answer, shapes=shapes)
+
+
+SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
     "colours": _colours,
     "counts": _counts,
     "positions": _positions,
+    "relations": _relations,
 }
 
 
@@ -213,34 +394,45 @@ def _one(draw: Draw, names: Sequence[str]) -> str:
     return names[draw(len(names))]
 
 
-def _shape(what: str, x: int, y: int, side: int, colour: Sequence[int] = (0, 0, 0)) -> Shape:
-    return [what, x, y, side, list(colour)]
+def _shape(
+    what: str, x: int, y: int, side: int, colour: Sequence[int] = (BLACK,) * 3, turn: int = 0
+) -> Shape:
+    return [what, x, y, side, list(colour), turn]
 
 
 # -- samples
 
 
 def _sample(_: int, row: Row) -> Sample:
-    height = row["height"]
     return Sample(
         id=row["id"],
         question=QUESTIONS[row["task"]],
         choices=CHOICES.get(row["task"], ()),
         target=row["answer"],
-        # Two digits, so that heights sort by size.
-        tags={"task": row["task"], "height": "" if height is None else f"{height:02}px"},
-        data={"shapes": row["shapes"]},
+        tags={
+            "task": row["task"],
+            **{task: row["level"] if task == row["task"] else "" for task in LADDERS},
+        },
+        data=row["picture"],
     )
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
     """The picture, drawn only now, and the question."""
-    canvas = Canvas(SIDE, SIDE)
-    shapes: Any = sample.data["shapes"]
-    for what, x, y, side, colour in shapes:
-        canvas.draw(what, x, y, side, colour)
-    picture = Image(canvas.png(), place=f"{sample.id}, drawn")
-    return (user(picture, sample.question),)
+    picture: Any = sample.data
+    side, paper = picture["side"], picture["paper"]
+    canvas = Canvas(side, side, (paper,) * 3)
+    for what, x, y, width, colour, turn in picture["shapes"]:
+        canvas.draw(what, x, y, width, colour, turn)
+    if picture["strokes"]:
+        seed, n, length = picture["strokes"]
+        draw = partial(_below, Random(seed))
+        for _stroke in range(n):
+            x, y = (draw(side * UNIT) - length // 2 for _axis in range(2))
+            canvas.draw("-", x, y, length, turn=15 * draw(12))
+    if picture["noise"]:
+        canvas.add_noise(*picture["noise"])
+    return (user(Image(canvas.png(), place=f"{sample.id}, drawn"), sample.question),)
 
 
 # -- the official scoring
@@ -252,7 +444,7 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
     text = reply.text.strip(" \t\r\n*\"'`").removesuffix(".")
     text = re.sub(r"\Aanswer:", "", text.lower()).strip(" \t\r\n*\"'`")
     task = sample.tags["task"]
-    if task == "letters":
+    if task in LADDERS:
         row = SEPARATORS.sub("", text).upper()
         if len(row) == PER_ROW and re.fullmatch("[A-Z?]+", row):
             return Reading(answer=row, rule="five letters")
@@ -260,7 +452,7 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
         if re.fullmatch(r"[0-9]{1,4}", text):
             return Reading(answer=str(int(text)), rule="a number")
     else:
-        words = SEPARATORS.sub(" ", text).replace("center", "centre")
+        words = SEPARATORS.sub(" ", text)
         if words in sample.choices:
             return Reading(answer=words, rule="one of the words")
     return Reading(answer=None, rule="none")
@@ -270,7 +462,7 @@ def _score(reading: Reading, sample: Sample) -> float:
     """The share of letters in their place; for the others 1 or 0."""
     if reading.answer is None or sample.target is None:
         return 0.0
-    if sample.tags["task"] != "letters":
+    if sample.tags["task"] not in LADDERS:
         return float(reading.answer == sample.target)
     assert isinstance(reading.answer, str)
     pairs = zip(reading.answer, sample.target, strict=True)
@@ -279,9 +471,10 @@ def _score(reading: Reading, sample: Sample) -> float:
 
 def _wrong(sample: Sample) -> str:
     """An answer of the right form that is wrong throughout: the next one in the list."""
-    target = sample.target or ""
-    if sample.tags["task"] == "counts":
+    target, task = sample.target or "", sample.tags["task"]
+    if task == "counts":
         return str(int(target) + 1)
     if sample.choices:
         return sample.choices[(sample.choices.index(target) + 1) % len(sample.choices)]
-    return "".join(LETTERS[(LETTERS.index(letter) + 1) % len(LETTERS)] for letter in target)
+    letters = LADDERS[task].alphabet
+    return "".join(letters[(letters.index(letter) + 1) % len(letters)] for letter in target)

@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.drawing._glyphs import glyph
+from snellen.drawing._glyphs import SIDE, TURNED_SIDE, glyph
+from snellen.drawing._noise import normal
 from snellen.drawing._png import png
 
 Colour = Sequence[int]
@@ -18,18 +19,30 @@ DISC = 64
 
 
 class Canvas:
-    """A white picture of `width` x `height` pixels; `pixels` is (height, width, 3), RGB, 0 to 255.
+    """A picture of `width` x `height` pixels on even paper, white unless said otherwise.
 
-    Places are the shape's top left corner, (0, 0) the picture's. What lies outside is cut off.
+    `pixels` is (height, width, 3), RGB, 0 to 255. Places are the shape's top left corner, (0, 0)
+    the picture's. What lies outside is cut off.
     """
 
-    def __init__(self, width: int, height: int) -> None:
-        self.pixels: NDArray[np.uint8] = np.full((height, width, 3), 255, dtype=np.uint8)
+    def __init__(self, width: int, height: int, paper: Colour = (255, 255, 255)) -> None:
+        self.pixels: NDArray[np.uint8] = np.empty((height, width, 3), dtype=np.uint8)
+        self.pixels[:] = paper
 
-    def draw(self, what: str, x: int, y: int, side: int, colour: Colour = (0, 0, 0)) -> None:
-        """A `disc`, a `square`, or the letter or digit `what`, in a square of `side`."""
-        ink = INK[what]() if what in INK else glyph(what)
-        self.stamp(ink, x, y, side, colour)
+    def draw(
+        self, what: str, x: int, y: int, side: int, colour: Colour = (0, 0, 0), turn: int = 0
+    ) -> None:
+        """A `disc`, a `square`, or the sign `what` of `glyph`, in a square of `side`.
+
+        A sign that is turned (`turn` degrees) keeps its size and the centre of its square.
+        """
+        if what in INK:
+            self.stamp(INK[what](), x, y, side, colour)
+        elif turn:
+            margin = side * (TURNED_SIDE - SIDE) // (2 * SIDE)
+            self.stamp(glyph(what, turn), x - margin, y - margin, side + 2 * margin, colour)
+        else:
+            self.stamp(glyph(what), x, y, side, colour)
 
     def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, colour: Colour) -> None:
         """Lay `ink` (rows, columns) over a square.
@@ -46,6 +59,12 @@ class Canvas:
         below = self.pixels[top:bottom, left:right].astype(np.int64)
         mixed = below * (whole - cover) + np.array(colour) * cover
         self.pixels[top:bottom, left:right] = (mixed + whole // 2) // whole
+
+    def add_noise(self, seed: int, deviation: int) -> None:
+        """Add grey noise of this standard deviation, in levels of 255, to every pixel."""
+        noise = normal(seed, self.pixels[:, :, 0].size, deviation)
+        noisy = self.pixels + noise.reshape(self.pixels.shape[:2])[:, :, None]
+        self.pixels[:] = np.clip(noisy, 0, 255)
 
     def png(self) -> bytes:
         """The picture as a PNG file."""

@@ -1,4 +1,4 @@
-"""Letters and digits, drawn with a round pen a fifth of their height, as on an eye chart."""
+"""Letters, digits and a dash, drawn with a round pen a fifth of their height, as on eye charts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-SIDE = 40
-"""Cells along a glyph's side; the pen is 8 cells wide."""
+SIDE, TURNED_SIDE = 40, 60
+"""Cells along a glyph's side, upright and turned; the pen is 8 cells wide."""
 PEN = 8
 """In half cells, as all that follows: the pen's radius, and a step of the grid below."""
+COSINES = (256, 247, 222, 181, 128, 66, 0)
+"""Of 0, 15, ..., 90 degrees, in 1/256: a turned letter differs in size by 0.2 % at most."""
 
 # Strokes of the pen's centre through points xy of a 9 x 9 grid: 00 is top left, 88 bottom right.
 STROKES = {
@@ -51,28 +53,51 @@ STROKES = {
     "7": "10 70 38",
     "8": "30 50 72 54 34 12 30, 34 16 38 58 76 54",
     "9": "73 55 35 13 12 30 50 72 76 58 38 17",
+    "-": "04 84",
 }
 
 
 @cache
-def glyph(letter: str) -> NDArray[np.bool_]:
-    """The letter's or digit's ink: (SIDE, SIDE), True where the pen went; not to be written to.
+def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
+    """The sign's ink, True where the pen went; not to be written to.
+
+    (SIDE, SIDE) upright; (TURNED_SIDE, TURNED_SIDE) where it is turned about its centre by `turn`
+    degrees, a multiple of 15, clockwise if that is above 0.
 
     Raises:
         KeyError: a sign that is not drawn here.
+        ValueError: `turn` is no multiple of 15.
     """
-    centres = 2 * np.arange(SIDE) + 1
+    if turn % 15:
+        raise ValueError(f"glyphs turn in steps of 15 degrees, not by {turn}")
+    cells = TURNED_SIDE if turn else SIDE
+    # From here in 1/256 of half cells about the centre, in which turned points are integers too.
+    # Lengths stay below 2^15, and the squares of their products, compared below, below 2^60.
+    scale = COSINES[0]
+    centres = (2 * np.arange(cells) + 1 - cells) * scale
     x, y = centres[None, :], centres[:, None]
-    ink = np.zeros((SIDE, SIDE), dtype=bool)
-    for stroke in STROKES[letter].split(","):
-        points = [(PEN + PEN * int(p[0]), PEN + PEN * int(p[1])) for p in stroke.split()]
+    pen = PEN * scale
+    ink = np.zeros((cells, cells), dtype=bool)
+    for stroke in STROKES[sign].split(","):
+        points = [_turned(int(p[0]) - 4, int(p[1]) - 4, turn) for p in stroke.split()]
         for (ax, ay), (bx, by) in pairwise(points):
             dx, dy = bx - ax, by - ay
             length2 = dx * dx + dy * dy
             along = (x - ax) * dx + (y - ay) * dy
             across = (x - ax) * dy - (y - ay) * dx
-            ink |= (along >= 0) & (along <= length2) & (across**2 <= PEN**2 * length2)
+            ink |= (along >= 0) & (along <= length2) & (across**2 <= pen**2 * length2)
             for ex, ey in ((ax, ay), (bx, by)):
-                ink |= (x - ex) ** 2 + (y - ey) ** 2 <= PEN**2
+                ink |= (x - ex) ** 2 + (y - ey) ** 2 <= pen**2
     ink.flags.writeable = False
     return ink
+
+
+def _turned(x: int, y: int, turn: int) -> tuple[int, int]:
+    """A point of the grid, seen from its middle, in 1/256 of half cells."""
+    cos, sin = PEN * _cosine(turn), PEN * _cosine(turn - 90)
+    return x * cos - y * sin, x * sin + y * cos
+
+
+def _cosine(turn: int) -> int:
+    step = turn // 15 % 24
+    return COSINES[step] if step <= 6 else -COSINES[12 - step] if step <= 12 else _cosine(-turn)

@@ -1,7 +1,7 @@
 """PNG files whose bytes are the same everywhere.
 
 zlib's builds compress differently, so the pixels are compressed here: runs of one byte, in
-Deflate's fixed code. Pictures with large even areas come out small; photographs would not.
+Deflate's fixed code. Pictures with large even areas come out small; noise is stored as it is.
 """
 
 from __future__ import annotations
@@ -13,21 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 258
+MOST_STORED = 65_535
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """The file of a picture (height, width, 3), RGB."""
+    """The file of a picture (height, width, 3), RGB; where all is grey, a grey one."""
     height, width, _ = pixels.shape
-    rows = pixels.reshape(height, width * 3)
+    grey = bool((pixels == pixels[:, :, :1]).all())
+    rows = pixels[:, :, 0] if grey else pixels.reshape(height, width * 3)
     # Each row as its difference from the one above (filter 2): even areas become zeros.
     above = np.zeros_like(rows)
     above[1:] = rows[:-1]
-    filtered = np.empty((height, width * 3 + 1), dtype=np.uint8)
+    filtered = np.empty((height, rows.shape[1] + 1), dtype=np.uint8)
     filtered[:, 0] = 2
     filtered[:, 1:] = rows - above
     data = filtered.tobytes()
     packed = b"\x78\x01" + _deflate(filtered.ravel()) + struct.pack(">I", zlib.adler32(data))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", packed), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
@@ -38,6 +40,8 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
 def _deflate(data: NDArray[np.uint8]) -> bytes:
     """RFC 1951: one block of fixed codes (3.2.6); a run is its byte, then copies of it."""
     starts = np.flatnonzero(np.diff(data, prepend=~data[:1]))
+    if len(starts) > len(data) // 2:
+        return _stored(data.tobytes())
     lengths = np.diff(starts, append=len(data))
     bits = ["110"]  # the last block, of kind 1; bits stand in the order in which they are sent
     for value, length in zip(data[starts].tolist(), lengths.tolist(), strict=True):
@@ -48,6 +52,15 @@ def _deflate(data: NDArray[np.uint8]) -> bytes:
     bits.append("0000000")
     stream = "".join(bits)
     return int(stream[::-1], 2).to_bytes(-(-len(stream) // 8), "little")
+
+
+def _stored(data: bytes) -> bytes:
+    """RFC 1951, 3.2.4: blocks of bytes as they are, each behind its length and that inverted."""
+    parts = [data[start : start + MOST_STORED] for start in range(0, len(data), MOST_STORED)]
+    return b"".join(
+        struct.pack("<BHH", part is parts[-1], len(part), len(part) ^ 0xFFFF) + part
+        for part in parts
+    )
 
 
 def _literal(value: int) -> str:

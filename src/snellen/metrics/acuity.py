@@ -1,145 +1,226 @@
-"""Visual acuity: how small letters may be."""
+"""Where on a ladder of ever harder levels reading ends: visual acuity, and its like."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from snellen.metrics._columns import Columns, Metric
 from snellen.stats import Estimate, t_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
-STEP = 1.01
-"""Heights are tried in steps of 1 %."""
-SLOPES = tuple(1.3**k for k in range(16))
+    Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    """The log-likelihood of thresholds (k,), each under its best curve: (k,)."""
+
+# Lengths are shares of the ladder's, from its hardest level (0) to its easiest (1).
+BEYOND, STEP = 0.4, 0.04
+SLOPES = tuple(0.25 * 1.25**k for k in range(30))
 LAPSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 FEWEST_CLUSTERS = 10
 
 
-def acuity(*, height: str, letters: int, guess: float) -> Metric:
-    """A metric: the height in pixels at which letters are read half-way between chance and always.
+def threshold(
+    tag: str,
+    *,
+    unit: str,
+    trials: int,
+    guess: float,
+    harder: Literal["lower", "higher"],
+    scale: Literal["log", "linear"] = "log",
+) -> Metric:
+    """A metric: the level at which the score is half-way between chance and always right.
 
-    Smaller is better. The share p of letters read at height h is fitted by maximum likelihood to
-    rows of `letters` letters, whose score is the share read. `height` is the tag with a row's
-    height (`13px`; rows without one are left out), `guess` = g the chance to read a letter blindly:
+    For letters of falling height this is visual acuity, in pixels; smaller is better there. Better
+    is what is `harder`. The score p at level h is fitted by maximum likelihood to rows of `trials`
+    trials each (letters), whose score is the share of them that were right:
 
-        p(h) = g + (1 - g - l) / (1 + exp(-s ln(h / a) - c)),    p(a) = (1 + g) / 2,
+        p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h,
 
-    a being the acuity, s the slope and l the lapses, letters missed at any height, at most 0.3; c
-    follows from the second equation. It is the logistic psychometric function of Wichmann and Hill
-    2001, Perception & Psychophysics 63, 1293, with the threshold at a fixed share.
+    the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63, 1293,
+    equation 1: `guess` = g is the chance to be right blindly, fixed, and l from 0 to 0.3 are the
+    lapses, which are wrong at any level. a is the threshold, at a fixed p instead of a fixed F as
+    there; s > 0 is the slope; c follows from the second equation. F is the logistic function
+    1 / (1 + exp(-z)), the Weibull's 1 - exp(-exp(z)) or its mirror image exp(-exp(-z)), whichever
+    fits best: the threshold's interval is to hold without the curve's shape being known. x is plus
+    or minus h itself on a `linear` scale; the sign is that of what is easier. `tag` names the tag
+    whose number is the level (`013 pixels`); rows without one are left out.
 
     The interval is the profile likelihood's, widened by the overdispersion of what shares a cluster
-    (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t.
+    (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its coverage is
+    in `docs/decisions/acuity.md`.
 
-    No value, but the reason, where not even the largest letters are read, or the smallest are.
+    No value, but the reason, where not even the easiest level is read, or the hardest one is, or
+    nothing shows that levels differ. `n` counts the rows of the ladder, 0 if all have one level.
+    Half of ten letters read at 8 pixels, between none and all:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> none, level = np.empty(30, dtype=object), np.repeat(np.arange(3, dtype=np.int32), 10)
+    >>> sizes = Category(codes=level, names=("004 pixels", "008 pixels", "016 pixels"))
+    >>> columns = Columns(score=np.array([0.0, 0.5, 1.0])[level], cluster=np.arange(30),
+    ...     tags={"letters": sizes}, answer=none, target=none, references=none, state=sizes)
+    >>> acuity = threshold("letters", unit="pixels", trials=10, guess=0.0, harder="lower")
+    >>> round(acuity(columns).value, 2)
+    8.0
+
+    Raises:
+        ValueError: when called, if the scoring gives no score to single samples.
     """
 
     def metric(columns: Columns) -> Estimate:
         import numpy as np
 
         if columns.score is None:
-            raise ValueError("acuity needs a score for each sample, and this scoring gives none")
-        sizes = columns.tags[height]
-        pixels = np.array([float(name.removesuffix("px") or "nan") for name in sizes.names])
-        of_row = pixels[sizes.codes] if len(pixels) else np.empty(0)
+            raise ValueError("a threshold needs a score for each sample, and this scoring has none")
+        category = columns.tags[tag]
+        numbers = [re.search("[0-9.]+", name) for name in category.names]
+        level = np.array([float(found[0]) if found else np.nan for found in numbers])
+        of_row = level[category.codes] if len(level) else np.empty(0)
         rows = ~np.isnan(of_row)
-        heights, at = np.unique(of_row[rows], return_inverse=True)
-        n = int(rows.sum())
-        if len(heights) < 2:
-            return Estimate(
-                value=None, unit="pixels", n=n, reason="letters of fewer than two heights"
-            )
-        read = columns.score[rows] * letters
-        return _fit(heights, at, read, letters, columns.cluster[rows], guess)
+        levels, at = np.unique(of_row[rows], return_inverse=True)
+        if len(levels) < 2:
+            reason = f"fewer than two levels of {tag}"
+            return Estimate(value=None, unit=unit, n=0, reason=reason)
+        names = [category.names[int(np.flatnonzero(level == one)[0])] for one in levels]
+        if harder == "higher":
+            levels, names, at = levels[::-1], names[::-1], len(levels) - 1 - at
+        x = np.log2(levels) if scale == "log" else levels
+        place = (x - x[0]) / (x[-1] - x[0])
+        right = columns.score[rows] * trials
+        cluster = columns.cluster[rows]
+
+        def level_at(share: float) -> float:
+            there = float(x[0] + share * (x[-1] - x[0]))
+            return 2.0**there if scale == "log" else there
+
+        hits = np.bincount(at, weights=right).astype(np.float64)
+        shown = np.bincount(at).astype(np.float64) * trials
+        profile = partial(_profile, place, hits, shown, guess)
+        grid = np.arange(-BEYOND, 1 + BEYOND + STEP / 2, STEP)
+        heights = profile(grid)
+        best = _best(profile, grid, heights)
+        undefined = partial(Estimate, value=None, unit=unit, n=len(right))
+        if best < 0:
+            share = f"{hits[0] / shown[0]:.0%} are right"
+            return undefined(reason=f"at the hardest level, {names[0]}, still {share}")
+        if best > 1:
+            share = f"{hits[-1] / shown[-1]:.0%} are right"
+            return undefined(reason=f"at the easiest level, {names[-1]}, only {share}")
+        value = level_at(best)
+        clusters = len(np.unique(cluster))
+        if clusters < FEWEST_CLUSTERS:
+            reason = f"{clusters} clusters: an interval needs at least {FEWEST_CLUSTERS}"
+            return Estimate(value=value, unit=unit, n=len(right), reason=reason)
+        wide = _overdispersion(at, right, trials, cluster, guess)
+        grid = np.sort(np.append(grid, best))
+        heights = profile(grid)
+        cut = heights.max() - t_quantile(0.975, clusters - 1) ** 2 / 2 * wide
+        inside = np.flatnonzero(heights >= cut)
+        first, last = int(inside[0]), int(inside[-1])
+        if first == 0 and last == len(grid) - 1:
+            return undefined(reason=f"nothing shows that the levels of {tag} differ")
+        if first == 0 or last == len(grid) - 1:
+            reason = f"the interval reaches far beyond the levels of {tag}"
+            return Estimate(value=value, unit=unit, n=len(right), reason=reason)
+        low, high = sorted(
+            level_at(_crossing(profile, cut, float(grid[one]), float(grid[next_to])))
+            for one, next_to in ((first, first - 1), (last, last + 1))
+        )
+        return Estimate(value=value, unit=unit, n=len(right), ci95=(low, high))
 
     return metric
 
 
-def _fit(
-    heights: NDArray[np.float64],
-    at: NDArray[np.intp],
-    read: NDArray[np.float64],
-    letters: int,
-    cluster: NDArray[np.int32],
-    guess: float,
-) -> Estimate:
-    """`read` of `letters` letters a row, whose height is `heights[at]`."""
-    import numpy as np
-
-    n = len(read)
-    hits = np.bincount(at, weights=read).astype(np.float64)
-    shown = np.bincount(at).astype(np.float64) * letters
-    grid = np.exp(np.arange(np.log(heights[0] / 2), np.log(heights[-1] * 2), np.log(STEP)))
-    profile = _profile(grid, heights, hits, shown, guess)
-    best = int(profile.argmax())
-    value = float(grid[best])
-    if value < heights[0]:
-        reason = (
-            f"the smallest letters, {heights[0]:g} px, are read: {hits[0] / shown[0]:.0%} of them"
-        )
-        return Estimate(value=None, unit="pixels", n=n, reason=reason)
-    if value > heights[-1]:
-        share = f"{hits[-1] / shown[-1]:.0%} of them"
-        reason = f"the largest letters, {heights[-1]:g} px, are not read: {share}"
-        return Estimate(value=None, unit="pixels", n=n, reason=reason)
-    clusters = len(np.unique(cluster))
-    if clusters < FEWEST_CLUSTERS:
-        reason = f"{clusters} clusters: an interval needs at least {FEWEST_CLUSTERS}"
-        return Estimate(value=value, unit="pixels", n=n, reason=reason)
-    cut = t_quantile(0.975, clusters - 1) ** 2 / 2 * _overdispersion(at, read, letters, cluster)
-    inside = np.flatnonzero(profile >= profile[best] - cut)
-    low, high = int(inside[0]), int(inside[-1])
-    if low == 0 or high == len(grid) - 1:
-        reason = f"the interval reaches beyond {grid[0]:.0f} to {grid[-1]:.0f} px: too few letters"
-        return Estimate(value=value, unit="pixels", n=n, reason=reason)
-    # The steps outside, so that the interval is never too narrow for the grid.
-    return Estimate(
-        value=value, unit="pixels", n=n, ci95=(float(grid[low - 1]), float(grid[high + 1]))
-    )
-
-
 def _profile(
-    grid: NDArray[np.float64],
-    heights: NDArray[np.float64],
+    place: NDArray[np.float64],
     hits: NDArray[np.float64],
     shown: NDArray[np.float64],
     guess: float,
+    thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The log-likelihood of each acuity of the grid under its best slope and lapses."""
+    """The log-likelihood of each threshold (k,) under its best curve, slope and lapses: (k,).
+
+    `hits` of `shown` trials at each `place` on the ladder, all (levels,).
+    """
     import numpy as np
 
-    best = np.full(len(grid), -np.inf)
-    distance = np.log(heights[None, :] / grid[:, None])
+    best = np.full(len(thresholds), -np.inf)
     half = (1 + guess) / 2 - guess
+    steep = np.array(SLOPES)[:, None, None] * (place - thresholds[:, None])
     for lapse in LAPSES:
         ceiling = 1 - guess - lapse
-        shift = np.log(half / (ceiling - half))
-        for slope in SLOPES:
-            p = guess + ceiling / (1 + np.exp(-slope * distance - shift))
-            p = np.clip(p, 1e-9, 1 - 1e-9)
-            best = np.maximum(best, np.log(p) @ hits + np.log1p(-p) @ (shown - hits))
+        if ceiling <= half:
+            continue
+        share = half / ceiling
+        early = math.log(-math.log(share))
+        late = math.log(-math.log(1 - share))
+        for curve in (
+            1 / (1 + np.exp(-steep) * (1 - share) / share),
+            -np.expm1(-np.exp(np.minimum(steep + late, 50))),
+            np.exp(-np.exp(np.minimum(early - steep, 50))),
+        ):
+            p = np.clip(guess + ceiling * curve, 1e-9, 1 - 1e-9)
+            likelihood = np.log(p) @ hits + np.log1p(-p) @ (shown - hits)
+            best = np.maximum(best, likelihood.max(axis=0))
     return best
 
 
+def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
+    """The likeliest threshold; the middle one of a sudden end's, which are all as likely."""
+    import numpy as np
+
+    alike = np.flatnonzero(heights >= heights.max() - 1e-3)
+    middle, step = float(grid[(alike[0] + alike[-1]) // 2]), STEP
+    while step > STEP / 100:
+        near = middle + step * np.linspace(-1, 1, 11)
+        middle = float(near[int(profile(near).argmax())])
+        step /= 5
+    return middle
+
+
+def _crossing(profile: Profile, cut: float, inside: float, outside: float) -> float:
+    """Where between the two the log-likelihood falls below `cut`."""
+    import numpy as np
+
+    for _ in range(3):
+        between = np.linspace(inside, outside, 9)
+        last = int(np.flatnonzero(profile(between) < cut)[0])
+        inside, outside = float(between[max(0, last - 1)]), float(between[last])
+    return outside
+
+
 def _overdispersion(
-    at: NDArray[np.intp], read: NDArray[np.float64], letters: int, cluster: NDArray[np.int32]
+    at: NDArray[np.intp],
+    right: NDArray[np.float64],
+    trials: int,
+    cluster: NDArray[np.int32],
+    guess: float,
 ) -> float:
-    """How much more clusters of one height differ than if each letter were read by itself; >= 1."""
+    """How much more clusters of one level differ than if each trial stood by itself; >= 1.
+
+    A level counts by what it tells of the threshold under a logistic curve without lapses,
+    (p - g)²(1 - p)²/p(1 - p): where all is guessed, or right, nothing can differ.
+    """
     import numpy as np
 
     spread = expected = 0.0
-    for height in range(int(at.max()) + 1):
-        here = at == height
+    for level in range(int(at.max()) + 1):
+        here = at == level
         _, codes = np.unique(cluster[here], return_inverse=True)
-        hits = np.bincount(codes, weights=read[here])
-        shown = np.bincount(codes) * float(letters)
+        hits = np.bincount(codes, weights=right[here])
+        shown = np.bincount(codes) * float(trials)
         groups = len(hits)
-        if groups < 2:
+        p = float(hits.sum() / shown.sum())
+        if groups < 2 or p <= guess:
             continue
-        p = hits.sum() / shown.sum()
-        spread += float(((hits - shown * p) ** 2).sum()) * groups / (groups - 1)
-        expected += float(shown.sum()) * p * (1 - p)
+        told = (1 - guess / p) ** 2
+        spread += told * float(((hits - shown * p) ** 2).sum()) * groups / (groups - 1)
+        expected += told * float(shown.sum()) * p * (1 - p)
     return max(1.0, spread / expected) if expected else 1.0

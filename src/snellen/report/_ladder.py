@@ -1,0 +1,68 @@
+"""How well each level of a ladder was read, as a line of bars with the threshold below it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+
+BARS = "_▁▂▃▄▅▆▇█"
+"""No more than a sixteenth right, then eighths."""
+
+
+def ladder(
+    shares: Mapping[str, float],
+    threshold: float | None = None,
+    ci95: tuple[float, float] | None = None,
+) -> list[str]:
+    """Lines of text: the levels, a bar for the share right at each, and the threshold's place.
+
+    `shares` is in the order in which the levels are to stand; a level's number stands in its name
+    (`013 pixels`). The threshold (`┼`) and its interval (`├─┤`) lie between the levels by their
+    numbers; what is beyond them is drawn at the edge. Without a threshold its line is left out, and
+    no levels give no lines.
+
+    >>> for line in ladder({"04 pixels": 0.1, "08 pixels": 0.5, "16 pixels": 1.0}, 6.0, (5.0, 8.0)):
+    ...     print(line)
+       4   8  16
+       ▁   ▄   █
+        ├┼─┤
+    """
+    if not shares:
+        return []
+    numbers = {name: re.sub(r"^0+(?=[0-9])", "", _number(name)) for name in shares}
+    width = 1 + max(3, *(len(number) for number in numbers.values()))
+    lines = [
+        "".join(f"{number:>{width}}" for number in numbers.values()),
+        "".join(f"{BARS[int(share * 8 + 0.5)]:>{width}}" for share in shares.values()),
+    ]
+    if threshold is None:
+        return lines
+    levels = [float(number) for number in numbers.values()]
+    mark = [" "] * (width * len(levels))
+    if ci95 is not None:
+        first, last = sorted(_column(levels, end, width) for end in ci95)
+        mark[first : last + 1] = "─" * (last + 1 - first)
+        mark[first], mark[last] = "├", "┤"
+    mark[_column(levels, threshold, width)] = "┼"
+    return [*lines, "".join(mark).rstrip()]
+
+
+def _number(name: str) -> str:
+    found = re.search("[0-9]+([.][0-9]+)?", name)
+    if found is None:
+        raise ValueError(f"the level {name!r} has no number in its name")
+    return found[0]
+
+
+def _column(levels: list[float], value: float, width: int) -> int:
+    """Where a value stands in a line whose k-th level ends `width` signs after the one before."""
+    sign = 1 if levels[-1] >= levels[0] else -1
+    ordered = [sign * level for level in levels]
+    above = bisect_right(ordered, sign * value)
+    if above in (0, len(levels)):
+        place = 0.0 if above == 0 else len(levels) - 1.0
+    else:
+        low, high = ordered[above - 1], ordered[above]
+        place = above - 1 + (sign * value - low) / (high - low)
+    return width - 1 + round(place * width)
