@@ -104,7 +104,10 @@ def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
     found = report(benchmark(), {"a": "yes", "b": "yes"})
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.5
-    assert "2 rows without a reply are in no mean, as the authors do" in found.notes
+    assert (
+        "2 rows without a reply are in no mean, by this scoring's rule; with them as wrong "
+        "accuracy 0.2500"
+    ) in found.notes
 
 
 def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says_so() -> None:
@@ -113,7 +116,7 @@ def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says
     found = report(made, {"a": "yes", "b": "yes"})
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.25
-    note = "2 rows without a reply scored 0, as the authors do; without them accuracy 0.5000"
+    note = "2 rows without a reply scored 0, by this scoring's rule; without them accuracy 0.5000"
     assert note in found.notes
 
 
@@ -350,7 +353,9 @@ def with_samples(samples: Sequence[Sample], **fields: Any) -> Benchmark:
 def test_chance_is_one_over_the_number_of_choices_and_the_constant_answer_its_share() -> None:
     samples = [asked("a", "A", 4), asked("b", "B", 4), asked("c", "B", 2), asked("d", None, 4)]
 
-    found = report(with_samples(samples), {"a": "A"}).baselines
+    replies = {"a": "A", "b": "A", "c": "A", "d": "A"}
+
+    found = report(with_samples(samples), replies).baselines
 
     assert found is not None
     assert found.chance == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3)
@@ -361,7 +366,10 @@ def test_chance_is_one_over_the_number_of_choices_and_the_constant_answer_its_sh
 def test_open_questions_have_a_constant_answer_and_no_chance() -> None:
     samples = [asked("a", "yes", 0), asked("b", "yes", 0), asked("c", "no", 0)]
 
-    found = report(with_samples(samples), {"a": "yes"}).baselines
+    check = Check(says=lambda sample, answer: answer, wrong=lambda sample: "-", expect={})
+    replies = {"a": "yes", "b": "yes", "c": "yes"}
+
+    found = report(with_samples(samples, check=check), replies).baselines
 
     assert found is not None
     assert found.constant == pytest.approx(2 / 3)
@@ -383,7 +391,7 @@ def test_where_there_is_no_formula_blind_models_are_scored_like_any_other() -> N
         samples, scorings={"official": scoring(metrics={"all": all_right})}, check=check
     )
 
-    found = report(made, {"q0": "B"}).baselines
+    found = report(made, {f"q{i}": "B" for i in range(6)}).baselines
 
     assert found is not None
     assert found.constant == 1.0, "always A gets all six"

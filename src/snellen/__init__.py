@@ -16,6 +16,10 @@ __version__ = "0.1.0"
 __all__ = ["ask", "evaluate", "load_run", "score"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     # The functions are imported when they are first used, so that `import snellen` costs nothing.
     if name in __all__:

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -23,9 +23,9 @@ import msgspec
 from snellen import __version__, catalog, dummies
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, user
-from snellen.datasets import Facts, missing_note
-from snellen.errors import CatalogError, DataError, UsageError
-from snellen.model import Generates, Generation, Model, Reply, Request
+from snellen.datasets import Facts, missing_note, rows_at
+from snellen.errors import CatalogError, DataError, MediaError, UsageError
+from snellen.model import Generates, Generation, Model, Reply, Request, loaded
 from snellen.models._profile import Profile
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
@@ -41,7 +41,7 @@ from snellen.runner import (
     select,
 )
 from snellen.scoring import score_predictions, score_run
-from snellen.store import ReplyRecord, Run, open_run
+from snellen.store import MANIFEST, ReplyRecord, Run, open_run
 
 if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
@@ -50,6 +50,8 @@ T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
 SHOWN_EVERY = 0.25
 """Seconds between two showings of the progress."""
+LOOKED_AT = 3
+"""Questions whose pictures are looked at before a run goes on."""
 SAME_MODEL = ("model", "model_revision", "profile")
 """What two runs must have alike for a reply of one to be one of the other."""
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
@@ -83,7 +85,6 @@ class Plan:
     max_cost: float | None = None
     max_seconds: float | None = None
     reuse: Sequence[Path] = ()
-    synthetic: bool = False
     command: Sequence[str] = ()
     retry: Mapping[str, Any] = field(default_factory=dict)
 
@@ -166,7 +167,6 @@ def evaluate(
         max_tokens=max_tokens,
         temperature=temperature,
         missing=missing,
-        synthetic=place is not None and str(place) == "synthetic",
     )
     finished = run_plan(plan, show)[0]
     if finished.interrupted and finished.stopped == INTERRUPTED:
@@ -196,9 +196,19 @@ def score(
         SnellenError: something that the caller can mend.
     """
     path = Path(replies)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file or folder.")
+    is_run = (path / MANIFEST).exists()
+    if is_run and benchmark is not None:
+        raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")
     if benchmark is None and not path.is_file():
         if data is not None:
             raise UsageError("data is for predictions: name their benchmark too (-b).")
+        if not is_run:
+            raise UsageError(
+                f"{path} is no run folder: it has no {MANIFEST}. If predictions are in it, name "
+                "their benchmark (-b)."
+            )
         return _score_folder(path, scorings, missing)
     from snellen.formats import predictions
 
@@ -238,25 +248,28 @@ def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
 
 
 def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
-    """Replies by id, of a file that has the rows' places instead.
+    """Replies by id, of a file that has the rows' places instead; those to rows that are not there
+    keep the names of their places, to be counted.
 
     Raises:
         DataError: what the file takes for right is not what the data set has in those places.
     """
     found = {}
+    left = dict(said.replies)
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.read(row)
         place = str(row.place)
         target = said.targets.get(place)
-        if target is not None and target not in (sample.target, *sample.references):
+        known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
+        if target is not None and known and target.strip().casefold() not in known:
             raise DataError(
                 f"{said.where}: row {place} has the target {target!r}, but the data set's row "
                 f"{place} has {sample.target!r}: its rows are others, or in another order. Name a "
                 "column of ids (--ids), if it has one."
             )
-        if place in said.replies:
-            found[sample.id] = said.replies[place]
-    return found
+        if place in left:
+            found[sample.id] = left.pop(place)
+    return found | {f"row {place}": reply for place, reply in left.items()}
 
 
 def load_run(path: str | Path) -> Result:
@@ -335,7 +348,9 @@ async def _run_plan(
         try:
             for spec in plan.models:
                 for benchmark in plan.benchmarks:
-                    jobs.append(_prepare(plan, spec, benchmark, limiters, budget, stack))
+                    done = {job.run.path for job in jobs}
+                    job = _prepare(plan, spec, benchmark, limiters, budget, stack, done)
+                    jobs += [job] if job is not None else []
             stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
             with _interrupts(stops, at_once), _shown(progress, show):
                 results = await asyncio.gather(
@@ -381,9 +396,10 @@ def _prepare(
     limiters: dict[str, Limiter],
     budget: Budget,
     stack: ExitStack,
-) -> _Job:
+    done: Collection[Path] = (),
+) -> _Job | None:
     """Everything up to the first request: the data is read and checked, the folder locked, its
-    replies known."""
+    replies known. None where it is one of the runs `done`: one benchmark under two names."""
     profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
     settings = _settings(plan, profile, benchmark)
     facts = benchmark.data.facts()
@@ -391,7 +407,10 @@ def _prepare(
     if opened.timed:
         settings = replace(settings, timeout=None)
     identity = run_identity(benchmark, facts, opened, profile, settings)
+    reuse = _reuse(plan, identity, stack)
     run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
+    if run.path in done:
+        return None
     if was == "new":
         try:
             check(benchmark)
@@ -402,6 +421,8 @@ def _prepare(
     stack.callback(run.close)
     run.put_manifest(_manifest(plan, profile, benchmark, facts, opened, identity, run, was))
     run.load()
+    if was == "continued":
+        _check_pictures(run, benchmark)
     selection = select(
         benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
     )
@@ -423,10 +444,36 @@ def _prepare(
         budget=budget,
         stop=stop,
         progress=progress,
-        reuse=_reuse(plan, identity, stack),
+        reuse=reuse,
     )
     ours = isinstance(spec, str)
     return _Job(benchmark, opened.model, run, asking, stop, progress, ours)
+
+
+def _check_pictures(run: Run, benchmark: Benchmark) -> None:
+    """The pictures of the first few questions must be those that were asked about: rows name files,
+    and these may be others by now, or lie in another folder.
+
+    Raises:
+        DataError: they are not.
+    """
+    asked = {question.place: question for question in run.first_questions(LOOKED_AT)}
+    for row in rows_at(benchmark.data, asked):
+        request = benchmark.request(benchmark.read(row))
+        shown = asked[row.place].media
+        if request is None or asked[row.place].row != row.digest:
+            continue
+        try:
+            media = [part for message in loaded(request).messages for part in message.images]
+        except MediaError:
+            continue  # it will be said where it is asked
+        before = [one.digest for one in shown if one.kind == "image"]
+        if len(before) == len(media) and before != [image.digest for image in media]:
+            raise DataError(
+                f"{benchmark.name}: the pictures of row {row.place} of {benchmark.data.where} are "
+                f"others than those that {run.path} asked about. Choose another folder for its "
+                "runs with --out."
+            )
 
 
 def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
@@ -456,6 +503,8 @@ def _reuse(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse |
         records = (record for record in run.replies() if isinstance(record, ReplyRecord))
         keys = {record.request: record.key for record in records if record.state != "failed"}
         tables.append((run, keys))
+    if not tables and len(plan.models) > 1:
+        return None  # it is for another model of the plan
     if not tables:
         raise UsageError(
             f"--reuse: of another model, revision or profile than {identity['model']}: "
@@ -567,8 +616,6 @@ def _manifest(
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
     notes = [*benchmark.notes, *filter(None, [missing_note(benchmark.data)])]
-    if plan.synthetic:
-        notes.append("the data are the few bundled rows: this is no result")
     return {
         **before,
         "benchmark": benchmark.name,
@@ -577,7 +624,6 @@ def _manifest(
         "data": benchmark.data.where,
         "rows": facts.rows,
         "repeats": max(plan.repeats, before.get("repeats", 1)),
-        "synthetic": plan.synthetic,
         "missing": plan.missing,
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
@@ -686,12 +732,18 @@ class _interrupts:
             self._loop.remove_signal_handler(signal.SIGINT)
 
 
-def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
-    own."""
+def _loop_is_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        return False
+    return True
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
+    own."""
+    if not _loop_is_running():
         return asyncio.run(work)
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -10,6 +10,7 @@ from typing import Literal
 
 from snellen.content import Message
 from snellen.datasets import Row, Table
+from snellen.errors import DataError
 from snellen.metrics import Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
@@ -63,8 +64,8 @@ class Scoring:
     gives None where only the whole set has a score; an unparsed reply is given to it as any other,
     and scores 0 unless the authors' rule says else.
     `missing` is what becomes of a question without a reply in other people's prediction files.
-    `best` is the score of a perfect
-    answer, for the bounds of an incomplete run.
+    `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
+    that an answer may be worth a part of it.
     """
 
     version: int
@@ -76,6 +77,7 @@ class Scoring:
     missing: Missing = "excluded"
     judge: Judge | None = None
     best: float = 1.0
+    partial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +118,8 @@ class Benchmark:
     image, a video), from
     a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
     Samples that mean something only `together` (the passes of one question) are selected so.
-    `options` are what this benchmark was loaded with;
+    `ladders` names the break-downs that are levels of difficulty, with the metric that says where
+    on them reading ends. `options` are what this benchmark was loaded with;
     `notes` are said in every result.
     """
 
@@ -129,6 +132,7 @@ class Benchmark:
     turns: int | None = 1
     ask: Kind = "generate"
     break_down_by: tuple[str, ...] = ()
+    ladders: Mapping[str, str] = field(default_factory=dict)
     cluster_by: Callable[[Sample], str] | None = None
     group_by: Callable[[Sample], str] | None = None
     together: Callable[[Sample], str] | None = None
@@ -143,6 +147,26 @@ class Benchmark:
     def headline(self) -> str:
         """The name of the first scoring."""
         return next(iter(self.scorings))
+
+    def read(self, row: Row) -> Sample:
+        """The sample of a row.
+
+        Raises:
+            DataError: the row lacks what the benchmark needs; names the row and its fields.
+        """
+        try:
+            return self.sample(row.place, row)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            what = (
+                f"no field {error}"
+                if isinstance(error, KeyError)
+                else f"{type(error).__name__}: {error}"
+            )
+            raise DataError(
+                f"{self.name}: row {row.place} of {self.data.where} cannot be read: {what}. It has "
+                f"the fields {', '.join(row)}. Is this the data that `snellen show {self.name}` "
+                "describes?"
+            ) from error
 
     def request(
         self,

@@ -39,6 +39,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
 }
 IN_PROCESS = 32
 """Requests at once to a model that runs here and says nothing else."""
+BUNDLED = "the data are the few bundled rows: this is no result"
 SYNTHETIC = "synthetic"
 """As `data`: the few rows that are bundled with a benchmark."""
 OFFICIAL = "https://api.openai.com/v1"
@@ -101,6 +102,8 @@ def benchmark(
     elif data is not None:
         values["data"] = data
     made: Benchmark = make(**values)
+    if str(data) == SYNTHETIC and values["data"] is not None:
+        made = replace(made, notes=(*made.notes, BUNDLED))
     shown = {key: value for key, value in values.items() if key != "data"}
     defaults = {
         key: parameter.default
@@ -130,7 +133,8 @@ def published_name(manifest: Mapping[str, Any]) -> str:
     for entry in entries():
         if entry.name == name:
             for alias, implied in entry.aliases.items():
-                if alias[0].isupper() and all(options.get(k) == v for k, v in implied.items()):
+                theirs = alias[0].isupper() or alias == implied.get("name")
+                if theirs and all(options.get(k) == v for k, v in implied.items()):
                     return alias
     return str(name)
 

@@ -29,7 +29,7 @@ def table(
     will make."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.read(row)
         reply = Reply(text=say(sample), stop="stop")
         for repeat in range(repeats):
             request = benchmark.request(
@@ -81,7 +81,7 @@ def most_frequent(benchmark: Benchmark) -> Say:
         UsageError: the benchmark's answers are hidden, or its file does not say in which words it
         wants them.
     """
-    samples = (benchmark.sample(row.place, row) for row in benchmark.data)
+    samples = (benchmark.read(row) for row in benchmark.data)
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
     if not common or check is None:

@@ -39,21 +39,26 @@ def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[s
     manifest = run.manifest()
     run.load()
     try:
-        name, (columns, rows) = _table(run, manifest, to, out)
+        notes: list[str] = []
+        name, (columns, rows) = _table(run, manifest, to, out, notes)
         path = out / name if out is not None and out.is_dir() else out or Path(name)
         write = WRITERS.get(path.suffix)
         if write is None:
             raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
-        return path, write(path, columns, rows)
+        return path, notes + write(path, columns, rows)
     finally:
         run.close()
 
 
-def _table(run: Run, manifest: Mapping[str, Any], to: str, out: Path | None) -> tuple[str, Table]:
+def _table(
+    run: Run, manifest: Mapping[str, Any], to: str, out: Path | None, notes: list[str]
+) -> tuple[str, Table]:
     """The file's usual name, and its columns and rows."""
     benchmark = catalog.of_run(manifest)
     model = manifest["model"]
     replies = (one for one in replies_of(run, benchmark) if one.repeat == 0)
+    if (repeats := manifest.get("repeats", 1)) > 1:
+        notes.append(f"only the first of {repeats} repeats is in it")
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, catalog.published_name(manifest), kind)

@@ -67,6 +67,8 @@ class Result:
     def __str__(self) -> str:
         return summary(self)
 
+    __repr__ = __str__
+
 
 def summary(result: Result) -> str:
     """A result in a few plain lines: headline, interval, n, what failed and what could not be

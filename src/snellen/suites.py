@@ -40,7 +40,10 @@ def expanded(names: Sequence[str]) -> list[str]:
     Raises:
         CatalogError: no suite of that name. UsageError: a file that is no suite.
     """
-    return list(dict.fromkeys(one for name in names for one in _benchmarks(name)))
+    found = list(dict.fromkeys(one for name in names for one in _benchmarks(name)))
+    if not found:
+        raise UsageError(f"{', '.join(names)}: no benchmarks in it.")
+    return found
 
 
 def _benchmarks(name: str) -> Iterator[str]:
@@ -51,7 +54,10 @@ def _benchmarks(name: str) -> Iterator[str]:
     if suite in SUITES:
         yield from SUITES[suite].benchmarks
     elif suite.endswith(".toml"):
-        yield from _from_file(Path(suite))
+        for one in _from_file(Path(suite)):
+            if one.startswith(PREFIX):
+                raise UsageError(f"{suite}: {one} is a suite; a suite holds benchmarks only.")
+            yield one
     else:
         close = get_close_matches(suite, SUITES, n=1)
         hint = f" Did you mean {PREFIX}{close[0]}?" if close else ""

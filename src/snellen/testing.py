@@ -140,7 +140,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
 
 def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
     opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
-    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, synthetic=True)
+    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out)
     result = api.run_plan(plan)[0].result
     assert result is not None
     assert result.report.n == benchmark.data.facts().rows, "every sample must end in a state"
@@ -160,9 +160,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = catalog.model("baseline/random")
-    plan = api.Plan(
-        benchmarks=[benchmark], models=[opened], out=out, repeats=repeats, synthetic=True
-    )
+    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
     result = api.run_plan(plan)[0].result
     assert result is not None
     mean = sum(chances) / len(chances)

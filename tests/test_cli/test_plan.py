@@ -135,3 +135,55 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
     assert not any("another run" in note for note in other.json["notes"])
     assert wrong.code == 2
     assert "of another model, revision or profile than baseline/first" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("limit = true", "a plan's limit is no such value: True"),
+        ("limit = 2.9", "'2.9' is not a valid integer"),
+        ("concurrency = 'many'", "neither a number from 1 on nor auto"),
+        (
+            "[[models]]\nname = 'a'\n[[models]]\nname = 'a'",
+            "a stands there twice",
+        ),
+    ],
+)
+def test_values_of_a_plan_are_as_strict_as_flags(
+    snellen: Snellen, tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "plan.toml").write_text(f"benchmarks = 'eyechart'\n{text}")
+
+    wrong = snellen("run", "plan.toml", "-m", "baseline/first")
+
+    assert wrong.code == 2
+    assert message in wrong.err
+
+
+def test_numbers_and_single_names_stand_in_a_plan_as_they_are(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "mine.jsonl", "AAB")
+    (tmp_path / "plan.toml").write_text(
+        'models = "baseline/first"\nbenchmarks = "mine.jsonl"\nconcurrency = 4\nmax_time = 90'
+    )
+
+    assert snellen("run", "plan.toml", "--json").json["n"] == 3
+
+
+def test_one_benchmark_under_two_names_is_asked_once(snellen: Snellen) -> None:
+    done = snellen(
+        "run", "-m", "baseline/first", "-b", "eyechart:n=20", "-b", "eyechart:n=20,seed=0", "--json"
+    )
+
+    assert done.code == 0
+    assert done.json["n"] == 20
+
+
+def test_an_empty_suite_is_an_error(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text("benchmarks = []")
+
+    wrong = snellen("run", "-m", "baseline/first", "-b", "suite:none.toml")
+
+    assert wrong.code == 2
+    assert "no benchmarks in it" in wrong.err

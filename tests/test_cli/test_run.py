@@ -465,3 +465,63 @@ def test_rows_of_parquet_have_their_pictures_in_them(snellen: Snellen, tmp_path:
     assert done.json["replies"] == {"ok": 1}
     assert b64encode(picture) in got[0]
     assert snellen("score", done.json["run"], "--json").json["replies"] == {"ok": 1}
+
+
+def test_a_run_is_not_taken_for_predictions(snellen: Snellen, rows: Path) -> None:
+    run = snellen("run", "-m", "baseline/first", "-b", rows.name, "--json").json["run"]
+
+    wrong = snellen("score", run, "-b", rows.name)
+
+    assert wrong.code == 2
+    assert "is a run, which knows its benchmark" in wrong.err
+
+
+def test_other_pictures_under_the_same_names_are_another_run(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    row = {"id": "1", "image": "a.png", "question": "?", "A": "x", "B": "y", "answer": "A"}
+    for place, side in (("one", 8), ("two", 9)):
+        (tmp_path / place).mkdir()
+        png(tmp_path / place / "a.png", side)
+        (tmp_path / place / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    ask = ("run", "-m", "baseline/first", "--json")
+
+    first = snellen(*ask, "-b", "one/rows.jsonl")
+    again = snellen(*ask, "-b", "one/rows.jsonl")
+    other = snellen(*ask, "-b", "two/rows.jsonl")
+
+    assert (first.code, again.code, other.code) == (0, 0, 2)
+    assert "the pictures of row 0 of two/rows.jsonl are others" in other.err
+
+
+def test_wrong_data_for_predictions_is_told_without_a_traceback(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"id": "1", "wrong": 2}\n')
+    (tmp_path / "said.jsonl").write_text('{"id": "1", "response": "A"}\n')
+
+    wrong = snellen("score", "said.jsonl", "-b", "mathvision", "--data", "bad.jsonl")
+
+    assert wrong.code == 2
+    assert "row 0 of bad.jsonl cannot be read: no field 'level'" in wrong.err
+
+
+def test_doubled_ids_of_the_data_are_an_error_for_predictions_too(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    row = {"id": "a", "question": "?", "A": "x", "B": "y", "answer": "A"}
+    (tmp_path / "dup.jsonl").write_text((json.dumps(row) + "\n") * 2)
+    (tmp_path / "said.jsonl").write_text('{"id": "a", "response": "A"}\n')
+
+    wrong = snellen("score", "said.jsonl", "-b", "dup.jsonl")
+
+    assert wrong.code == 2
+    assert "two rows of dup.jsonl have the id 'a'" in wrong.err
+
+
+def test_rows_slow_to_their_first_are_still_rows(
+    snellen: Snellen, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("snellen.runner._select.CHECK_SECONDS", -1.0)
+
+    assert snellen("run", "-m", "baseline/first", "-b", rows.name, "--json").json["n"] == 3

@@ -15,7 +15,7 @@ RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "no verb 'shwo'; there are demo, run, .* Did you mean 'show'"),
     ("show eyechrat", "no benchmark 'eyechrat'; did you mean eyechart"),
-    ("show eyechart:size=3", "eyechart has no option 'size'; it has seed, n, tasks"),
+    ("show eyechart:sise=3", "eyechart has no option 'sise'; it has seed, n, tasks"),
     ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
     ("list everything", "'everything' is not one of"),
     ("run -b eyechart", "a model \\(-m\\) is missing"),
@@ -64,7 +64,7 @@ WRONG = [
         "eyechart has no scoring 'best'; it has official",
     ),
     ("report .", "no run folder: it has no manifest.json"),
-    ("report absent", "absent is no run folder"),
+    ("report absent", "absent: there is no such file or folder"),
     ("check nothing", "no benchmark 'nothing'"),
 ]
 

@@ -141,13 +141,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,
 """
 
 TERMINAL = """
@@ -162,11 +162,10 @@ mine × openai/m
 note: incomplete: 5 of 205 have no reply
 
 by subject
- subject   official   95 % interval    robust   95 % interval   n   remark
-────────────────────────────────────────────────────────────────────────────────────────────────────
- art        50.00 %                   75.00 %                   4   3 clusters: an interval needs
-                                                                    at least 10
- law              -                                             0   no scores
+ subject   official   95 % interval    robust   n   remark
+──────────────────────────────────────────────────────────────────────────────────────────────
+ art        50.00 %                   75.00 %   4   3 clusters: an interval needs at least 10
+ law              -                             0   no scores
 
 official and robust score 3 replies differently, such as those to 7, 31, 90
  official's rule | robust's rule   n
@@ -334,7 +333,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {14}
+    assert set(columns(text.splitlines())) == {15}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

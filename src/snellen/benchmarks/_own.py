@@ -56,13 +56,14 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "answer": ("answer", "answers", "caption", "captions"),
     "category": ("category",),
     "split": ("split",),
-    **{letter: (letter,) for letter in ascii_uppercase},
+    **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
 }
 BREAK_DOWN = ("category", "split")
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 """How many rows, of how many characters in all, the task is guessed from."""
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 SMALL = 200
 """Cells of columns without a meaning here are kept with the sample up to so many characters."""
 
@@ -113,6 +114,10 @@ def own_data(
     elif without := sum(_cell(row, found, "answer") is None for row in head):
         notes.append(f"{without:,} of the first {len(head):,} rows have no answer: in no mean")
     folder = data or (path if path.is_dir() else path.parent)
+    known = {column for here in found.values() for column in here}
+    if unused := [name for name in _names(head) if name not in known]:
+        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
+        notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
     reader = _Reader(name=path.name, folder=folder, task=chosen, columns=found)
     # Pictures in the rows of a TSV are known by where they lie, and not read with them.
     kit = _is_vlmevalkit(path, head) and found.get("image") == ["image"]
@@ -327,6 +332,8 @@ class _Reader:
         name = cell("id")
         if name is None and "id" in self.columns:
             raise DataError(f"{where} has no {self.columns['id'][0]!r}. Give it one of its own.")
+        if isinstance(name, float) and abs(name) >= 2**53:
+            raise DataError(f"{where} has the id {name!r}, a rounded number. Write ids as text.")
         cells = _list(cell("image"))
         choices = self._choices(cell, where) if self.task == "mcq" else _CHOICES[self.task]
         target, references = self._right(_answers(cell("answer")), choices, where)
@@ -453,7 +460,8 @@ def _is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
         _names(head)
     ):
         return False
-    return any(_in_row(row.get("image") or "") for row in head)
+    cells = (str(row.get("image") or "").lstrip("['\" ") for row in head)
+    return any(len(cell) > 64 and (_in_row(cell) or _BASE64.fullmatch(cell)) for cell in cells)
 
 
 def _small(value: Any) -> bool:

@@ -190,6 +190,7 @@ def eyechart(
                 source="ours",
                 parse=_parse,
                 score=_score,
+                partial=True,
                 metrics={
                     "accuracy": metrics.mean,
                     **{ladder.metric: _end(task, ladder) for task, ladder in ladders.items()},
@@ -197,6 +198,7 @@ def eyechart(
             )
         },
         break_down_by=("task", *ladders),
+        ladders={task: ladder.metric for task, ladder in ladders.items()},
         max_answer_tokens=64,
         check=Check(
             says=lambda _, answer: answer,

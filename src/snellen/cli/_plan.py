@@ -51,23 +51,41 @@ def _named(option: click.Option) -> str:
 
 
 def _as_flags(option: click.Option, value: Any) -> Any:
-    """A field's value as the flag would have it: tables are NAME=VALUE pairs."""
-    if not isinstance(value, Mapping):
+    """A field's value as the flag would have it: tables are NAME=VALUE pairs, one value stands for
+    a list of it.
+
+    Raises:
+        UsageError: it is of another kind than the flag's.
+    """
+    if isinstance(value, Mapping):
+        value = [f"{name}={one}" for name, one in value.items()]
+        return value if option.multiple else ",".join(value)
+    if isinstance(value, bool) is not option.is_flag:
+        kind = "true or false" if option.is_flag else "no such value"
+        raise UsageError(f"a plan's {_named(option)} is {kind}: {value!r}.")
+    if option.is_flag:
         return value
-    pairs = [f"{name}={one}" for name, one in value.items()]
-    return pairs if option.multiple else ",".join(pairs)
+    if option.multiple:
+        return [str(one) for one in (value if isinstance(value, list) else [value])]
+    return str(value)
 
 
 def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
     """The profiles of models that are tables; in the plan their names are left."""
     profiles = {}
     names = []
-    for model in plan.get("models", []):
+    given = plan.get("models", [])
+    for model in given if isinstance(given, list) else [given]:
         if isinstance(model, Mapping):
             fields = dict(model)
             name = fields.pop("name", None)
             if not isinstance(name, str):
                 raise UsageError(f"{path}: a model has no name.")
+            if name in profiles:
+                raise UsageError(
+                    f"{path}: {name} stands there twice. Runs are told apart by the model's name: "
+                    "ask the second in a plan of its own, with another --out."
+                )
             try:
                 profiles[name] = msgspec.convert(fields, Profile)
             except msgspec.ValidationError as error:

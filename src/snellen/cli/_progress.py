@@ -82,7 +82,7 @@ def line(run: Progress) -> str:
     if run.in_flight:
         parts.append(f"{run.in_flight} in flight")
     if run.score is not None:
-        parts.append(f"score {run.score:.3f}")
+        parts.append(f"score {run.score:.3f}{' of the new ones' if run.kept else ''}")
     return "  ".join(parts)
 
 

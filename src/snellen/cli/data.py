@@ -181,7 +181,7 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
 
 def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
     for row in made.data:
-        media = made.sample(row.place, row).media
+        media = made.read(row).media
         images = [one for one in media if isinstance(one, Image)]
         if len(images) < len(media):
             raise DataError(f"row {row.place} of {made.data.where} has a video: only pictures fit.")
@@ -198,7 +198,7 @@ def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
         UsageError: it publishes nothing.
     """
     found: tuple[File, ...] = ()
-    if not Path(spec).is_file():
+    if "columns" not in made.options:  # rows of the user's own publish nothing
         module = importlib.import_module(f"snellen.benchmarks.{made.name.replace('-', '_')}")
         found = getattr(module, "FILES_PUBLISHED", ())
         if make := getattr(module, "published", None):

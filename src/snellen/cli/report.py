@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from snellen import api, report
-from snellen.cli._exit import DONE
+from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
-from snellen.errors import UsageError
-from snellen.result import Result
+from snellen.errors import SnellenError, UsageError
+from snellen.result import Result, plain
 from snellen.store import MANIFEST
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
@@ -36,7 +37,16 @@ PATH = click.Path(path_type=Path)
 def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_json: bool) -> int:
     """Show the stored results of RUN folders, or of all runs in a folder; asks nobody and scores
     nothing."""
-    results = [api.load_run(run) for given in runs for run in _runs(given)]
+    results = []
+    code = DONE
+    for run, named in ((run, run == given) for given in runs for run in _runs(given)):
+        try:
+            results.append(api.load_run(run))
+        except SnellenError as error:
+            if named:
+                raise
+            print(plain(f"left out: {error}"), file=sys.stderr)
+            code = FELL_SHORT
     ending = "" if output is None else output.suffix.removeprefix(".")
     form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
     if output is None and form == "terminal":
@@ -50,11 +60,13 @@ def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_js
             output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
-    return DONE
+    return code
 
 
 def _runs(given: Path) -> Sequence[Path]:
     """The run itself, or those in the folder: benchmark, model and identity lead to each."""
+    if not given.exists():
+        raise UsageError(f"{given}: there is no such file or folder.")
     if not given.is_dir() or (given / MANIFEST).exists():
         return [given]
     levels = ("*", "*/*", "*/*/*")

@@ -138,12 +138,18 @@ def command(
 ) -> int:
     """Ask each MODEL each BENCH's questions, store the replies, score and report.
 
-    PLAN.toml holds the same options by their long names, with underscores; flags win. The same
-    command again asks only what has no reply yet.
+    PLAN.toml holds the same options by their long names, with underscores; flags win, and paths
+    start from the current folder. The same command again asks only what has no reply yet.
     """
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
         raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
+    profiles = click.get_current_context().meta.get(_plan.PROFILES, {})
+    if profile_file and profiles:
+        raise UsageError(
+            "--profile is for all models, and the plan has one of its own for "
+            f"{', '.join(profiles)}."
+        )
     specs = suites.expanded(benchmarks)
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
@@ -163,13 +169,9 @@ def command(
         benchmarks=chosen,
         models=list(dict.fromkeys(models)),
         profile=flagged(read_profile(profile_file) if profile_file else Profile()),
-        profiles={
-            name: flagged(profile)
-            for name, profile in click.get_current_context().meta.get(_plan.PROFILES, {}).items()
-        },
+        profiles={name: flagged(profile) for name, profile in profiles.items()},
         score=not no_score,
         max_seconds=max_time,
-        synthetic=str(data) == catalog.SYNTHETIC,
         command=sys.argv[1:],
         **options,
     )

@@ -45,7 +45,7 @@ def parquet(
 class Parquet:
     """One parquet file, or several that are one set of rows, as a table."""
 
-    seeks = True
+    seeks = False  # a row is found by decoding those of its group before it
 
     def __init__(
         self, path: Path | Found, where: str | None, revision: str | None, split: str | None
@@ -154,7 +154,7 @@ def _opened(path: Path) -> Iterator["ParquetFile"]:
         # Without these two, pyarrow holds whole row groups, or all of them.
         with ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
             yield file
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{path} cannot be read as parquet: {error}. If it was downloaded, fetch it again."
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from snellen.report._ladder import ladder
 from snellen.result import Result, Shown, shown
 from snellen.scoring import Disagreement
 
@@ -48,6 +49,27 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
             values = [text for cell in cells for text in cell[:2]]
             rows.append([label, *values, *cells[0][2:]])
     return rows
+
+
+def ladder_lines(result: Result, tag: str) -> list[str]:
+    """The levels of a ladder with a bar each, and where reading ends; none where the tag is no
+    ladder, or nothing of it was asked."""
+    report = result.report
+    if tag not in report.ladders:
+        return []
+    end = result.scoring().metrics.get(report.ladders[tag])
+    shares = {
+        label: found.value
+        for label, found in result.by(tag).items()
+        if found.value is not None and 0 <= found.value <= 1
+    }
+    ends = (None, None) if end is None else (end.value, end.ci95)
+    lines = ladder(shares, *ends)
+    if lines and end is not None:
+        cells = shown(end)
+        said = " ".join(filter(None, (cells.value, cells.interval, cells.remark)))
+        lines.append(f" {report.ladders[tag]} {said}")
+    return lines
 
 
 def counts(states: Mapping[str, int]) -> str:

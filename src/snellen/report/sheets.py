@@ -10,7 +10,7 @@ from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
-    "low", "high", "bound_low", "bound_high", "reason",
+    "low", "high", "bound_low", "bound_high", "reason", "run",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@")
 
@@ -20,13 +20,16 @@ def csv(results: Sequence[Result]) -> str:
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for report in (result.report for result in results):
+    for result in results:
+        report = result.report
+        run = "" if result.run is None else str(result.run)
         for name, scoring in report.scorings.items():
             for metric, found in scoring.metrics.items():
                 row = (
                     report.benchmark, report.model, name, scoring.version, metric,
                     found.value, found.unit, found.n, found.stderr,
                     *(found.ci95 or (None, None)), *(found.bounds or (None, None)), found.reason,
+                    run,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

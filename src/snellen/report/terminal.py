@@ -46,11 +46,21 @@ def show(result: Result, console: Console) -> None:
         _line(console, f"note: {note}", style="yellow")
     for tag in report.breakdown:
         rows = _rows.breakdown_rows(result, tag)
-        if len(rows) > MOST_CATEGORIES:
+        if lines := _rows.ladder_lines(result, tag):
+            console.print()
+            _line(console, f"by {tag}", style="bold")
+            for line in lines:
+                _line(console, line)
+        elif len(rows) > MOST_CATEGORIES:
             console.print()
             _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
         elif rows:
-            _table(console, f"by {tag}", _rows.breakdown_headings(result, tag), rows)
+            headings = _rows.breakdown_headings(result, tag)
+            if len(report.scorings) > 1:
+                # A terminal has room for one interval, the headline's.
+                others = [2 + 2 * k for k in range(1, len(report.scorings))]
+                headings, rows = _without(headings, others), [_without(r, others) for r in rows]
+            _table(console, f"by {tag}", headings, rows)
     for one in report.disagreements:
         rules = _rows.rules(one)
         if len(rules) > MOST_RULES:
@@ -78,7 +88,7 @@ def _table(
     if headings[-1] == "remark":
         said = dict.fromkeys(row[-1] for row in rows)
         # "6 independent clusters: …" and "8 independent clusters: …" are one remark.
-        alike = dict.fromkeys(re.sub(r"^[0-9,]+ ", "", remark) for remark in said if remark)
+        alike = dict.fromkeys(re.sub(r"^[0-9,]+ ", "too few ", remark) for remark in said if remark)
         if len(said) == 1 or len(alike) < len(said) - 1:
             remarks = list(said) if len(said) == 1 else list(alike)
             headings, rows = headings[:-1], [row[:-1] for row in rows]
@@ -95,6 +105,10 @@ def _table(
     console.print(table)
     for remark in filter(None, remarks):
         _line(console, f" {remark}")
+
+
+def _without(cells: Sequence[str], places: Sequence[int]) -> list[str]:
+    return [cell for place, cell in enumerate(cells) if place not in places]
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -4,7 +4,7 @@ from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
 from snellen.runner._run import Asking, Hooks, Outcome, Reuse, Settings, Stop
-from snellen.runner._select import Selection, check, chosen, sample_of, select
+from snellen.runner._select import Selection, check, chosen, select
 
 __all__ = [
     "Asking",
@@ -19,6 +19,5 @@ __all__ = [
     "Stop",
     "check",
     "chosen",
-    "sample_of",
     "select",
 ]

@@ -33,7 +33,7 @@ from snellen.model import (
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter, Slot
 from snellen.runner._progress import Progress
-from snellen.runner._select import Selection, chosen, sample_of
+from snellen.runner._select import Selection, chosen
 from snellen.sample import Sample
 from snellen.store import (
     FORMAT,
@@ -284,7 +284,7 @@ class Asking:
             if kept == repeats:
                 self.progress.kept += kept
             else:
-                yield row, sample_of(self._benchmark, row)
+                yield row, self._benchmark.read(row)
 
     # -- one group, one sample, one request
 

@@ -11,7 +11,6 @@ from time import monotonic
 from snellen.benchmark import Benchmark
 from snellen.datasets import Row, rows_at
 from snellen.errors import DataError
-from snellen.sample import Sample
 
 CHECKED = 20_000
 CHECK_SECONDS = 0.3
@@ -29,29 +28,6 @@ class Selection:
     total: int
 
 
-def sample_of(benchmark: Benchmark, row: Row) -> Sample:
-    """The sample of a row.
-
-    Raises:
-        DataError: the row lacks what the benchmark needs; names the row and its fields.
-    """
-    try:
-        return benchmark.sample(row.place, row)
-    except DataError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = (
-            f"no field {error}"
-            if isinstance(error, KeyError)
-            else f"{type(error).__name__}: {error}"
-        )
-        raise DataError(
-            f"{benchmark.name}: row {row.place} of {benchmark.data.where} cannot be read: "
-            f"{what}. It has the fields "
-            f"{', '.join(row)}. Is this the data that `snellen show {benchmark.name}` describes?"
-        ) from error
-
-
 def check(benchmark: Benchmark) -> None:
     """Read the rows once, before anything is asked: all, or as many as take no time to speak of.
 
@@ -61,9 +37,9 @@ def check(benchmark: Benchmark) -> None:
     seen: dict[str, int] = {}
     until = monotonic() + CHECK_SECONDS
     for row in islice(benchmark.data, CHECKED):
-        if monotonic() > until:
+        if seen and monotonic() > until:
             break
-        sample = sample_of(benchmark, row)
+        sample = benchmark.read(row)
         before = seen.setdefault(sample.id, row.place)
         if before != row.place:
             raise DataError(
@@ -101,7 +77,7 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
     together = benchmark.together
     found: dict[str, tuple[str, Unit]] = {}
     for row in benchmark.data:
-        sample = sample_of(benchmark, row)
+        sample = benchmark.read(row)
         category = sample.tags.get(tag, "") if tag else ""
         if together is None:
             yield category, [row.place]

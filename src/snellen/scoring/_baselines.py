@@ -68,7 +68,7 @@ def baselines(
     """The baselines of the headline's first metric on a tally's samples; None where nothing is
     known to be right.
 
-    Where the metric is the mean of scores and a question has one right answer, chance is the mean
+    Where the metric is the mean of scores and a choice is right or wrong, chance is the mean
     of 1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
     reply in the words that the prompt asks for, and are scored as any other.
     """
@@ -77,7 +77,8 @@ def baselines(
     metric, function = next(iter(benchmark.scorings[name].metrics.items()))
     if not common or benchmark.ask != "generate":
         return None
-    if function is mean and not tally.has_references:
+    partial = benchmark.scorings[name].partial
+    if function is mean and common.chance is not None and not partial and not tally.has_references:
         return Baselines(chance=common.chance, constant=common.share, answer=common.single)
     check = benchmark.check
     if check is None or tally.n > MOST:

@@ -58,7 +58,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of`
     is the number of (sample, repeat)s that the whole
-    data set has, where fewer were asked.
+    data set has, where fewer were asked. `ladders` are the tags whose categories are levels, with
+    the metric that says where on them reading ends.
     """
 
     format: int
@@ -76,3 +77,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked_of: int | None = None
     tokens: dict[str, int] = {}
     baselines: Baselines | None = None
+    ladders: dict[str, str] = {}

@@ -86,11 +86,18 @@ def score_predictions(
     found = 0
 
     def samples() -> Iterator[Sample]:
-        return (benchmark.sample(row.place, row) for row in benchmark.data)
+        return map(benchmark.read, benchmark.data)
 
     def scored() -> Iterator[Scored]:
         nonlocal found
+        seen: set[str] = set()
         for sample in samples():
+            if sample.id in seen:
+                raise DataError(
+                    f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
+                    f"{sample.id!r}: nobody knows which one a reply is to."
+                )
+            seen.add(sample.id)
             text = replies.get(sample.id)
             if text is None:
                 yield Scored(sample, 0, "absent", None, benchmark.ask)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TRUNCATED_SHARE = 0.02
 """A result with a larger share of cut replies carries a warning."""
+EMPTY_SHARE = 0.02
 EXAMPLES = 5
 REASONS = 3
 LONGEST_REASON = 300
@@ -180,6 +181,8 @@ class Tally:
             said.append(
                 f"{self._refused:,} replies were withheld by the service and count as wrong"
             )
+        if n and (empty := self._states["empty"]) / n > EMPTY_SHARE:
+            said.append(f"{empty:,} of {n:,} replies are empty ({empty / n:.1%}), and scored so")
         if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
             said.append(
                 f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
@@ -206,6 +209,7 @@ class Tally:
             asked_of=of if of > n else None,
             tokens=dict(self._tokens),
             baselines=baselines,
+            ladders=dict(self._benchmark.ladders),
         )
 
     @property
@@ -219,11 +223,14 @@ class Tally:
 
     def right_answers(self) -> Iterator[tuple[int, str | None]]:
         """For each row the number of choices, and the target or the answer that most people gave;
-        None where it is hidden."""
-        for choices, target, references in zip(
-            self._choices, self._targets, self._references, strict=True
-        ):
-            yield choices, common_answer(target, references)
+        None where it is hidden, or the row is in no mean."""
+        column = next(iter(self._columns.values()), None)
+        in_mean: Sequence[Any] = [] if column is None else column.has_score().tolist()
+        every = not any(in_mean)
+        rows = zip(self._choices, self._targets, self._references, strict=True)
+        for place, (choices, target, references) in enumerate(rows):
+            counted = every or in_mean[place]
+            yield choices, common_answer(target, references) if counted else None
 
     def _why_failed(self) -> list[str]:
         """The commonest reasons of failures, each with a question that it befell."""
@@ -399,12 +406,19 @@ class Tally:
         absent: NDArray[np.bool_],
     ) -> None:
         """Put in words what became of questions that a prediction file has no reply to."""
+        import numpy as np
+
         n = int(absent.sum())
-        who = "as --missing says" if self._missing else "as the authors do"
+        authors = "by this scoring's rule" if scoring.source == "ours" else "as the authors do"
+        who = "as --missing says" if self._missing else authors
+        name, metric = next(iter(scoring.metrics.items()))
         if (self._missing or scoring.missing) == "excluded":
             note = f"{n:,} rows without a reply are in no mean, {who}"
+            if everything.score is not None:
+                wrong = replace(everything, score=np.where(absent, 0.0, everything.score))
+                value = metric(wrong.where(in_mean | absent)).value
+                note += "" if value is None else f"; with them as wrong {name} {value:.4f}"
         else:
-            name, metric = next(iter(scoring.metrics.items()))
             without = metric(everything.where(in_mean & ~absent)).value
             rest = (
                 "nothing is left without them"

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -248,6 +249,19 @@ class Run:
         finally:
             for reader in readers:
                 reader.close()
+
+    def first_questions(self, n: int) -> list[Question]:
+        """The first turns among the first `n` rows that were asked, as they lie in the file."""
+        heads = islice(self._question_heads(), n)
+        found = []
+        for head, name, offset in heads:
+            reader = self.folder.reader(name)
+            try:
+                if head.key[1] == head.key[2] == 0:
+                    found.append(_QUESTION.decode(reader.line(offset)))
+            finally:
+                reader.close()
+        return found
 
     def events(self) -> Iterator[EventRecord]:
         """Every event of an online run, in order."""
