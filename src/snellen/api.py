@@ -220,6 +220,7 @@ def score(
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
     answers = _by_place(benchmark, said) if said.row_numbers else said.replies
+    notes += [*benchmark.notes, *_data_notes(benchmark)]
     report, _ = score_predictions(
         benchmark,
         answers,
@@ -615,7 +616,7 @@ def _manifest(
         "system": platform.platform(),
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
-    notes = [*benchmark.notes, *filter(None, [missing_note(benchmark.data)])]
+    notes = [*benchmark.notes, *_data_notes(benchmark)]
     return {
         **before,
         "benchmark": benchmark.name,
@@ -628,6 +629,17 @@ def _manifest(
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }
+
+
+def _data_notes(benchmark: Benchmark) -> list[str]:
+    """What must be said about the rows."""
+    from snellen.datasets import published
+
+    notes = [
+        missing_note(benchmark.data),
+        None if benchmark.files is None else published.mismatch(benchmark.files),
+    ]
+    return [note for note in notes if note is not None]
 
 
 def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from snellen.content import Message
-from snellen.datasets import Row, Table
+from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
 from snellen.metrics import Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
@@ -118,9 +118,9 @@ class Benchmark:
     image, a video), from
     a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
     Samples that mean something only `together` (the passes of one question) are selected so.
-    `ladders` names the break-downs that are levels of difficulty, with the metric that says where
-    on them reading ends. `options` are what this benchmark was loaded with;
-    `notes` are said in every result.
+    `files` is where the rows are read from, if from published files. `ladders` names the
+    break-downs that are levels of difficulty, with the metric that says where on them reading ends.
+    `options` are what this benchmark was loaded with; `notes` are said in every result.
     """
 
     name: str
@@ -140,6 +140,7 @@ class Benchmark:
     stop: tuple[str, ...] = ()
     check: Check | None = None
     submission: Submission | None = None
+    files: Found | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -103,7 +103,7 @@ def benchmark(
         values["data"] = data
     made: Benchmark = make(**values)
     if str(data) == SYNTHETIC and values["data"] is not None:
-        made = replace(made, notes=(*made.notes, BUNDLED))
+        made = replace(made, notes=(*made.notes, BUNDLED), files=None)
     shown = {key: value for key, value in values.items() if key != "data"}
     defaults = {
         key: parameter.default

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import pytest
 
 from snellen import catalog
 from snellen.benchmarks import mathvision
+from snellen.catalog import bundled
 from snellen.cli.data import progress_line
 from snellen.datasets.published import File, Progress
 from snellen.drawing import Canvas
@@ -468,3 +470,21 @@ def test_rows_that_were_unpacked_before_are_not_replaced(snellen: Snellen, tmp_p
 
     assert done.code == 2
     assert (tmp_path / "back/rows.jsonl").read_text() == "mine"
+
+
+def test_a_file_that_is_not_the_published_one_is_named_in_every_result(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    """The bundled rows under the published file's name, whose MD5 they have not."""
+    shutil.copytree(bundled("mmbench") or Path(), tmp_path / "sheets")
+    ask = ("run", "-m", "baseline/first", "-b", "mmbench", "--json")
+
+    first = snellen(*ask, "--data", "sheets")
+    again = snellen(*ask, "--data", "sheets")
+    bundle = snellen(*ask, "--data", "synthetic", "--out", "other")
+
+    for done in (first, again):
+        [note] = [note for note in done.json["notes"] if "is not the published" in note]
+        assert "its MD5 is" in note
+        assert "and the published one is 30c05be8f2f347a50be25aa067248184" in note
+    assert not any("is not the published" in note for note in bundle.json["notes"])

@@ -109,6 +109,7 @@ def mathvision(
             ),
         },
         break_down_by=("level", "subject", "subject_level"),
+        files=found,
         max_answer_tokens=4096,
         check=Check(
             says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",

@@ -107,7 +107,8 @@ def mmbench(
 ) -> Benchmark:
     files = published(lang, split, version)
     spec = f"mmbench:lang={lang},split={split},version={version}"
-    table = vlmevalkit_tsv(find(data, "mmbench", [file.name for file in files], files, spec))
+    found = find(data, "mmbench", [file.name for file in files], files, spec)
+    table = vlmevalkit_tsv(found)
     rows_of = cache(lambda: rotations(table))
     metrics = {"circular": circular("pass"), "vanilla": vanilla("pass"), "vanilla_all": mean}
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
@@ -148,6 +149,7 @@ def mmbench(
             wrong=wrong_answer,
             expect={"official": expect, "vlmevalkit-2024": expect, "robust": expect},
         ),
+        files=found,
         submission=Submission(name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted),
     )
 

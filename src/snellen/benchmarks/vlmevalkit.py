@@ -125,7 +125,8 @@ def vlmevalkit(
     task = TASKS[kind]
     words = OTHER_WORDS.get(name, WORDS[kind])
     files = published(name)
-    table = vlmevalkit_tsv(find(data, "vlmevalkit", [file.name for file in files], files, name))
+    found = find(data, "vlmevalkit", [file.name for file in files], files, name)
+    table = vlmevalkit_tsv(found)
     called = {"default": "generic"}
     return Benchmark(
         name="vlmevalkit",
@@ -141,6 +142,7 @@ def vlmevalkit(
         break_down_by=("category", "l2-category", "split"),
         cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=2048,
+        files=found,
         notes=(f"{name} is scored by rules of ours, not by its authors'",),
         check=Check(
             says=lambda _, answer: answer,

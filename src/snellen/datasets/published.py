@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,7 +33,8 @@ from snellen.datasets._download import (
     in_hub_cache,
     locked,
 )
-from snellen.datasets._find import File, data_folder, folders, looked_up
+from snellen.datasets._find import File, Found, data_folder, folders, home, looked_up
+from snellen.datasets._index import identity as identity_of
 from snellen.errors import DataError
 
 if TYPE_CHECKING:
@@ -50,11 +53,14 @@ __all__ = [
     "in_hub_cache",
     "known",
     "looked_up",
+    "mismatch",
     "only",
     "verify",
 ]
 
 AT_ONCE = 4
+MOST_COMPARED = 500_000_000
+"""Bytes of a file that is compared with what is published before its first question is asked."""
 LIST = "files.json"
 OFTEN = 0.25
 """Seconds between two reports of progress."""
@@ -421,6 +427,42 @@ def _linked(source: Path, path: Path) -> None:
 
 
 # -- verify
+
+
+def mismatch(found: Found) -> str | None:
+    """In a sentence, that the file which rows are read from is not the one that is published under
+    its name; None where it is, where no digest is published, or where it is too large to be read
+    for that (`verify` reads it).
+
+    Raises:
+        DataError: it is not there, or cannot be read.
+    """
+    path = found.path
+    file = next((one for one in found.published if Path(one.name).name == path.name), None)
+    if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
+        return None
+    identity = list(identity_of(path))
+    kept = (
+        home() / "index" / f"{blake2b(str(identity[0]).encode(), digest_size=16).hexdigest()}.json"
+    )
+    try:
+        known = msgspec.json.decode(kept.read_bytes(), type=_Compared)
+    except (OSError, msgspec.DecodeError):
+        known = None
+    if known is None or known.identity != identity:
+        known = _Compared(identity=identity, digests=digests(path, with_md5=file.md5 is not None))
+        with suppress(OSError):  # it is compared again, then
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(msgspec.json.encode(known))
+    why = difference(file, known.digests)
+    return f"{path} is not the published {file.name}: {why}" if why else None
+
+
+class _Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The digests of a file as it was."""
+
+    identity: list[str]
+    digests: Digests
 
 
 State = Literal["ok", "wrong", "missing", "unknown"]
