@@ -441,10 +441,9 @@ def mismatch(found: Found) -> str | None:
     file = next((one for one in found.published if Path(one.name).name == path.name), None)
     if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
         return None
-    identity = list(identity_of(path))
-    kept = (
-        home() / "index" / f"{blake2b(str(identity[0]).encode(), digest_size=16).hexdigest()}.json"
-    )
+    identity = [str(one) for one in identity_of(path)]
+    name = blake2b(identity[0].encode(), digest_size=16).hexdigest()
+    kept = home() / "index" / f"{name}.json"
     try:
         known = msgspec.json.decode(kept.read_bytes(), type=_Compared)
     except (OSError, msgspec.DecodeError):
