@@ -191,8 +191,9 @@ def _crossing(profile: Profile, cut: float, inside: float, outside: float) -> fl
 
     for _ in range(3):
         between = np.linspace(inside, outside, 9)
-        last = int(np.flatnonzero(profile(between) < cut)[0])
-        inside, outside = float(between[max(0, last - 1)]), float(between[last])
+        below = profile(between[1:-1]) < cut
+        first = int(np.append(below, True).argmax())
+        inside, outside = float(between[first]), float(between[first + 1])
     return outside
 
 
