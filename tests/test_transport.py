@@ -181,7 +181,7 @@ async def test_the_head_and_the_end_of_a_reply_are_timed() -> None:
 
 
 async def test_a_packed_reply_is_unpacked() -> None:
-    packed = Answer(200, gzip.compress(b"words"), {"Content-Encoding": "gzip"})
+    packed = Answer(200, gzip.compress(b"words", mtime=0), {"Content-Encoding": "gzip"})
     with serving(packed) as server:
         assert (await post(server.url)).body == b"words"
 
@@ -309,7 +309,7 @@ async def test_a_redirection_is_not_followed_but_shown() -> None:
 
 
 async def test_a_reply_without_end_is_cut_off() -> None:
-    bomb = gzip.compress(bytes(70 << 20), 1)
+    bomb = gzip.compress(bytes(70 << 20), 1, mtime=0)
     with serving(Answer(200, bomb, {"Content-Encoding": "gzip"})) as server:
         error = await error_of(server.url)
 

@@ -194,7 +194,7 @@ def test_a_packed_file_holds_the_pictures_of_its_rows(tmp_path: Path) -> None:
     rows = [["1", picture(1)], ["2", str([picture(1), picture(2)])], ["3", ""]]
     plain = write(tmp_path / "a.tsv", ["index", "image"], rows)
     path = tmp_path / "a.tsv.gz"
-    path.write_bytes(gzip.compress(plain.read_bytes()))
+    path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
 
     read = list(vlmevalkit_tsv(path))
 
@@ -204,7 +204,7 @@ def test_a_packed_file_holds_the_pictures_of_its_rows(tmp_path: Path) -> None:
 
 def test_a_packed_file_whose_rows_name_rows_must_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv.gz"
-    path.write_bytes(gzip.compress(f"index\timage\n1\t{picture(1)}\n2\t1\n".encode()))
+    path.write_bytes(gzip.compress(f"index\timage\n1\t{picture(1)}\n2\t1\n".encode(), mtime=0))
 
     with pytest.raises(DataError, match=r"row 1 of a\.tsv\.gz, image is '1'.* gunzip"):
         list(vlmevalkit_tsv(path))
