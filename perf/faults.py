@@ -1,0 +1,183 @@
+"""What a server's faults do to a run: ours and each installed peer, by the peers' own script.
+
+usage: python perf/faults.py --venvs DIR [--peers ../shared/bench/peers] [--work DIR]
+[--who snellen,vlm-api,lmms-openai-cache,inspect] [--tests e500x3,e429] [--limit 60] [--table FILE]
+
+`run_faults.py` of --peers runs each tool at its defaults against a mock server (N = 200, 100 ms, 32
+at once) that fails two questions, kills it after --limit seconds, and starts it again with the
+tool's own resume and the faults gone. The two are among the questions that the server answers
+right: where nothing is lost, the score is 70 %.
+
+asked again  seconds from each request for the first of the two to the next
+failed       questions that the server never answered in the first run
+counted      how many the tool's report says failed (-: it does not say)
+scored       how many of the failed have a score all the same
+then         the resumed run: requests, those for questions that had been asked (in flight at the
+             kill or not), seconds to the first, the score
+
+At a kill up to 32 requests are in flight; the server counts them a moment later, when it has
+answered some. Each pair of runs is a line of snellen-race/faults.jsonl under --work; --table prints
+the table of such a file: Markdown, a column a tool.
+"""
+
+import argparse
+import json
+import re
+import runpy
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from race import load_run_w1, make_data, mock_server, score, settings
+
+Fields = dict[str, Any]
+TESTS = {
+    "e500x3": "500 three times, then fine",
+    "e429": "429 with Retry-After 2, twice",
+    "malformed1": "malformed JSON once",
+    "close1": "connection closed once",
+    "e500": "500 always",
+    "malformed": "malformed JSON always",
+    "hang": "no answer the first time",
+    "hang5": "the same, told to wait 5 s for an answer",
+    "resume": "SIGKILL when half of 1,000 are answered",
+}
+# lmms-eval takes a limit and never uses it.
+WAIT_5_S = {"snellen": "--timeout first=5", "inspect": "--attempt-timeout 5", "vlm": "--timeout 5"}
+
+
+def recorded_by_us(run_dir: Path) -> Fields:
+    """What our run folder says, in the form that run_faults.py has for the peers."""
+    errors, items = None, {}
+    for file in run_dir.rglob("report.json"):
+        errors = json.loads(file.read_bytes())["replies"].get("failed", 0)
+    for file in run_dir.rglob("scores.jsonl"):
+        rows = map(json.loads, file.read_text().splitlines())
+        items = {row["sample"]: [row["reply"], row.get("score")] for row in rows}
+    return {"n": len(items), "errors": errors, "items": items}
+
+
+def counted(who: str, log: str, recorded: Fields) -> int | None:
+    """How many questions the tool's report says failed; None where it says nothing of it."""
+    if who.startswith("vlm"):
+        said = re.findall(r"^SynMCQ\d+ +\S+% \((\d+)/\d+\)", log, re.MULTILINE)
+        return int(said[-1]) if said else None
+    return recorded.get("errors")
+
+
+def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
+    """The run under faults and the resumed one."""
+    n = 1000 if test == "resume" else 200
+    lines = Path(s.work, "pair.jsonl")
+    lines.unlink(missing_ok=True)
+    seen: list[Fields] = []
+    command, one = w1.command, w1.one
+
+    def watched(who: str, n: int, a: Any, tag: str, **more: Any) -> tuple[Fields, str]:
+        """`one`, and a look at the files before the resumed run writes over them."""
+        m, run_dir = one(who, n, a, tag, **more)
+        log = Path(run_dir, f"log{tag}.txt").read_text(errors="replace")
+        accuracy = score(who, n, s, run_dir) if m["rc"] >= 0 else None
+        seen.append({"log": log, "score": accuracy, "ours": recorded_by_us(Path(run_dir))})
+        return m, run_dir
+
+    w1.one = watched
+    sys.argv = ["run_faults.py", "--data", s.data, "--work", s.work, "--venvs", s.venvs,
+                "--vlmevalkit", s.vlmevalkit, "--lmms-tasks", s.lmms_tasks, "--port", str(s.port),
+                "--peers", who, "--n", str(n), "--tests", test.removesuffix("5"),
+                "--limit", s.limit, "--out", str(lines)]  # fmt: skip
+    if test == "hang5":
+        sys.argv.append(f"--peer-args={WAIT_5_S.get(who.partition('-')[0], '')}")
+    try:
+        runpy.run_path(f"{s.peers}/run_faults.py")
+    finally:
+        w1.command, w1.one = command, one  # it has put its own in their places
+    first, resumed = map(json.loads, lines.read_text().splitlines())
+    recorded = seen[0]["ours"] if who.startswith("snellen") else first["recorded"] or {}
+    place = 0 if who.startswith("inspect") else 1
+    scores = {int(i): found[place] for i, found in recorded.get("items", {}).items()}
+    tries = sorted((int(i), tries) for i, tries in first["fault_log"].items())
+    failed = [i for i, asked in tries if asked[-1][1] != "ok"]
+    return {
+        "test": test,
+        "who": who,
+        "exit": first["rc"],
+        "wall": first["wall"],
+        "answered": first["status"].get("200", 0),
+        "in_flight": first["requests"] - sum(first["status"].values()),
+        "again": [b - a for (a, _), (b, _) in pairwise(tries[0][1])] if tries else [],
+        "failed": len(failed),
+        "counted": counted(who, seen[0]["log"], recorded),
+        "scored": sum(scores.get(i) is not None for i in failed),
+        "status": recorded.get("status"),
+        "recorded": recorded.get("n"),
+        "score": seen[0]["score"],
+        "then": resumed["requests"],
+        "asked_before": resumed["repeated"]["asked_again_of_first_run"],
+        "then_first": resumed["to_first_request_s"],
+        "then_exit": resumed["rc"],
+        "then_score": seen[1]["score"],
+    }
+
+
+def cell(found: Fields) -> str:
+    """A pair of runs in a few words."""
+
+    def percent(value: float | None) -> str:
+        return "no score" if value is None else f"{100 * value:.1f} %"
+
+    if found["test"] == "resume":
+        words = [f"{found['answered']} answered, {found['in_flight']} in flight"]
+    elif found["exit"] < 0:
+        words = [f"not over after {found['wall']:.0f} s"]
+    else:
+        words = [f"exit {found['exit']} after {found['wall']:.0f} s"]
+        if found["status"] == "error":
+            words.append(f"the task ends in an error, {found['recorded']} of 200 recorded")
+    if found["again"]:
+        waits = ", ".join(f"{seconds:.1f}" for seconds in found["again"][:5])
+        words.append(f"asked again after {waits}" + ", ..." * (len(found["again"]) > 5))
+    if found["failed"]:
+        said = "-" if found["counted"] is None or found["exit"] < 0 else found["counted"]
+        words.append(f"{found['failed']} failed, {said} counted, {found['scored']} scored")
+    if found["exit"] >= 0:
+        words.append(percent(found["score"]))
+    then = f"then {found['then']} requests"
+    if found["then"]:
+        then += f", {found['asked_before']} asked before, the first at {found['then_first']:.1f} s"
+    if found["then_exit"]:
+        then += f", exit {found['then_exit']}"
+    return "; ".join([*words, f"{then}, {percent(found['then_score'])}"])
+
+
+def main() -> None:
+    ap = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    ap.add_argument("--who", default="snellen,vlm-api,lmms-openai-cache,inspect")
+    ap.add_argument("--tests", default=",".join(TESTS))
+    ap.add_argument("--limit", default="60", help="seconds until a run is killed")
+    ap.add_argument("--table", help="print the table of this faults.jsonl")
+    s = settings(ap)
+    file = Path(s.table or f"{s.work}/faults.jsonl")
+    if s.table is None:
+        file.unlink(missing_ok=True)
+        make_data(s, [200, 1000])
+        w1 = load_run_w1(s)
+        with mock_server(s), file.open("w", buffering=1) as out:
+            for who in s.who.split(","):
+                if gap := s.gaps.get(who.partition("-")[0]):
+                    print(f"GAP: {who}: {gap}", file=sys.stderr)
+                    continue
+                for test in s.tests.split(","):
+                    out.write(json.dumps(pair(who, test, s, w1)) + "\n")
+    found = {(run["test"], run["who"]): run for run in map(json.loads, file.open())}
+    tools = s.who.split(",")
+    print("| what the server does |", " | ".join(tools), "|\n|", "--- |" * (len(tools) + 1))
+    for test, words in TESTS.items():
+        if any((test, who) in found for who in tools):
+            cells = (cell(found[test, who]) if (test, who) in found else "GAP" for who in tools)
+            print("|", words, "|", " | ".join(cells), "|")
+
+
+if __name__ == "__main__":
+    main()
