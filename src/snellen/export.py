@@ -9,7 +9,7 @@ from typing import Any
 
 from snellen import catalog
 from snellen.errors import UsageError
-from snellen.formats import Answered, csv, jsonl, lmms_eval, tsv, vlmevalkit, xlsx
+from snellen.formats import Answered, jsonl, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
 from snellen.store import Run, safe_name
 
@@ -18,8 +18,8 @@ Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 PLAIN = ("id", "question", "choices", "target", "reply", "state")
 FORMATS = ("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission")
 WRITERS: Mapping[str, Write] = {
-    ".csv": csv.write,
-    ".tsv": lambda path, columns, rows: tsv.write(path, columns, rows, formulas="kept"),
+    ".csv": separated.write,
+    ".tsv": lambda path, columns, rows: separated.write(path, columns, rows, formulas="kept"),
     ".xlsx": xlsx.write,
     ".jsonl": jsonl.write,
 }

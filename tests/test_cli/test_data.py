@@ -488,3 +488,21 @@ def test_a_file_that_is_not_the_published_one_is_named_in_every_result(
         assert "its MD5 is" in note
         assert "and the published one is 30c05be8f2f347a50be25aa067248184" in note
     assert not any("is not the published" in note for note in bundle.json["notes"])
+
+
+def test_a_picture_that_lies_there_already_is_not_taken_for_a_packed_one(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    snellen("data", "pack", mine(tmp_path), "--to", "out.jsonl")
+    snellen("data", "pack", "--unpack", "out.jsonl", "--to", "once")
+    inside = sorted(path for path in (tmp_path / "once/images").rglob("*") if path.is_file())[0]
+    other = tmp_path / "back" / inside.relative_to(tmp_path / "once")
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"another picture")
+
+    done = snellen("data", "pack", "--unpack", "out.jsonl", "--to", "back")
+
+    assert done.code == 2
+    assert "is there already, another picture" in done.err
+    assert other.read_bytes() == b"another picture"
+    assert not (tmp_path / "back/rows.jsonl").exists()

@@ -25,28 +25,16 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
-from snellen.answers.choice import option_letter
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmark import Benchmark, Check
+from snellen.benchmarks._tasks import ASK, CHOICES, EXPECT, TARGET, WRONG, Task, scorings, yes_no
 from snellen.content import Image, Message, Slice, user
 from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
-from snellen.metrics import Columns, Metric, mean
-from snellen.model import Reply
 from snellen.prompts import lettered
 from snellen.sample import Sample
-from snellen.stats import Estimate
 
-Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
-
-ASK: Mapping[Task, str] = {
-    "mcq": "Answer with the option's letter from the given choices directly.",
-    "vqa": "Answer the question using a single word or phrase.",
-    "yesno": "Answer with yes or no.",
-    "count": "Answer with one number.",
-    "caption": "Describe the image in one sentence.",
-}
 FIELDS: Mapping[str, Sequence[str]] = {
     "id": ("id", "index"),
     "image": ("image", "images", "image_path"),
@@ -158,10 +146,10 @@ def _benchmark(
         data=data,
         sample=sample,
         prompt=lambda s, _: prompt(task, s),
-        scorings=_scorings(task),
+        scorings=scorings(task),
         break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
         cluster_by=lambda s: str(s.data.get("image", s.id)),
-        check=Check(says=lambda _, answer: answer, wrong=_WRONG[task], expect=_EXPECT[task]),
+        check=Check(says=lambda _, answer: answer, wrong=WRONG[task], expect=EXPECT[task]),
         options={"task": task, "columns": {field: [*here] for field, here in columns.items()}},
     )
 
@@ -277,7 +265,7 @@ def _guess(head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]
     seen = f"of the first {len(head):,} rows"
     if not answers:
         return Guess(task="vqa", why=f"a question, and no answers in any {seen}")
-    if all(_yes_no(answer) for answer in answers):
+    if all(yes_no(answer) for answer in answers):
         return Guess(task="yesno", why=f"all answers {seen} are yes or no")
     if all(re.fullmatch(r"\d{1,15}", answer) for answer in answers):
         return Guess(task="count", why=f"all answers {seen} are whole numbers")
@@ -335,7 +323,7 @@ class _Reader:
         if isinstance(name, float) and abs(name) >= 2**53:
             raise DataError(f"{where} has the id {name!r}, a rounded number. Write ids as text.")
         cells = _list(cell("image"))
-        choices = self._choices(cell, where) if self.task == "mcq" else _CHOICES[self.task]
+        choices = self._choices(cell, where) if self.task == "mcq" else CHOICES[self.task]
         target, references = self._right(_answers(cell("answer")), choices, where)
         data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
         if cells:
@@ -405,7 +393,7 @@ class _Reader:
             )
         if self.task == "mcq":
             return _letter(answers[0], choices, where), ()
-        read = _TARGET[self.task](answers[0])
+        read = TARGET[self.task](answers[0])
         if read is None:
             raise DataError(
                 f"{where} has the answer {answers[0]!r}, which is none for {self.task}. "
@@ -492,172 +480,3 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
         f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
         f"({listed}). Write it as a letter."
     )
-
-
-# -- replies to answers
-
-_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_LEADING = re.compile(r"\W*(yes|no)\b\W*(?:(?:and|or|but)\b\W*)?(?:(yes|no)\b)?", re.IGNORECASE)
-# fmt: off
-_UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-          "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-          "nineteen"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-# fmt: on
-_NUMBER = re.compile(
-    r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3})+|-?\d{1,15})(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
-    rf"|\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<after>{'|'.join(_UNITS[1:10])}))?"
-    rf"|(?P<unit>{'|'.join(_UNITS)}))\b",
-    re.IGNORECASE,
-)
-_SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
-_SAID = re.compile(r"\banswer\s{0,5}(?:is|:)[\s:*]{0,5}([^\n]{1,200})", re.IGNORECASE)
-_WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
-_SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
-
-
-def _parse_letter(reply: Reply, sample: Sample) -> Reading:
-    found = option_letter(reply.text, sample.choices)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
-
-
-def _parse_yes_no(reply: Reply, _: Sample) -> Reading:
-    leading = _LEADING.match(reply.text)
-    if leading:
-        words = {word.lower() for word in leading.groups() if word}
-    else:
-        words = {word.lower() for word in _YES_NO.findall(reply.text)}
-    if len(words) == 1:
-        return Reading(answer=words.pop(), rule="leading" if leading else "only one of the two")
-    rule = "both yes and no" if words else "neither yes nor no"
-    return Reading(answer=None, rule=rule, candidates=tuple(sorted(words)))
-
-
-def _parse_count(reply: Reply, _: Sample) -> Reading:
-    numbers = _numbers(reply.text)
-    if numbers is None:
-        return Reading(answer=None, rule="a number in words over 99")
-    if len(numbers) == 1:
-        return Reading(answer=numbers[0], rule="only number")
-    rule = "several numbers" if numbers else "no number"
-    return Reading(answer=None, rule=rule, candidates=tuple(numbers[:10]))
-
-
-def _parse_whole(reply: Reply, _: Sample) -> Reading:
-    text = _normal(reply.text)
-    return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
-
-
-def _parse_said(reply: Reply, sample: Sample) -> Reading:
-    said = _SAID.findall(reply.text)
-    if not said:
-        return _parse_whole(reply, sample)
-    text = _normal(re.split(r"[.!](?:\s|$)", said[-1])[0])
-    return Reading(answer=text or None, rule="the answer is")
-
-
-def _yes_no(answer: str) -> str | None:
-    return answer.lower() if answer.lower() in ("yes", "no") else None
-
-
-def _count(answer: str) -> str | None:
-    numbers = _numbers(answer) or []
-    return numbers[0] if len(numbers) == 1 else None
-
-
-def _numbers(text: str) -> list[str] | None:
-    """The different numbers in a text, written alike ("3" for "three"); None: words say more."""
-    if _SCALE.search(text):
-        return None
-    found: dict[str, None] = {}
-    for match in _NUMBER.finditer(text):
-        if digits := match["digits"]:
-            fraction = (match["rest"] or "").rstrip("0").rstrip(".")
-            found[f"{int(digits.replace(',', ''))}{fraction}"] = None
-        elif unit := match["unit"]:
-            found[str(_UNITS.index(unit.lower()))] = None
-        else:
-            after = (match["after"] or "zero").lower()
-            found[str(20 + 10 * _TENS.index(match["tens"].lower()) + _UNITS.index(after))] = None
-    return list(found)
-
-
-def _normal(text: str) -> str:
-    """Lower case, no punctuation, no articles, number words up to ten as digits.
-
-    A text that is nothing but these stays as it is: "A" may be an answer.
-    """
-    text = re.sub(r"['\u2019`]|(?<=\d),(?=\d{3})", "", text.lower())
-    words = (_SAME.get(word, word) for word in _WORD.findall(text))
-    return " ".join(filter(None, words)) or text.strip()
-
-
-# -- answers to scores
-
-
-def _is_target(reading: Reading, sample: Sample) -> float:
-    return float(reading.answer is not None and reading.answer == sample.target)
-
-
-def _agreement(reading: Reading, sample: Sample) -> float:
-    """One answer or two: equal to any; three and more: how many it equals, by three, at most 1."""
-    right = sample.references or ((sample.target,) if sample.target is not None else ())
-    equal = sum(_normal(answer) == reading.answer for answer in right)
-    return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
-
-
-def _no_score(columns: Columns) -> Estimate:
-    return Estimate(value=None, n=columns.n, reason="captions have no score yet; replies are kept")
-
-
-def _scorings(task: Task) -> Mapping[str, Scoring]:
-    def scoring(
-        parse: Callable[[Reply, Sample], Reading],
-        score: Callable[[Reading, Sample], float | None] = _is_target,
-        metrics: Mapping[str, Metric] | None = None,
-    ) -> Scoring:
-        return Scoring(
-            version=1,
-            source="ours",
-            parse=parse,
-            score=score,
-            metrics=metrics or {"accuracy": mean},
-        )
-
-    if task == "vqa":
-        return {
-            "default": scoring(_parse_whole, _agreement),
-            "robust": scoring(_parse_said, _agreement),
-        }
-    if task == "caption":
-        return {"default": scoring(_parse_whole, lambda *_: None, {"score": _no_score})}
-    parse = {"mcq": _parse_letter, "yesno": _parse_yes_no, "count": _parse_count}[task]
-    return {"default": scoring(parse)}
-
-
-_CHOICES: Mapping[Task, tuple[str, ...]] = {
-    "vqa": (),
-    "yesno": ("yes", "no"),
-    "count": (),
-    "caption": (),
-}
-_TARGET: Mapping[Task, Callable[[str], str | None]] = {
-    "yesno": _yes_no,
-    "count": _count,
-    "vqa": str,
-}
-_WRONG: Mapping[Task, Callable[[Sample], str]] = {
-    "mcq": lambda sample: "B" if sample.target == "A" else "A",
-    "vqa": lambda sample: "nothing of the kind",
-    "yesno": lambda sample: "no" if sample.target == "yes" else "yes",
-    "count": lambda sample: str(int(float(sample.target or 0)) + 1),
-    "caption": lambda sample: "nothing of the kind",
-}
-_PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-_EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
-    "mcq": {"default": _PERFECT},
-    "vqa": {"default": _PERFECT, "robust": _PERFECT},
-    "yesno": {"default": _PERFECT},
-    "count": {"default": _PERFECT},
-    "caption": {},
-}

@@ -33,8 +33,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.answers.choice import option_letter
 from snellen.benchmark import Benchmark, Check, Reading, Scoring, Submission
+from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import user
 from snellen.datasets import Row, Table, find, vlmevalkit_tsv
 from snellen.datasets.published import File
@@ -123,7 +123,7 @@ def mmbench(
                 version=1,
                 source=SOURCE,
                 parse=official_answer,
-                score=score,
+                score=is_target,
                 metrics=metrics,
                 missing="wrong",
             ),
@@ -131,12 +131,12 @@ def mmbench(
                 version=1,
                 source=f"{OLDER}:eval/vlmeval/utils/matching_util.py#L6-L66",
                 parse=answer_of_2024,
-                score=score,
+                score=is_target,
                 metrics=metrics,
                 missing="wrong",
             ),
             "robust": Scoring(
-                version=1, source="ours", parse=robust_answer, score=score, metrics=metrics
+                version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
             ),
         },
         break_down_by=("category", "l2-category", "L1", "split", "pass"),
@@ -308,18 +308,6 @@ def choice_named(text: str, choices: Mapping[str, str]) -> Reading:
 
 def by_letter(sample: Sample) -> Mapping[str, str]:
     return dict(zip(ascii_uppercase, sample.choices, strict=False))
-
-
-def score(reading: Reading, sample: Sample) -> float:
-    return float(reading.answer == sample.target)
-
-
-# -- scoring, robust
-
-
-def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    found = option_letter(reply.text, sample.choices)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
 
 
 # -- check

@@ -31,8 +31,8 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.answers.choice import option_letter
 from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Found, Row, find
 from snellen.datasets.published import File
@@ -89,7 +89,7 @@ def scienceqa(
             version=1,
             source=f"{LLAVA}:llava/eval/eval_science_qa.py#L28-L77",
             parse=llava_answer,
-            score=score,
+            score=is_target,
             metrics=metrics,
             missing="wrong",
         ),
@@ -97,7 +97,7 @@ def scienceqa(
             version=1,
             source=SOURCE,
             parse=official_answer,
-            score=score,
+            score=is_target,
             metrics=metrics,
             missing="wrong",
         ),
@@ -105,11 +105,11 @@ def scienceqa(
             version=1,
             source=f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/scienceqa.py#L10-L28",
             parse=mmpretrain_answer,
-            score=score,
+            score=is_target,
             metrics=metrics,
         ),
         "robust": Scoring(
-            version=1, source="ours", parse=robust_answer, score=score, metrics=metrics
+            version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
         ),
     }
     headline = "llava" if prompt == "llava" else "official"
@@ -238,11 +238,6 @@ def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
     return drawn(sample)
 
 
-def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    found = option_letter(reply.text, sample.choices)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
-
-
 def drawn(sample: Sample) -> Reading:
     """A choice's letter, drawn with the question's id as the seed."""
     return Reading(answer=Random(sample.id).choice(letters(sample)), rule="drawn", guessed=True)
@@ -250,10 +245,6 @@ def drawn(sample: Sample) -> Reading:
 
 def letters(sample: Sample) -> str:
     return ascii_uppercase[: len(sample.choices)]
-
-
-def score(reading: Reading, sample: Sample) -> float:
-    return float(reading.answer == sample.target)
 
 
 # -- check

@@ -23,7 +23,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.benchmark import Benchmark, Check
-from snellen.benchmarks._own import _EXPECT, _WRONG, ASK, Task, _scorings, _yes_no
+from snellen.benchmarks._tasks import ASK, EXPECT, WRONG, Task, scorings, yes_no
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
 from snellen.content import Message, Part, user
 from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
@@ -138,7 +138,7 @@ def vlmevalkit(
             if prompt == "short"
             else kit_message(sample, words, interleaved=name in INTERLEAVED)
         ),
-        scorings={called.get(key, key): scoring for key, scoring in _scorings(task).items()},
+        scorings={called.get(key, key): scoring for key, scoring in scorings(task).items()},
         break_down_by=("category", "l2-category", "split"),
         cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=2048,
@@ -146,8 +146,8 @@ def vlmevalkit(
         notes=(f"{name} is scored by rules of ours, not by its authors'",),
         check=Check(
             says=lambda _, answer: answer,
-            wrong=_WRONG[task],
-            expect={called.get(key, key): values for key, values in _EXPECT[task].items()},
+            wrong=WRONG[task],
+            expect={called.get(key, key): values for key, values in EXPECT[task].items()},
         ),
     )
 
@@ -211,7 +211,7 @@ def right(
     if kind == "VQA":
         several = texts(cell)
         return (None, several) if several else (cell, ())
-    meant = _yes_no(cell) if kind == "Y/N" else cell
+    meant = yes_no(cell) if kind == "Y/N" else cell
     letters = [letter for letter, choice in zip(ascii_uppercase, choices, strict=False) if choice]
     if meant is None or (kind == "MCQ" and meant not in letters):
         allowed = "Yes or No" if kind == "Y/N" else ", ".join(letters)

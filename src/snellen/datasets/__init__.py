@@ -3,6 +3,7 @@
 from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
 from snellen.datasets._parquet import parquet
+from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
 from snellen.datasets._table import Drawn, Facts, Filtered, Row, Seekable, Table, rows_at
@@ -23,6 +24,7 @@ __all__ = [
     "jsonl",
     "missing_note",
     "parquet",
+    "placed",
     "read_as_missing",
     "rows_at",
     "rows_of",

@@ -23,10 +23,11 @@ import pybase64
 
 from snellen.content import Image
 from snellen.datasets._archive import inside_folder
+from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
 from snellen.datasets._table import Row
 from snellen.datasets._vlmevalkit import vlmevalkit_tsv
-from snellen.errors import DataError, UsageError
+from snellen.errors import UsageError
 from snellen.media import images as media
 
 PICTURES = ("image", "images", "image_path")
@@ -264,6 +265,9 @@ def _put(picture: _Picture, place: int, put: dict[str, bytes], folder: Path, fil
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(picture.data)
+    elif target.read_bytes() != picture.data:
+        # It lay there before: to keep it would show other pictures than were packed.
+        raise UsageError(f"{target} is there already, another picture: name an empty folder.")
     return str(inside)
 
 
@@ -272,12 +276,6 @@ def _new(path: Path) -> Iterator[Path]:
     """A file to write, which gets its name when it is whole."""
     if path.exists():
         raise UsageError(f"{path} is there already: take it away, or name another place.")
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with placed(path) as part:
         yield part
-        os.replace(part, path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        part.unlink(missing_ok=True)

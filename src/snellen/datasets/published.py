@@ -35,6 +35,7 @@ from snellen.datasets._download import (
 )
 from snellen.datasets._find import File, Found, data_folder, folders, home, looked_up
 from snellen.datasets._index import identity as identity_of
+from snellen.datasets._placed import placed
 from snellen.errors import DataError
 
 if TYPE_CHECKING:
@@ -107,13 +108,9 @@ def known(folder: Path) -> dict[str, Known]:
 
 
 def _write_down(folder: Path, entries: Mapping[str, Known]) -> None:
-    path = folder / f"{LIST}.part"
     listed = _Listed(files=[entries[name] for name in sorted(entries)])
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1))
-        os.replace(path, folder / LIST)
-    except OSError as error:
-        raise DataError(f"{folder / LIST} cannot be written: {error.strerror}.") from error
+    with placed(folder / LIST) as part:
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1))
 
 
 # -- archives in parts

@@ -3,10 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from snellen.errors import DataError
 
@@ -72,20 +69,3 @@ def whole(text: str, where: str) -> str:
             f"{where} has half a character at {error.start}: no file can hold it."
         ) from error
     return text
-
-
-@contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """A name to write under; the file takes its own when it is whole, and else is gone.
-
-    Raises:
-        DataError: it cannot be written there.
-    """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        part.unlink(missing_ok=True)

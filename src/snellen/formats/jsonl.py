@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from snellen.datasets import placed
 from snellen.errors import DataError
-from snellen.formats._cells import placed, whole
+from snellen.formats._cells import whole
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

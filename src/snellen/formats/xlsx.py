@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from snellen.datasets import placed
 from snellen.errors import DataError, UsageError
-from snellen.formats._cells import EXACT, LONGEST, cell, placed
+from snellen.formats._cells import EXACT, LONGEST, cell
 
 MOST_ROWS = 1_048_575  # under the header
 NOT_XML = re.compile("[\ufffe\uffff]")

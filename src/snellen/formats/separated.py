@@ -1,25 +1,38 @@
-"""Writes rows as separated text, every cell in quotes."""
+"""Comma- and tab-separated files, out."""
 
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.formats._cells import cell, harmless, placed
+from snellen.datasets import placed
+from snellen.formats._cells import cell, harmless
 
-Formulas = Literal["harmless", "kept"]
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def write_separated(
+def write(
     path: Path,
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
-    delimiter: str,
-    formulas: Formulas,
+    *,
+    formulas: Literal["harmless", "kept"] = "harmless",
 ) -> list[str]:
+    """Write rows under a header, in UTF-8, every cell in quotes, separated as the name's end says
+    (.csv, .tsv); gives what a reader must know.
+
+    `formulas="kept"` is for a file that a program reads: cells stay as they are. Otherwise text
+    that a spreadsheet program would run gets an apostrophe before it, and a note counts such cells.
+
+    Raises:
+        DataError: a cell is no finite number or has half a character, or the file cannot be
+        written.
+    """
     changed = 0
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        out = csv.writer(
+            file, delimiter=DELIMITERS[path.suffix], quoting=csv.QUOTE_ALL, lineterminator="\n"
+        )
         out.writerow(columns)
         for number, row in enumerate(rows):
             cells = []
