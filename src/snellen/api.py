@@ -420,10 +420,10 @@ def _prepare(
             raise
     stack.enter_context(run.folder.lock())
     stack.callback(run.close)
-    run.put_manifest(_manifest(plan, profile, benchmark, facts, opened, identity, run, was))
-    run.load()
     if was == "continued":
         _check_pictures(run, benchmark)
+    run.put_manifest(_manifest(plan, profile, benchmark, facts, opened, identity, run, was))
+    run.load()
     selection = select(
         benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
     )

@@ -492,6 +492,8 @@ def test_other_pictures_under_the_same_names_are_another_run(
 
     assert (first.code, again.code, other.code) == (0, 0, 2)
     assert "the pictures of row 0 of two/rows.jsonl are others" in other.err
+    manifest = json.loads((Path(first.json["run"]) / "manifest.json").read_bytes())
+    assert len(manifest["sessions"]) == 2, "what was refused has left no trace"
 
 
 def test_wrong_data_for_predictions_is_told_without_a_traceback(
