@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +42,8 @@ def parquet(
 
 
 class Parquet:
-    """One parquet file, or several that are one set of rows, as a table."""
-
-    seeks = False  # a row is found by decoding those of its group before it
+    """One parquet file, or several that are one set of rows, as a table. Not one to seek in: a row
+    is found by decoding all of its group before it."""
 
     def __init__(
         self, path: Path | Found, where: str | None, revision: str | None, split: str | None
@@ -85,24 +83,6 @@ class Parquet:
         if rows == 0:
             raise empty(path_of(self._source))
         return Facts(rows=rows, digest=common.hexdigest())
-
-    def at(self, place: int) -> Row:
-        """One row; of the others, those before it in its row group are read.
-
-        Raises:
-            DataError: the file cannot be read.
-            IndexError: there is no such row.
-        """
-        before = 0
-        for path in self._files():
-            with _opened(path) as file:
-                for group in range(file.num_row_groups):
-                    rows = file.metadata.row_group(group).num_rows
-                    if before <= place < before + rows:
-                        fields = next(islice(_rows(file, [group]), place - before, None))
-                        return _row(fields, place, fields_digest(fields), path)
-                    before += rows
-        raise IndexError(f"there is no row {place} in {self.where}")
 
     def _known(self, path: Path) -> Index | None:
         """The file's index, if this table has it already and it is of the file as it is now."""
