@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,15 @@ def test_a_sheet_and_one_with_pictures_are_kept_apart(tmp_path: Path, cache: Pat
     assert len(kept(cache)) == 2
     assert isinstance(next(rows_at(tsv(path), [5]))["image"], str)
     assert isinstance(next(rows_at(vlmevalkit_tsv(path), [5]))["image"], tuple)
+
+
+def test_long_and_short_rows_have_the_digests_of_their_own_bytes(tmp_path: Path) -> None:
+    cells = ["y" * (30_000 if n % 7 < 2 else 3) + str(n) for n in range(1_500)]
+    path = tmp_path / "t.tsv"
+    path.write_text("id\ttext\n" + "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)))
+    index = tsv(path).index()
+    rows = [f"{n}\t{cell}".encode() for n, cell in enumerate(cells)]
+    assert list(index.digests()) == [
+        blake2b(b"id\ttext" + row, digest_size=16).digest() for row in rows
+    ]
+    assert [entry.length for entry in index] == list(map(len, rows))

@@ -1,6 +1,8 @@
 """Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,11 @@ LONG_ROW = 4_096
 """Bytes of a row from which on finding its cells takes less time than copying them."""
 HEAD = 100
 """Bytes of a cell that are looked at in a long row."""
+THREADS = 2
+"""Rows are hashed in threads while the next are looked for: where pictures lie in them, hashing is
+most of the work."""
+HASHED_AT_ONCE = 1 << 20, 256
+"""Bytes, and rows."""
 WORDS = {b",": "comma", b"\t": "tab"}
 DELIMITERS = (
     (";", "semicolon", "Save it with commas between its cells (.csv) or with tabs (.tsv)."),
@@ -95,7 +102,7 @@ class Record(NamedTuple):
 
     def where(self, path: Path) -> str:
         """The row in words."""
-        row = "the header" if self.place is None else f"row {self.place}"
+        row = "the header" if self.place is None else f"row {self.place + 1}"
         return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
 
@@ -138,7 +145,22 @@ class Sheet(FileTable):
         """The rows' entries; `picture` finds a picture, given the beginnings of a row's cells."""
         records = self._records(path)
         names = learnt.names = self._names(next(records), path)
-        header = blake2b("\t".join(names).encode(), digest_size=16)
+        blocks = self._blocks(records, names, learnt, picture, path)
+        return _hashed(blocks, "\t".join(names).encode())
+
+    def _blocks(
+        self,
+        records: Iterator[Record],
+        names: list[str],
+        learnt: Learnt,
+        picture: Callable[[Record, list[bytes], int], Place],
+        path: Path,
+    ) -> Iterator[list[Fields]]:
+        """Entries with the row's bytes in the place of its digest, so many as are hashed at
+        once."""
+        most_bytes, most_rows = HASHED_AT_ONCE
+        block = []
+        held = 0
         for place, record in enumerate(records):
             if record.spans is None and len(record.raw) > LONG_ROW:
                 record = record._replace(spans=unquoted(record.raw, self.DELIMITER))
@@ -148,10 +170,14 @@ class Sheet(FileTable):
                 if len(cell) <= LONGEST and cell in MISSING:
                     words = learnt.missing.setdefault(names[column], {})
                     words[cell.decode()] = words.get(cell.decode(), 0) + 1
-            digest = header.copy()
-            digest.update(record.raw)
             at, skip = picture(record, cells, place)
-            yield record.offset, len(record.raw), at, skip, digest.digest()
+            block.append((record.offset, len(record.raw), at, skip, record.raw))
+            held += len(record.raw)
+            if held >= most_bytes or len(block) == most_rows:
+                yield block
+                block = []
+                held = 0
+        yield block
 
     def _heads(self, record: Record) -> list[bytes]:
         """The beginnings of a row's cells; whole cells where these do not lie in `spans`."""
@@ -252,6 +278,28 @@ class Tsv(Sheet):
 class Csv(Sheet):
     KIND = "csv"
     DELIMITER = b","
+
+
+def _hashed(blocks: Iterator[list[Fields]], header: bytes) -> Iterator[Fields]:
+    """The entries of all blocks, each with the digest of the header and the row."""
+    common = blake2b(header, digest_size=16)
+
+    def hashed(block: list[Fields]) -> list[Fields]:
+        found = []
+        for offset, length, at, skip, raw in block:
+            digest = common.copy()
+            digest.update(raw)
+            found.append((offset, length, at, skip, digest.digest()))
+        return found
+
+    waiting: deque[Future[list[Fields]]] = deque()
+    with ThreadPoolExecutor(THREADS) as threads:
+        for block in blocks:
+            waiting.append(threads.submit(hashed, block))
+            if len(waiting) > THREADS:
+                yield from waiting.popleft().result()
+        for last in waiting:
+            yield from last.result()
 
 
 def _text(raw: bytes, at: int, record: Record, path: Path) -> str:
