@@ -21,7 +21,7 @@ import msgspec
 from snellen.benchmark import Benchmark
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Model
-from snellen.models._profile import Profile
+from snellen.models._profile import ImageLimits, Profile
 
 FOLDER = Path(__file__).parent / "benchmarks"
 ROWS = FOLDER / "rows"
@@ -287,6 +287,21 @@ def model(spec: str, profile: Profile | None = None) -> Opened:
         CatalogError: no model of that name. UsageError: it cannot be opened so.
     """
     profile = profile or Profile()
+    opened = _open(spec, profile)
+    # A run's replies are found by the requests as they were before a picture was made smaller.
+    return opened if spec.startswith("recorded/") else within_limits(opened, profile)
+
+
+def within_limits(opened: Opened, profile: Profile) -> Opened:
+    """A model that is asked with pictures within the profile's limits."""
+    if profile.images == ImageLimits():
+        return opened
+    from snellen.models.limited import limited
+
+    return replace(opened, model=limited(opened.model, profile.images))
+
+
+def _open(spec: str, profile: Profile) -> Opened:
     kind, slash, name = spec.partition("/")
     if spec.startswith("python:"):
         kind, name = "python", spec.removeprefix("python:")

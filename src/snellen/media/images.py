@@ -2,7 +2,7 @@
 
 A model gets the file's own bytes: JPEG (CMYK and progressive ones too), PNG (16-bit too), WebP and
 GIF go as they are. Only what servers do not take is encoded anew, as lossless PNG: BMP, TIFF, and
-the first frame of an animated GIF, WebP or PNG.
+the first frame of an animated GIF, WebP or PNG. `smaller` is for models that have limits.
 
 Checking does not decode: size and completeness are read from the file's structure, so damage in the
 middle of the compressed data shows only where somebody decodes it.
@@ -11,18 +11,19 @@ middle of the compressed data shows only where somebody decodes it.
 from __future__ import annotations
 
 import binascii
+import math
 import os
 import re
 import struct
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pybase64
 
@@ -101,6 +102,48 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         width=shape.width,
         height=shape.height,
     )
+
+
+def smaller(
+    image: Image,
+    *,
+    max_side: int | None = None,
+    max_pixels: int | None = None,
+    max_bytes: int | None = None,
+) -> Image:
+    """The image as `load` gives it where it is within the limits, else a smaller one.
+
+    `max_side` limits the longer side and `max_pixels` width times height, `max_bytes` the file. A
+    smaller one is scaled (Lanczos) with its aspect kept and its EXIF orientation applied, and saved
+    in its own format: JPEG of quality 95 in full colour resolution, PNG, lossless WebP; others as
+    PNG. Its metadata but the colour profile are left.
+
+    Raises:
+        MediaError: as `load`; the compressed data are damaged; no size fits into `max_bytes`.
+    """
+    image = load(image)
+    assert isinstance(image.source, bytes) and image.width and image.height
+    fits = _within((image.width, image.height), max_side, max_pixels) == (image.width, image.height)
+    if fits and (max_bytes is None or len(image.source) <= max_bytes):
+        return image
+    kind = SAVED.get(image.mime or "", SAVED["image/png"])
+
+    def fitted(picture: PIL.Image.Image) -> bytes | None:
+        upright = _scalable(picture)
+        size = _within(upright.size, max_side, max_pixels)
+        while True:
+            data = _scaled(upright, size, kind)
+            if max_bytes is None or len(data) <= max_bytes:
+                return data
+            longest = int(max(size) * min(STEP, math.sqrt(max_bytes / len(data))))
+            if not longest:
+                return None
+            size = _within(upright.size, longest, max_pixels)
+
+    data = _decoded(image, image.source, MAX_PIXELS, fitted)
+    if data is None:
+        raise MediaError(f"{_name(image)} has more than max_bytes ({max_bytes}) at every size.")
+    return load(replace(image, source=data, digest=None))
 
 
 def pixels(image: Image, *, max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
@@ -400,3 +443,48 @@ def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:
         white = pillow.new("RGBA", upright.size, "white")
         upright = pillow.alpha_composite(white, upright.convert("RGBA"))
     return np.array(upright.convert("RGB"))
+
+
+# -- making smaller
+
+# How each type is saved, as close to the pixels as it can be.
+SAVED: dict[str, dict[str, Any]] = {
+    "image/jpeg": {"format": "JPEG", "quality": 95, "subsampling": "4:4:4"},
+    "image/png": {"format": "PNG"},
+    "image/webp": {"format": "WEBP", "lossless": True},
+}
+STEP = 0.9
+"""The most that is left of a side where a file has too many bytes."""
+
+
+def _within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
+    """The largest size of that aspect within the limits; no side is less than one pixel."""
+    short, long = sorted(size)
+    new_short, new_long = short, long
+    if max_side is not None and new_long > max_side:
+        new_short, new_long = max(1, round(short * max_side / long)), max_side
+    if max_pixels is not None and new_short * new_long > max_pixels:
+        new_short = max(1, math.isqrt(max_pixels * short // long))
+        new_long = min(max_pixels // new_short, round(new_short * long / short))
+    return (new_short, new_long) if size[0] < size[1] else (new_long, new_short)
+
+
+def _scalable(picture: PIL.Image.Image) -> PIL.Image.Image:
+    """The upright picture with samples that can be mixed, which those of a palette cannot."""
+    from PIL import ImageOps
+
+    upright = ImageOps.exif_transpose(picture)
+    if upright.mode.startswith("I;16"):
+        return upright  # 16 bits, which converting would cut to 8
+    if upright.has_transparency_data:
+        return upright if upright.mode in ("LA", "RGBA") else upright.convert("RGBA")
+    return upright.convert({"1": "L", "P": "RGB"}.get(upright.mode, upright.mode))
+
+
+def _scaled(picture: PIL.Image.Image, size: tuple[int, int], kind: Mapping[str, Any]) -> bytes:
+    from PIL import Image as pillow
+
+    out = BytesIO()
+    scaled = picture if size == picture.size else picture.resize(size, pillow.Resampling.LANCZOS)
+    scaled.save(out, icc_profile=picture.info.get("icc_profile"), **kind)
+    return out.getvalue()

@@ -4,7 +4,7 @@ costs."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -26,12 +26,34 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     output: float
 
 
+Limit = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class ImageLimits(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The largest pictures that a model takes: pixels of the longer side, width times height, and
+    bytes of the file, beyond which a picture is made smaller; and pictures in a request, beyond
+    which the question fails."""
+
+    max_side: Limit | None = None
+    max_pixels: Limit | None = None
+    max_bytes: Limit | None = None
+    max_images: Limit | None = None
+
+    @property
+    def of_one(self) -> dict[str, int]:
+        """The limits that are set of a single picture."""
+        said: dict[str, int] = msgspec.to_builtins(self)
+        return {name: limit for name, limit in said.items() if name != "max_images"}
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A model's profile, from a TOML file or from flags.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
-    need room. `extra` is sent to the server as it is.
+    need room. `extra` is sent to the server as it is. `images` are limits of the pictures.
     """
 
     base_url: str | None = None
@@ -45,11 +67,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     prices: Prices | None = None
     concurrency: int | None = None
     timeout: Timeouts = Timeouts()
+    images: ImageLimits = ImageLimits()
 
     def changes_answers(self) -> dict[str, object]:
         """The fields that are part of a run's identity, those that are set."""
-        fields = ("token_floor", "extra")
-        return {name: value for name in fields if (value := getattr(self, name)) not in (None, {})}
+        fields = {
+            "token_floor": self.token_floor,
+            "extra": self.extra,
+            "images": self.images.of_one,
+        }
+        return {name: value for name, value in fields.items() if value not in (None, {})}
 
 
 def read_profile(path: Path) -> Profile:

@@ -1,0 +1,19 @@
+"""Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same
+functions."""
+
+from snellen.api._evaluate import ask, evaluate
+from snellen.api._plan import Finished, Plan
+from snellen.api._run import run_plan
+from snellen.api._running import run_async
+from snellen.api._score import load_run, score
+
+__all__ = [
+    "Finished",
+    "Plan",
+    "ask",
+    "evaluate",
+    "load_run",
+    "run_async",
+    "run_plan",
+    "score",
+]

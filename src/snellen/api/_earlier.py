@@ -1,0 +1,85 @@
+"""What a run goes on from: its own earlier questions, and other runs' replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from snellen.api._plan import Plan
+from snellen.benchmark import Benchmark
+from snellen.datasets import rows_at
+from snellen.errors import DataError, MediaError, UsageError
+from snellen.model import Reply, loaded
+from snellen.runner import Reuse
+from snellen.store import ReplyRecord, Run
+
+LOOKED_AT = 3
+"""Questions whose pictures are looked at before a run goes on."""
+SAME_MODEL = ("model", "model_revision", "profile")
+"""What two runs must have alike for a reply of one to be one of the other."""
+
+
+def check_pictures(run: Run, benchmark: Benchmark) -> None:
+    """The pictures of the first few questions must be those that were asked about: rows name files,
+    and these may be others by now, or lie in another folder.
+
+    Raises:
+        DataError: they are not.
+    """
+    asked = {question.place: question for question in run.first_questions(LOOKED_AT)}
+    for row in rows_at(benchmark.data, asked):
+        request = benchmark.request(benchmark.read(row))
+        shown = asked[row.place].media
+        if request is None or asked[row.place].row != row.digest:
+            continue
+        try:
+            media = [part for message in loaded(request).messages for part in message.images]
+        except MediaError:
+            continue  # it will be said where it is asked
+        before = [one.digest for one in shown if one.kind == "image"]
+        if len(before) == len(media) and before != [image.digest for image in media]:
+            raise DataError(
+                f"{benchmark.name}: the pictures of row {row.place + 1} of {benchmark.data.where} "
+                f"are others than those that {run.path} asked about. Choose another folder for its "
+                "runs with --out."
+            )
+
+
+def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse | None:
+    """The replies of the runs to reuse that are this model's.
+
+    Raises:
+        UsageError: none of them is.
+    """
+    if not plan.reuse:
+        return None
+    tables = []
+    others = []
+    for path in plan.reuse:
+        run = Run(path)
+        other = run.manifest()["identity"]
+        if any(identity[field] != other.get(field) for field in SAME_MODEL):
+            others.append(f"{path} ({other.get('model')})")
+            continue
+        run.load()
+        stack.callback(run.close)
+        records = (record for record in run.replies() if isinstance(record, ReplyRecord))
+        keys = {record.request: record.key for record in records if record.state != "failed"}
+        tables.append((run, keys))
+    if not tables and len(plan.models) > 1:
+        return None  # it is for another model of the plan
+    if not tables:
+        raise UsageError(
+            f"--reuse: of another model, revision or profile than {identity['model']}: "
+            f"{', '.join(others)}."
+        )
+
+    def reply(digest: str) -> tuple[str, Reply] | None:
+        for run, keys in tables:
+            record = run.final(keys[digest]) if digest in keys else None
+            if record is not None and record.request == digest and record.state != "failed":
+                return str(run.path), record.as_reply()
+        return None
+
+    return reply

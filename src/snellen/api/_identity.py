@@ -1,0 +1,131 @@
+"""Which run it is (its identity), and what else its manifest says of it."""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snellen import __version__, catalog
+from snellen.api._plan import Plan
+from snellen.benchmark import Benchmark
+from snellen.datasets import Facts, missing_note
+from snellen.models._profile import Profile
+from snellen.runner import Settings
+from snellen.store import Run
+
+RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
+
+
+def run_identity(
+    benchmark: Benchmark,
+    facts: Facts,
+    opened: catalog.Opened,
+    profile: Profile,
+    settings: Settings,
+) -> dict[str, Any]:
+    """What decides which run this is: everything that can change a reply."""
+    generation = settings.generation
+    return {
+        "benchmark": benchmark.name,
+        "asks": benchmark.asks,
+        "options": {name: _plain(value) for name, value in benchmark.options.items()},
+        "media": {"images": "smaller beyond limits" if profile.images.of_one else "original"},
+        "data": {"digest": facts.digest, "revision": benchmark.data.revision},
+        "model": opened.name,
+        "model_revision": opened.revision,
+        "profile": profile.changes_answers(),
+        "generation": {
+            "max_tokens": generation.max_tokens,
+            "temperature": None
+            if generation.temperature is None
+            else float(generation.temperature),
+            "top_p": generation.top_p,
+            "seed": settings.seed,
+        },
+    }
+
+
+def manifest_of(
+    plan: Plan,
+    profile: Profile,
+    benchmark: Benchmark,
+    facts: Facts,
+    opened: catalog.Opened,
+    identity: Mapping[str, Any],
+    run: Run,
+    was: str,
+) -> dict[str, Any]:
+    """The identity, and whatever else is needed to repeat the run. No keys: they are never in a
+    profile."""
+    before = run.manifest() if was == "continued" else {}
+    session = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": [_without_secrets(word) for word in plan.command],
+        "server": _without_secrets(opened.server),
+        "profile": _told(profile),
+        "limit": plan.limit,
+        "sample": plan.sample,
+        "concurrency": plan.concurrency or opened.concurrency or "auto",
+        "snellen": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
+    }
+    notes = [*benchmark.notes, *data_notes(benchmark)]
+    if limits := profile.images.of_one:
+        said = ", ".join(f"{name} = {limit:,}" for name, limit in limits.items())
+        notes.append(f"pictures beyond {said} were made smaller for the model")
+    return {
+        **before,
+        "benchmark": benchmark.name,
+        "model": opened.name,
+        "identity": identity,
+        "data": benchmark.data.where,
+        "rows": facts.rows,
+        "repeats": max(plan.repeats, before.get("repeats", 1)),
+        "missing": plan.missing,
+        "notes": notes,
+        "sessions": [*before.get("sessions", []), session],
+    }
+
+
+def data_notes(benchmark: Benchmark) -> list[str]:
+    """What must be said about the rows."""
+    from snellen.datasets import published
+
+    notes = [
+        missing_note(benchmark.data),
+        None if benchmark.files is None else published.mismatch(benchmark.files),
+    ]
+    return [note for note in notes if note is not None]
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+def _told(profile: Profile) -> dict[str, Any]:
+    """A profile as it is stored: what was set, addresses without secrets."""
+    told: dict[str, Any] = msgspec.to_builtins(profile)
+    if profile.base_url is not None:
+        told["base_url"] = _without_secrets(profile.base_url)
+    return {name: value for name, value in told.items() if value not in (None, {})}
+
+
+def _without_secrets(text: str) -> str:
+    """A word of a command with what may be secret in its addresses taken out: user, password,
+    query.
+
+    >>> _without_secrets("--base-url=https://me:secret@host/v1?key=secret")
+    '--base-url=https://host/v1'
+    """
+    if "://" not in text:
+        return text
+    return re.sub(r"[?#]\S*", "", re.sub(r"//[^/\s]*@", "//", text))

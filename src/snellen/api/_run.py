@@ -1,0 +1,212 @@
+"""Runs a plan: prepares benchmarks × models, asks them all at once, scores what came."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+from snellen import catalog, dummies
+from snellen.api._earlier import check_pictures, reuse_of
+from snellen.api._identity import manifest_of, run_identity
+from snellen.api._plan import Finished, Plan
+from snellen.api._running import Show, close_model, interrupts, run_async, shown
+from snellen.benchmark import Benchmark
+from snellen.errors import DataError, UsageError
+from snellen.model import Generation, Model
+from snellen.models._profile import Profile
+from snellen.report.words import write_markdown
+from snellen.result import Result
+from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
+from snellen.scoring import score_run
+from snellen.store import Run, open_run
+
+
+def run_plan(
+    plan: Plan, show: Show | None = None, at_once: Callable[[], NoReturn] | None = None
+) -> list[Finished]:
+    """Run all benchmarks × models; those on one server share its limit, different servers are asked
+    at once.
+
+    Ctrl-C stops the runs cleanly; a second one calls `at_once` (None: raises KeyboardInterrupt).
+
+    Raises:
+        SnellenError: something that the caller can mend; runs under way have kept what they had.
+    """
+    for spec in plan.models:
+        name = spec if isinstance(spec, str) else spec.name
+        if plan.max_cost is not None and plan.profile_of(name).prices is None:
+            raise UsageError(
+                f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
+                "(--profile)."
+            )
+    return run_async(_run_plan(plan, show, at_once))
+
+
+async def _run_plan(
+    plan: Plan, show: Show | None, at_once: Callable[[], NoReturn] | None
+) -> list[Finished]:
+    limiters: dict[str, Limiter] = {}
+    budget = Budget(
+        max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
+    )
+    jobs: list[_Job] = []
+    finished = []
+    with ExitStack() as stack:
+        try:
+            for spec in plan.models:
+                for benchmark in plan.benchmarks:
+                    done = {job.run.path for job in jobs}
+                    job = _prepare(plan, spec, benchmark, limiters, budget, stack, done)
+                    jobs += [job] if job is not None else []
+            stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
+            with interrupts(stops, at_once), shown(progress, show):
+                results = await asyncio.gather(
+                    *(job.asking.ask_all() for job in jobs), return_exceptions=True
+                )
+            crashes = [result for result in results if isinstance(result, BaseException)]
+            for job, outcome in zip(jobs, results, strict=True):
+                if isinstance(outcome, BaseException):
+                    continue
+                finished.append(
+                    Finished(
+                        run=job.run.path,
+                        progress=job.progress,
+                        result=_scored(job, plan, outcome.stopped) if plan.score else None,
+                        stopped=outcome.stopped,
+                        interrupted=outcome.interrupted,
+                    )
+                )
+            if crashes:
+                raise crashes[0]
+        finally:
+            # A model that the caller opened stays the caller's.
+            for model in {id(job.model): job.model for job in jobs if job.ours}.values():
+                await close_model(model)
+    return finished
+
+
+@dataclass(frozen=True)
+class _Job:
+    benchmark: Benchmark
+    model: Model
+    run: Run
+    asking: Asking
+    stop: Stop
+    progress: Progress
+    ours: bool
+
+
+def _prepare(
+    plan: Plan,
+    spec: str | catalog.Opened,
+    benchmark: Benchmark,
+    limiters: dict[str, Limiter],
+    budget: Budget,
+    stack: ExitStack,
+    done: Collection[Path] = (),
+) -> _Job | None:
+    """Everything up to the first request: the data is read and checked, the folder locked, its
+    replies known. None where it is one of the runs `done`: one benchmark under two names."""
+    profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
+    settings = _settings(plan, profile, benchmark)
+    facts = benchmark.data.facts()
+    opened = _open(profile, spec, benchmark, settings)
+    if opened.timed:
+        settings = replace(settings, timeout=None)
+    identity = run_identity(benchmark, facts, opened, profile, settings)
+    reuse = reuse_of(plan, identity, stack)
+    run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
+    if run.path in done:
+        return None
+    if was == "new":
+        try:
+            check(benchmark)
+        except DataError:
+            run.path.rmdir()
+            raise
+    stack.enter_context(run.folder.lock())
+    stack.callback(run.close)
+    if was == "continued":
+        check_pictures(run, benchmark)
+    run.put_manifest(manifest_of(plan, profile, benchmark, facts, opened, identity, run, was))
+    run.load()
+    selection = select(
+        benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
+    )
+    progress = Progress(
+        name=f"{benchmark.name} × {opened.name}",
+        total=selection.rows * plan.repeats,
+        notes=_differs(nearest),
+    )
+    stop = Stop()
+    if opened.server not in limiters:
+        limiters[opened.server] = Limiter(plan.concurrency or opened.concurrency)
+    asking = Asking(
+        benchmark,
+        opened.model,
+        run,
+        selection,
+        settings,
+        limiter=limiters[opened.server],
+        budget=budget,
+        stop=stop,
+        progress=progress,
+        reuse=reuse,
+    )
+    ours = isinstance(spec, str)
+    return _Job(benchmark, opened.model, run, asking, stop, progress, ours)
+
+
+def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
+    if not nearest:
+        return ()
+    return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
+
+
+def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
+    most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
+    if profile.token_floor is not None:
+        most = max(most, profile.token_floor)
+    temperature = profile.temperature if plan.temperature is None else plan.temperature
+    prices = profile.prices
+    return Settings(
+        generation=Generation(
+            max_tokens=most, temperature=temperature, top_p=profile.top_p, extra=profile.extra
+        ),
+        seed=plan.seed,
+        repeats=plan.repeats,
+        timeout=profile.timeout.total,
+        prices=None if prices is None else (prices.input, prices.output),
+        **plan.retry,
+    )
+
+
+def _open(
+    profile: Profile, spec: str | catalog.Opened, benchmark: Benchmark, settings: Settings
+) -> catalog.Opened:
+    if not isinstance(spec, str):
+        return catalog.within_limits(spec, profile)
+    if spec != "baseline/most-frequent":
+        return catalog.model(spec, profile)
+    from snellen.models.recorded import Recorded
+
+    replies = dummies.table(
+        benchmark,
+        dummies.most_frequent(benchmark),
+        generation=settings.generation,
+        seed=settings.seed,
+        repeats=settings.repeats,
+    )
+    return catalog.Opened(
+        model=Recorded(spec, replies), name=spec, server=f"{spec} {benchmark.name}", concurrency=32
+    )
+
+
+def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
+    result = Result(score_run(job.run, job.benchmark, missing=plan.missing), job.run.path, stopped)
+    write_markdown(result)
+    return result

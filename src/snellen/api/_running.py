@@ -1,0 +1,94 @@
+"""Running to the end: the event loop, the progress that is shown meanwhile, Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn, TypeVar
+
+from snellen.model import Model
+from snellen.runner import Progress, Stop
+
+T = TypeVar("T")
+Show = Callable[[Sequence[Progress]], None]
+SHOWN_EVERY = 0.25
+"""Seconds between two showings of the progress."""
+INTERRUPTED = "interrupted"
+
+
+async def close_model(model: Model) -> None:
+    close = getattr(model, "close", None)
+    if close is not None:
+        await close()
+
+
+class shown:
+    """Calls `show` a few times a second, and once at the end."""
+
+    def __init__(self, progress: Sequence[Progress], show: Show | None) -> None:
+        self._progress = progress
+        self._show = show
+
+    def __enter__(self) -> None:
+        self._task = asyncio.create_task(self._loop()) if self._show else None
+
+    async def _loop(self) -> None:
+        while self._show:
+            self._show(self._progress)
+            await asyncio.sleep(SHOWN_EVERY)
+
+    def __exit__(self, *_: object) -> None:
+        if self._task and self._show:
+            self._task.cancel()
+            self._show(self._progress)
+
+
+class interrupts:
+    """Ctrl-C stops the runs cleanly; a second one stops them at once."""
+
+    def __init__(
+        self, stops: Sequence[Stop], at_once: Callable[[], NoReturn] | None = None
+    ) -> None:
+        self._stops = stops
+        self._at_once = at_once
+
+    def __enter__(self) -> None:
+        self._on = threading.current_thread() is threading.main_thread()
+        if self._on:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_signal_handler(signal.SIGINT, self._stop)
+
+    def _stop(self) -> None:
+        self._loop.remove_signal_handler(signal.SIGINT)
+        if at_once := self._at_once:
+            signal.signal(signal.SIGINT, lambda *_: at_once())
+        print(
+            "stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr
+        )
+        for stop in self._stops:
+            stop.set(INTERRUPTED, interrupted=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._on:
+            self._loop.remove_signal_handler(signal.SIGINT)
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
+    own."""
+    if not _loop_is_running():
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,0 +1,134 @@
+"""Scoring what is there: a run folder, or anybody's predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snellen import catalog
+from snellen.api._identity import data_notes
+from snellen.benchmark import Benchmark, Missing
+from snellen.errors import CatalogError, DataError, UsageError
+from snellen.report.words import write_markdown
+from snellen.result import Result, load_report
+from snellen.scoring import score_predictions, score_run
+from snellen.store import MANIFEST, Run
+
+if TYPE_CHECKING:
+    from snellen.formats.predictions import Predictions
+
+
+def score(
+    replies: str | Path,
+    benchmark: str | Benchmark | None = None,
+    *,
+    data: str | Path | None = None,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+    ids: str | None = None,
+    replies_in: str | None = None,
+    only: str | None = None,
+) -> Result:
+    """Score a run folder again, or anybody's predictions of a benchmark: a file or a folder.
+
+    `ids` and `replies_in` name the columns of a file, where they are not the usual ones; `only`
+    takes the files of a folder that match it. Without a `benchmark` it is what the name of a file
+    of VLMEvalKit's or lmms-eval's says.
+
+    Raises:
+        SnellenError: something that the caller can mend.
+    """
+    path = Path(replies)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file or folder.")
+    is_run = (path / MANIFEST).exists()
+    if is_run and benchmark is not None:
+        raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")
+    if benchmark is None and not path.is_file():
+        if data is not None:
+            raise UsageError("data is for predictions: name their benchmark too (-b).")
+        if not is_run:
+            raise UsageError(
+                f"{path} is no run folder: it has no {MANIFEST}. If predictions are in it, name "
+                "their benchmark (-b)."
+            )
+        return _score_folder(path, scorings, missing)
+    from snellen.formats import predictions
+
+    said = predictions.read(path, ids=ids, replies=replies_in, only=only)
+    model, notes = path.name, [*said.notes]
+    if benchmark is None:
+        model, benchmark = _named_by(path, said.named)
+        notes.append(f"taken for replies of {model} to {benchmark}, by the file's name")
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+    answers = _by_place(benchmark, said) if said.row_numbers else said.replies
+    notes += [*benchmark.notes, *data_notes(benchmark)]
+    report, _ = score_predictions(
+        benchmark,
+        answers,
+        where=said.where,
+        model=model,
+        notes=notes,
+        scorings=scorings,
+        missing=missing,
+    )
+    return Result(report)
+
+
+def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing | None) -> Result:
+    run = Run(path)
+    manifest = run.manifest()
+    benchmark = catalog.of_run(manifest)
+    with run.folder.lock():
+        run.load()
+        result = Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
+        if scorings is None:
+            write_markdown(result)
+        return result
+
+
+def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The model and the benchmark in a file's name.
+
+    Raises:
+        UsageError: no benchmark is called so.
+    """
+    for model, name in named:
+        try:
+            catalog.benchmark(name)
+        except CatalogError:
+            continue
+        return model, name
+    raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+
+
+def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
+    """Replies by id, of a file that has the rows' places instead; those to rows that are not there
+    keep the names of their places, to be counted.
+
+    Raises:
+        DataError: what the file takes for right is not what the data set has in those places.
+    """
+    found = {}
+    left = dict(said.replies)
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        place = str(row.place)
+        target = said.targets.get(place)
+        known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
+        if target is not None and known and target.strip().casefold() not in known:
+            raise DataError(
+                f"{said.where}: doc_id {place} has the target {target!r}, but the data set's "
+                f"row {row.place + 1} has {sample.target!r}: its rows are others, or in another "
+                "order. Name a column of ids (--ids), if it has one."
+            )
+        if place in left:
+            found[sample.id] = left.pop(place)
+    return found | {f"doc_id {place}": reply for place, reply in left.items()}
+
+
+def load_run(path: str | Path) -> Result:
+    """The stored result of a run folder."""
+    return load_report(Path(path))

@@ -1,0 +1,186 @@
+"""Pictures made smaller for a model's limits; Pillow reads what comes out."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snellen.content import Image
+from snellen.errors import MediaError
+from snellen.media.images import _within, smaller
+
+
+def picture(mode: str = "RGB", size: tuple[int, int] = (400, 300)) -> PIL.Image.Image:
+    """Red on the left half, blue on the right."""
+    drawn = PIL.Image.new("RGB", size, (255, 0, 0))
+    drawn.paste((0, 0, 255), (size[0] // 2, 0, *size))
+    return drawn.convert(mode)
+
+
+def noise(size: tuple[int, int]) -> PIL.Image.Image:
+    drawn = np.random.default_rng(1).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    return PIL.Image.fromarray(drawn)
+
+
+def encoded(kind: str, drawn: PIL.Image.Image, **options: Any) -> bytes:
+    out = BytesIO()
+    drawn.save(out, kind, **options)
+    return out.getvalue()
+
+
+def shrunk(data: bytes, **limits: int) -> PIL.Image.Image:
+    made = smaller(Image(data), **limits).source
+    assert isinstance(made, bytes)
+    return PIL.Image.open(BytesIO(made))
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
+def test_a_picture_within_its_limits_keeps_its_bytes(kind: str) -> None:
+    data = encoded(kind, picture())
+
+    made = smaller(Image(data), max_side=400, max_pixels=120_000, max_bytes=len(data))
+
+    assert made.source == data
+
+
+@pytest.mark.parametrize(
+    ("limits", "size"),
+    [
+        ({"max_side": 399}, (399, 299)),
+        ({"max_side": 200}, (200, 150)),
+        ({"max_pixels": 30_000}, (200, 150)),
+        ({"max_side": 200, "max_pixels": 7_500}, (100, 75)),
+        ({"max_side": 100, "max_pixels": 30_000}, (100, 75)),
+    ],
+)
+def test_one_beyond_is_scaled_with_its_aspect(
+    limits: dict[str, int], size: tuple[int, int]
+) -> None:
+    made = smaller(Image(encoded("PNG", picture())), **limits)
+
+    assert (made.width, made.height) == size
+
+
+@given(
+    st.tuples(st.integers(1, 20_000), st.integers(1, 20_000)),
+    st.none() | st.integers(1, 20_000),
+    st.none() | st.integers(1, 10**8),
+)
+def test_no_size_is_beyond_the_limits(
+    size: tuple[int, int], max_side: int | None, max_pixels: int | None
+) -> None:
+    width, height = _within(size, max_side, max_pixels)
+
+    assert min(width, height) >= 1
+    assert width <= size[0] and height <= size[1]
+    assert max_side is None or max(width, height) <= max_side
+    assert max_pixels is None or width * height <= max_pixels
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "saved_as", "saved_mode"),
+    [
+        ("JPEG", "RGB", "JPEG", "RGB"),
+        ("JPEG", "L", "JPEG", "L"),
+        ("JPEG", "CMYK", "JPEG", "CMYK"),
+        ("PNG", "RGB", "PNG", "RGB"),
+        ("PNG", "RGBA", "PNG", "RGBA"),
+        ("PNG", "P", "PNG", "RGB"),
+        ("PNG", "1", "PNG", "L"),
+        ("WEBP", "RGB", "WEBP", "RGB"),
+        ("GIF", "P", "PNG", "RGB"),
+    ],
+)
+def test_it_keeps_its_format(kind: str, mode: str, saved_as: str, saved_mode: str) -> None:
+    made = shrunk(encoded(kind, picture(mode)), max_side=100)
+
+    assert (made.format, made.mode, made.size) == (saved_as, saved_mode, (100, 75))
+
+
+def test_a_jpeg_keeps_the_resolution_of_its_colours() -> None:
+    made = shrunk(encoded("JPEG", picture(), subsampling="4:2:0"), max_side=100)
+
+    assert [component[1:3] for component in made.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
+
+
+def test_it_shows_the_same() -> None:
+    made = np.asarray(shrunk(encoded("PNG", picture()), max_side=100))
+
+    assert (made[:, :47] == (255, 0, 0)).all()
+    assert (made[:, 53:] == (0, 0, 255)).all()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_what_is_see_through_stays_so(kind: str) -> None:
+    drawn = picture("RGBA")
+    drawn.putalpha(PIL.Image.new("L", drawn.size, 77))
+
+    made = shrunk(encoded(kind, drawn), max_side=100)
+
+    assert made.getchannel("A").getextrema() == (77, 77)
+
+
+def test_a_palettes_see_through_colour_stays_so() -> None:
+    drawn = picture("P")
+    made = shrunk(encoded("PNG", drawn, transparency=drawn.getpixel((0, 0))), max_side=100)
+
+    assert made.mode == "RGBA"
+    assert [made.getpixel((0, 0))[3], made.getpixel((99, 0))[3]] == [0, 255]  # type: ignore[index]
+
+
+def test_sixteen_bits_of_grey_stay_sixteen() -> None:
+    grey = PIL.Image.fromarray(np.full((40, 40), 0x1234, dtype=np.uint16))
+
+    assert (np.asarray(shrunk(encoded("PNG", grey), max_side=10)) == 0x1234).all()
+
+
+def test_an_orientation_is_applied_since_it_is_not_kept() -> None:
+    exif = PIL.Image.Exif()
+    exif[0x0112] = 6  # shown turned by 90 degrees to the right
+
+    made = shrunk(encoded("JPEG", picture(), exif=exif), max_side=100)
+
+    assert (made.size, dict(made.getexif())) == ((75, 100), {})
+    red = made.convert("RGB").getpixel((37, 10))
+    assert isinstance(red, tuple) and red[0] > 200 > 50 > red[2]
+
+
+def test_a_colour_profile_is_kept() -> None:
+    from PIL import ImageCms
+
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+
+    made = shrunk(encoded("JPEG", picture(), icc_profile=profile), max_side=100)
+
+    assert made.info["icc_profile"] == profile
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_a_file_of_too_many_bytes_is_scaled_until_it_fits(kind: str) -> None:
+    data = encoded(kind, noise((200, 150)))
+
+    made = smaller(Image(data), max_bytes=len(data) // 4)
+
+    assert isinstance(made.source, bytes) and len(made.source) <= len(data) // 4
+    assert made.width and made.height and 20 < made.width < 200
+    assert made.width / made.height == pytest.approx(200 / 150, rel=0.03)
+
+
+def test_a_file_that_fits_at_no_size_is_an_error() -> None:
+    with pytest.raises(
+        MediaError, match=re.escape("row 3 has more than max_bytes (20) at every size")
+    ):
+        smaller(Image(encoded("PNG", picture()), place="row 3"), max_bytes=20)
+
+
+def test_damage_shows_where_a_picture_is_scaled() -> None:
+    data = bytearray(encoded("PNG", noise((100, 100))))
+    data[1000:1100] = bytes(100)
+
+    with pytest.raises(MediaError, match="cannot be decoded"):
+        smaller(Image(bytes(data)), max_side=50)

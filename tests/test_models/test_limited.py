@@ -1,0 +1,238 @@
+"""A profile's image limits: what a server gets, what fails, and which run it is."""
+
+import asyncio
+import json
+import tomllib
+from base64 import b64decode
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import PIL.Image
+import pytest
+
+import snellen
+from snellen import catalog
+from snellen.content import Image, user
+from snellen.errors import Rejected, UsageError
+from snellen.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
+from snellen.models._profile import ImageLimits, Profile, read_profile
+from snellen.models.limited import limited
+from snellen.result import Result
+from snellen.store import ReplyRecord, Run
+from snellen.testing import check_model, check_ranks
+from tests.servers import said, serving
+
+IMAGES = Path(__file__).parents[2] / "src/snellen/benchmarks/rows/own/images"
+
+
+class Counts:
+    """Says how many pictures it got, and how wide they are."""
+
+    name = "counts"
+
+    async def generate(self, request: Request) -> Reply:
+        pictures = [image for message in request.messages for image in message.images]
+        return Reply(text=" ".join(str(image.width) for image in pictures))
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """One question with a picture of 60 x 40 pixels, and one with two of them."""
+    PIL.Image.effect_noise((60, 40), 60).save(tmp_path / "wide.jpg")
+    lines = [
+        {"id": "one", "image": ["wide.jpg"], "question": "What?", "answer": "A"},
+        {"id": "two", "image": ["wide.jpg", "wide.jpg"], "question": "What?", "answer": "A"},
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def evaluated(rows: Path, model: Any = "openai/m", **fields: Any) -> Result:
+    profile = Profile(**fields)
+    return snellen.evaluate(str(rows), model, profile=profile, out=rows.parent / "runs")
+
+
+def pictures(body: Any) -> list[bytes]:
+    parts = [part for message in body["messages"] for part in message["content"]]
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [b64decode(url.partition(",")[2], validate=True) for url in urls]
+
+
+def test_within_the_limits_a_server_gets_the_bytes_on_disk(rows: Path) -> None:
+    limits = ImageLimits(max_side=60, max_pixels=2400, max_bytes=10_000, max_images=2)
+    with serving(said("A")) as server:
+        evaluated(rows, base_url=server.url, images=limits)
+
+    on_disk = (rows.parent / "wide.jpg").read_bytes()
+    assert [picture for asked in server.asked for picture in pictures(asked.json)] == [on_disk] * 3
+
+
+def test_beyond_them_it_gets_a_smaller_picture_of_the_same_kind(rows: Path) -> None:
+    with serving(said("A")) as server:
+        result = evaluated(rows, base_url=server.url, images=ImageLimits(max_side=30))
+
+    got = [PIL.Image.open(BytesIO(p)) for asked in server.asked for p in pictures(asked.json)]
+    assert [(one.format, one.size) for one in got] == [("JPEG", (30, 20))] * 3
+    assert "pictures beyond max_side = 30 were made smaller for the model" in result.report.notes
+
+
+def test_a_request_of_too_many_pictures_fails_and_is_not_sent(rows: Path) -> None:
+    with serving(said("A")) as server:
+        result = evaluated(rows, base_url=server.url, images=ImageLimits(max_images=1))
+
+    assert result.report.replies == {"ok": 1, "failed": 1}
+    assert [len(pictures(asked.json)) for asked in server.asked] == [1]
+    assert result.run is not None
+    records = [one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)]
+    assert [(one.key[0], one.error.message) for one in records if one.error] == [
+        ("two", "the request has 2 pictures; max_images of m's profile is 1.")
+    ]
+
+
+def test_a_picture_that_cannot_be_made_to_fit_fails_its_question(rows: Path) -> None:
+    result = evaluated(rows, Counts(), images=ImageLimits(max_bytes=50))
+
+    assert result.report.replies == {"failed": 2}
+
+
+def test_a_model_that_the_caller_opened_has_the_limits_too(rows: Path) -> None:
+    result = evaluated(rows, Counts(), images=ImageLimits(max_side=30))
+
+    assert result.run is not None
+    records = [one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)]
+    assert {one.reply for one in records} == {"30", "30 30"}
+
+
+def test_recorded_replies_are_found_whatever_the_limits(rows: Path) -> None:
+    first = evaluated(rows, Counts())
+
+    again = evaluated(rows, f"recorded/{first.run}", images=ImageLimits(max_side=30))
+
+    assert again.report.replies == {"ok": 2}
+
+
+# -- which run it is
+
+
+def test_without_limits_the_identity_is_that_of_earlier_runs(rows: Path) -> None:
+    stored = Path(__file__).parents[1] / "data/format-0/manifest.json"
+    before = json.loads(stored.read_text())["identity"]
+
+    for images in (ImageLimits(), ImageLimits(max_images=None)):
+        now = evaluated(rows, Counts(), images=images).report.identity
+        assert (now["media"], now["profile"]) == (before["media"], before["profile"])
+
+
+def test_limits_make_another_run(rows: Path) -> None:
+    plain = evaluated(rows, Counts())
+    with_limits = evaluated(rows, Counts(), images=ImageLimits(max_side=30, max_images=4))
+
+    assert plain.run != with_limits.run
+    identity = with_limits.report.identity
+    assert identity["profile"] == {"images": {"max_side": 30}}
+    assert identity["media"] == {"images": "smaller beyond limits"}
+
+
+def test_a_limit_of_their_number_alone_leaves_pictures_as_they_are(rows: Path) -> None:
+    identity = evaluated(rows, Counts(), images=ImageLimits(max_images=4)).report.identity
+
+    assert identity["media"] == {"images": "original"}
+    assert identity["profile"] == {}
+
+
+# -- the profile's table
+
+
+def test_a_profile_has_them_in_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    path.write_text("[images]\nmax_side = 2048\nmax_bytes = 5_000_000\n")
+
+    assert read_profile(path).images == ImageLimits(max_side=2048, max_bytes=5_000_000)
+
+
+def test_the_profile_of_the_guide_has_every_field(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs/profiles.md"
+    path = tmp_path / "model.toml"
+    path.write_text(guide.read_text().split("```toml\n")[1].split("```")[0])
+
+    profile = read_profile(path)
+
+    assert set(tomllib.loads(path.read_text())) == set(profile.__struct_fields__)
+    assert profile.images == ImageLimits(
+        max_side=2048, max_pixels=4_000_000, max_bytes=5_000_000, max_images=8
+    )
+
+
+@pytest.mark.parametrize("line", ["max_side = 0", "max_images = -1", "max_width = 9"])
+def test_a_limit_that_makes_no_sense_is_said(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "model.toml"
+    path.write_text(f"[images]\n{line}\n")
+
+    with pytest.raises(UsageError, match=r"model\.toml: .* - at `\$\.images"):
+        read_profile(path)
+
+
+# -- the contract
+
+
+class Both(Counts):
+    async def rank(self, request: Request) -> Sequence[Ranked]:
+        return [Ranked(-1.0, 1) for _ in request.choices]
+
+
+class Watches:
+    name = "watches"
+
+    async def open(self, spec: SessionSpec) -> Any: ...
+
+
+def test_a_model_with_limits_keeps_to_the_contract() -> None:
+    request = Request(messages=(user(Image(IMAGES / "dots.jpg"), "How many?"),), choices=("1", "2"))
+
+    with serving(said("A")) as server:
+        profile = Profile(base_url=server.url, images=ImageLimits(max_side=30))
+        model = catalog.model("openai/m", profile).model
+        assert isinstance(model, Generates)
+        assert check_model(model, request).text == "A"
+    both = limited(Both(), ImageLimits(max_side=30))
+    assert isinstance(both, Ranks)
+    check_ranks(both, request)
+
+
+def test_it_offers_what_the_model_offers_and_no_more() -> None:
+    limits = ImageLimits(max_side=30)
+
+    assert isinstance(limited(Both(), limits), Generates)
+    assert not isinstance(limited(Counts(), limits), Ranks)
+    with pytest.raises(UsageError, match="limits of images are not for streams"):
+        limited(Watches(), limits)
+
+
+async def test_pictures_of_all_turns_count() -> None:
+    model = limited(Counts(), ImageLimits(max_images=1))
+    assert isinstance(model, Generates)
+    turns = (user(Image(IMAGES / "dots.jpg")), user(Image(IMAGES / "circle.png")))
+
+    with pytest.raises(Rejected, match="the request has 2 pictures"):
+        await model.generate(Request(messages=turns))
+
+
+async def test_others_go_on_while_a_picture_is_made_smaller() -> None:
+    model = limited(Counts(), ImageLimits(max_side=30))
+    assert isinstance(model, Generates)
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    going_on = asyncio.create_task(others())
+    await model.generate(Request(messages=(user(Image(IMAGES / "dots.jpg")),)))
+    going_on.cancel()
+
+    assert turns > 0
