@@ -231,7 +231,7 @@ def test_predictions_are_read_by_their_ids(tmp_path: Path) -> None:
 def test_two_different_replies_to_one_question_are_refused(tmp_path: Path) -> None:
     path = file_of(tmp_path, [{"id": "b", "response": "no"}, {"id": "b", "response": "yes"}])
 
-    with pytest.raises(DataError, match="the id 'b' has two replies, the second in row 1"):
+    with pytest.raises(DataError, match="the id 'b' has two replies, the second in row 2"):
         predictions.read(path)
 
 

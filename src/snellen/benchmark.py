@@ -164,9 +164,9 @@ class Benchmark:
                 else f"{type(error).__name__}: {error}"
             )
             raise DataError(
-                f"{self.name}: row {row.place} of {self.data.where} cannot be read: {what}. It has "
-                f"the fields {', '.join(row)}. Is this the data that `snellen show {self.name}` "
-                "describes?"
+                f"{self.name}: row {row.place + 1} of {self.data.where} cannot be read: {what}. "
+                f"It has the fields {', '.join(row)}. Is this the data that `snellen show "
+                f"{self.name}` describes?"
             ) from error
 
     def request(

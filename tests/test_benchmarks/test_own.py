@@ -160,7 +160,7 @@ def test_an_id_is_taken_from_its_column(tmp_path: Path, column: str) -> None:
 
 
 def test_a_row_with_an_empty_id_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl has no 'id'"):
+    with pytest.raises(DataError, match=r"row 2 of mine\.jsonl has no 'id'"):
         samples(own_data(jsonl(tmp_path, {**ASKED, "id": "1"}, {**ASKED, "id": ""})))
 
 
@@ -302,19 +302,19 @@ def test_a_picture_in_the_row_is_its_bytes(tmp_path: Path, form: str) -> None:
     assert isinstance(image, Image)
     loaded = images.load(image)
     assert loaded.source == data
-    assert loaded.place == "row 0 of mine.jsonl, image"
+    assert loaded.place == "row 1 of mine.jsonl, image"
 
 
 def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_path: Path) -> None:
     image = only(tmp_path, {**ASKED, "image": "iVBORw0KGgo" + "A" * 90 + "!"}).media[0]
 
     assert isinstance(image, Image)
-    with pytest.raises(MediaError, match=r"row 0 of mine\.jsonl, image"):
+    with pytest.raises(MediaError, match=r"row 1 of mine\.jsonl, image"):
         images.load(image)
 
 
 def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"row 0 of mine\.jsonl, image is an address.*--allow-urls"):
+    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl, image is an address.*--allow-urls"):
         only(tmp_path, {**ASKED, "image": "https://example.org/1.png"})
 
 
@@ -355,7 +355,7 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
     [
         (
             {**MCQ, "answer": "a bird"},
-            "row 0 of mine.jsonl has the answer 'a bird', which is neither",
+            "row 1 of mine.jsonl has the answer 'a bird', which is neither",
         ),
         ({**MCQ, "answer": "C"}, "neither the letter nor the text"),
         ({**MCQ, "answer": 1}, "neither the letter nor the text"),
@@ -378,7 +378,7 @@ def test_a_row_that_cannot_be_asked_or_scored_is_named(
 
 @pytest.mark.parametrize(("task", "answer"), [("yesno", "perhaps"), ("count", "many")])
 def test_an_answer_that_a_task_cannot_have_is_named(tmp_path: Path, task: str, answer: str) -> None:
-    with pytest.raises(DataError, match=f"row 0 .* {answer!r}, which is none for {task}"):
+    with pytest.raises(DataError, match=f"row 1 .* {answer!r}, which is none for {task}"):
         only(tmp_path, {**ASKED, "answer": answer}, task=task)
 
 

@@ -338,7 +338,7 @@ def test_answers_of_test_sets_are_hidden(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "row", "message"),
     [
-        ("MMStar", {"answer": "A"}, "row 0 of MMStar has no choices"),
+        ("MMStar", {"answer": "A"}, "row 1 of MMStar has no choices"),
         ("MMStar", {"A": "a", "B": "b", "answer": "C"}, "answer 'C', which is none of A, B"),
         ("MMStar", {"A": "a", "B": "b", "answer": "AB"}, "answer 'AB', which is none of A, B"),
         (

@@ -164,6 +164,76 @@ def test_a_file_that_was_never_got_is_compared_with_the_published_digest(
     assert "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356" in done.out
 
 
+def own(folder: Path, *images: str) -> Path:
+    (folder / "good.png").write_bytes(picture(1))
+    (folder / "torn.png").write_bytes(picture(1)[:-20])
+    path = folder / "own.jsonl"
+    rows = [{"image": name, "question": "What?", "answer": "a cat"} for name in images]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_rows_of_ones_own_are_verified_with_their_pictures(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = own(tmp_path, "good.png", "good.png")
+    done = snellen("data", "verify", path, "--json")
+    run = snellen("run", "-m", "baseline/first", "-b", path, "--out", "runs", "--json")
+
+    assert (done.code, done.json["ok"]) == (0, True), done.out
+    assert run.code == 0, run.err
+    assert done.json["bytes"] == path.stat().st_size
+    command = ["md5sum", str(path)]
+    theirs = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert done.json["md5"] == theirs.split()[0]
+    assert (done.json["rows"]["n"], done.json["pictures"]["n"]) == (2, 2)
+    [manifest] = tmp_path.glob("runs/**/manifest.json")
+    assert json.dumps(done.json["digest"]) in manifest.read_text()
+
+
+def test_pictures_that_are_missing_or_torn_are_counted(snellen: Snellen, tmp_path: Path) -> None:
+    path = own(tmp_path, "good.png", "gone.png", "torn.png")
+    done = snellen("data", "verify", path)
+
+    assert done.code == 1
+    assert "2 of 3 pictures cannot be read; the first: gone.png is missing" in done.out
+
+
+def test_rows_that_cannot_be_read_are_counted_with_the_first_reason(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = own(tmp_path, "good.png", "good.png", "good.png")
+    path.write_text(path.read_text() + '{"image": "good.png", "question": ""}\n' * 2)
+    done = snellen("data", "verify", path)
+
+    assert done.code == 1
+    assert "2 of 5 rows cannot be read; the first: row 4 of own.jsonl has no question" in done.out
+
+
+def test_a_file_that_breaks_off_is_said_with_the_row(snellen: Snellen, tmp_path: Path) -> None:
+    path = own(tmp_path, "good.png", "good.png")
+    path.write_text(path.read_text()[:-10])
+    done = snellen("data", "verify", path, "--json")
+
+    assert (done.code, done.json["digest"]) == (1, None)
+    assert "row 2 of " in done.json["wrong"][0]
+
+
+def test_a_file_with_a_published_ones_name_is_compared_with_it(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    path = tmp_path / "MMStar.tsv"
+    path.write_text("index\timage\tquestion\tA\tB\tanswer\n")
+    with open(path, "a") as out:
+        out.write(f"0\t{base64.b64encode(picture(1)).decode()}\tWhat?\tcat\tdog\tA\n")
+    done = snellen("data", "verify", path)
+
+    assert done.code == 1
+    # The MD5 that VLMEvalKit has in image_mcq.py.
+    assert "the published one is e1ecd2140806c1b1bbf54b43372efb9e" in done.out
+    assert "0 of 1 rows cannot be read" in done.out
+
+
 def test_where_names_all_folders_in_order_and_what_is_missing(
     snellen: Snellen, home: Path, tmp_path: Path
 ) -> None:

@@ -116,6 +116,70 @@ def test_a_metric_below_its_floor_exits_1(
     assert ("or more" in done.err) == bool(code)
 
 
+def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
+    snellen: Snellen, rows: Path
+) -> None:
+    done = snellen(*FIRST, "--fail-under", "accuracy/nothing=0")
+
+    assert "no accuracy/nothing to be 0 or more; there are accuracy\n" in done.err
+
+
+def test_a_floor_above_1_that_only_the_result_can_refuse_loses_nothing(
+    snellen: Snellen, rows: Path
+) -> None:
+    lines = [json.loads(line) for line in rows.read_text().splitlines()]
+    del lines[0]["answer"]  # the first question says nothing about the metric
+    rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    done = snellen(*FIRST, "--fail-under", "accuracy=99", "--json")
+
+    assert done.code == 2
+    assert "accuracy lies between 0 and 1; for 99 % write 0.99" in done.err
+    assert done.json["n"] == 3
+
+
+def test_a_floor_of_a_metric_in_another_unit_may_be_above_1(snellen: Snellen) -> None:
+    ask = ("run", "-m", "baseline/first", "-b", "eyechart", "--limit", "10")
+    done = snellen(*ask, "--fail-under", "acuity=5")
+
+    assert done.code == 1
+    assert "acuity is undefined, not 5 or more" in done.err
+
+
+def test_a_part_of_what_a_run_already_has_is_reported_with_the_rest_and_that_is_said(
+    snellen: Snellen, rows: Path
+) -> None:
+    whole = snellen(*FIRST)
+    part = snellen(*FIRST, "--limit", "1", "--json")
+
+    assert part.json["n"] == 3
+    assert "already had 3 replies; the report is of all 3 questions asked so far" in part.err
+    assert "not of the 1 chosen now" in part.err
+    assert "already had" not in whole.err
+
+
+def test_replies_that_came_now_are_not_among_those_that_a_run_had(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "mine.jsonl", "A" * 30)
+    ask = ("run", "-m", "baseline/first", "-b", file.name, "--json")
+    first = snellen(*ask, "--sample", "10")
+    second = snellen(*ask, "--sample", "10", "--sample-seed", "1")
+
+    assert "already had" not in first.err
+    assert second.json["n"] > 10
+    assert f"already had 10 replies; the report is of all {second.json['n']} " in second.err
+
+
+def test_why_a_question_failed_is_said_in_words(snellen: Snellen, rows: Path) -> None:
+    with serving(status(400, "too long")) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--json")
+
+    reasons = [note for note in done.json["notes"] if note.startswith("failed")]
+    assert reasons == [f"failed 3, such as q0: {server.url}: 400: too long"]
+
+
 def test_without_a_score_the_replies_are_kept_for_later(snellen: Snellen, rows: Path) -> None:
     asked = snellen(*FIRST, "--no-score", "--json")
     run = Path(asked.json[0]["run"])
@@ -297,10 +361,10 @@ def test_a_stored_result_has_several_formats(
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [
-        ("all.md", "## mine × "),
+        ("all.md", "## 2 runs\n"),
         ("all.csv", "benchmark,model,"),
         ("all.json", "[{"),
-        ("all.txt", "\nmine × "),
+        ("all.txt", "\n2 runs\n"),
     ],
 )
 def test_the_name_of_a_file_chooses_its_format(
@@ -336,6 +400,20 @@ def test_all_runs_in_a_folder_are_reported(snellen: Snellen, rows: Path) -> None
     assert sorted(one["model"] for one in shown.json) == ["baseline/first", "baseline/longest"]
 
 
+def test_all_runs_in_a_folder_are_a_table_with_the_way_to_each(
+    snellen: Snellen, rows: Path
+) -> None:
+    for model in ("baseline/first", "baseline/longest"):
+        snellen("run", "-m", model, "-b", rows.name, "--limit", "2")
+
+    out = snellen("report", "runs").out
+
+    lines = re.findall(r"^ mine +(\S+) +2 +accuracy +100\.00 % ", out, re.MULTILINE)
+    assert lines == ["baseline/first", "baseline/longest"]
+    path = re.findall(r"RUN is its folder, such as (\S+)", out)[0]
+    assert snellen("report", path, "--json").json["model"] == "baseline/first"
+
+
 def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:
     said = snellen("run", "-m", "baseline/first", "-b", rows.name, "--task", "mqc")
 
@@ -362,6 +440,23 @@ def test_a_file_of_vlmevalkits_needs_no_benchmark(snellen: Snellen, tmp_path: Pa
     assert any("by the file's name" in note for note in data.json["notes"])
 
 
+def test_a_folder_of_two_models_files_is_refused_and_one_of_them_can_be_named(
+    snellen: Snellen, tmp_path: Path, rows: Path
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    for model, reply in (("A", "B"), ("B", "A")):
+        lines = "".join(f"q{place}\t{reply}\n" for place in range(3))
+        (tmp_path / "theirs" / f"{model}_mine.tsv").write_text(f"index\tprediction\n{lines}")
+
+    mixed = snellen("score", "theirs", "-b", rows.name)
+    named = snellen("score", "theirs/B_mine.tsv", "-b", rows.name, "--json")
+
+    assert mixed.code == 2
+    assert "3 questions, such as 'q0', have a reply in more than one of its files" in mixed.err
+    assert "A_mine.tsv, B_mine.tsv" in mixed.err
+    assert named.json["replies"] == {"ok": 3}
+
+
 def test_rows_of_lmms_eval_are_taken_by_place_only_where_their_targets_agree(
     snellen: Snellen, tmp_path: Path, rows: Path
 ) -> None:
@@ -380,7 +475,7 @@ def test_rows_of_lmms_eval_are_taken_by_place_only_where_their_targets_agree(
     accuracy = agreed.json["scorings"]["default"]["metrics"]["accuracy"]
     assert accuracy["value"] == pytest.approx(2 / 3)
     assert other.code == 2
-    assert "row 1 has the target 'B', but the data set's row 1 has 'A'" in other.err
+    assert "doc_id 1 has the target 'B', but the data set's row 2 has 'A'" in other.err
 
 
 def test_columns_of_a_file_can_be_named(snellen: Snellen, tmp_path: Path, rows: Path) -> None:
@@ -491,7 +586,7 @@ def test_other_pictures_under_the_same_names_are_another_run(
     other = snellen(*ask, "-b", "two/rows.jsonl")
 
     assert (first.code, again.code, other.code) == (0, 0, 2)
-    assert "the pictures of row 0 of two/rows.jsonl are others" in other.err
+    assert "the pictures of row 1 of two/rows.jsonl are others" in other.err
     manifest = json.loads((Path(first.json["run"]) / "manifest.json").read_bytes())
     assert len(manifest["sessions"]) == 2, "what was refused has left no trace"
 
@@ -505,7 +600,7 @@ def test_wrong_data_for_predictions_is_told_without_a_traceback(
     wrong = snellen("score", "said.jsonl", "-b", "mathvision", "--data", "bad.jsonl")
 
     assert wrong.code == 2
-    assert "row 0 of bad.jsonl cannot be read: no field 'level'" in wrong.err
+    assert "row 1 of bad.jsonl cannot be read: no field 'level'" in wrong.err
 
 
 def test_doubled_ids_of_the_data_are_an_error_for_predictions_too(

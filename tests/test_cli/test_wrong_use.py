@@ -52,6 +52,11 @@ WRONG = [
     ("{RUN} --fail-under accuracy", "'--fail-under': 'accuracy': write METRIC=X"),
     ("{RUN} --fail-under accuracy=high", "'--fail-under': 'high' is no number"),
     ("{RUN} --fail-under f1=0.5", "--fail-under: no metric 'f1'; there are accuracy"),
+    (
+        "{RUN} --fail-under accuracy=99",
+        "--fail-under: accuracy lies between 0 and 1; for 99 % write 0.99",
+    ),
+    ("{RUN} --fail-under accuracy/a=-0.5", "accuracy/a lies between 0 and 1[.]\n"),
     ("{RUN} --fail-under accuracy=0.5 --no-score", "--no-score gives none"),
     ("score .", "no run folder: it has no manifest.json"),
     ("score mine.jsonl --replies answer", "mine.jsonl: whose questions are these replies to"),
@@ -83,6 +88,7 @@ def test_what_is_wrong_is_said_on_standard_error_with_what_to_do(
 
 def test_nothing_is_left_behind_by_what_was_never_asked(snellen: Snellen, rows: Path) -> None:
     snellen(*RUN, "--fail-under", "f1=1")
+    snellen(*RUN, "--fail-under", "accuracy=99")
     snellen("run", "-m", "baseline/frist", "-b", "mine.jsonl")
 
     assert not (rows.parent / "runs").exists()

@@ -3,7 +3,10 @@
 import asyncio
 import io
 import os
+import signal
 import stat
+import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Sequence
@@ -378,3 +381,62 @@ def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, fol
     assert said.startswith("a.zip cannot be unpacked: ")
     assert f"The archive stays in {folder / 'a.zip'}; delete it to get it anew." in said
     assert f"save {server.url}/a.zip as {folder / 'a.zip'} (no digest is published)" in said
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from snellen.datasets import published
+url, folder, event, end = sys.argv[1:]
+
+def killing(happens, given):
+    if happens == event and any(str(one).endswith(end) for one in given):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+file = published.File(name="a.zip", url=url, unpack=True)
+sys.addaudithook(killing)
+asyncio.run(published.get([file], Path(folder), again="again"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "end"),
+    [
+        ("os.rename", "/a.zip"),  # it is whole, and has not its name yet
+        ("open", ".a.zip.unpacking/images/2.jpg"),
+        ("os.rename", ".a.zip.unpacking/images/2.jpg"),  # one is in its place, the other is not
+        ("os.remove", "/a.zip"),  # all are in their places
+    ],
+)
+def test_what_a_killed_process_left_is_ended_by_the_next_and_nothing_is_left_over(
+    tmp_path: Path, folder: Path, event: str, end: str
+) -> None:
+    members = {"images/1.jpg": b"one", "images/2.jpg": b"two", "rows.tsv": b"rows"}
+    body = zipped(members, tmp_path / "a.zip").read_bytes()
+    with serving_files({"/a.zip": Served(body)}) as server:
+        url = f"{server.url}/a.zip"
+        killed = subprocess.run([sys.executable, "-c", KILLED, url, str(folder), event, end])
+        assert killed.returncode == -signal.SIGKILL
+        get([File(name="a.zip", url=url, unpack=True)], folder)
+
+        assert len(server.asked) == 1
+
+    left = {name: data for name, data in files(folder).items() if name in members}
+    assert left == members
+    assert {path.name for path in folder.iterdir()} == {".lock", "files.json", "images", "rows.tsv"}
+
+
+def test_an_archive_that_was_not_unpacked_to_its_end_is_not_taken_for_whole(
+    tmp_path: Path, folder: Path
+) -> None:
+    body = zipped({"1.jpg": b"one", "2.jpg": b"two"}, tmp_path / "a.zip").read_bytes()
+    with serving_files({"/a.zip": Served(body)}) as server:
+        url = f"{server.url}/a.zip"
+        event, end = "os.rename", ".a.zip.unpacking/2.jpg"
+        subprocess.run([sys.executable, "-c", KILLED, url, str(folder), event, end])
+
+        [checked] = published.verify([File(name="a.zip", url=url, unpack=True)], [folder])
+
+    assert (folder / "1.jpg").is_file()
+    assert checked.state == "wrong"
+    assert checked.why.startswith("it came, and was not unpacked to its end")

@@ -55,10 +55,10 @@ def test_pictures_are_images_of_their_rows_bytes(tmp_path: Path) -> None:
 
     first, second, third = parquet(write(tmp_path / "a.parquet", rows))
 
-    assert first["image"] == Image(b"one", "row 0 of a.parquet, image")
+    assert first["image"] == Image(b"one", "row 1 of a.parquet, image")
     assert first["images"] == (
-        Image(b"two", "row 0 of a.parquet, images 1"),
-        Image(b"three", "row 0 of a.parquet, images 2"),
+        Image(b"two", "row 1 of a.parquet, images 1"),
+        Image(b"three", "row 1 of a.parquet, images 2"),
     )
     assert (second["image"], second["images"]) == (None, [])
     assert third["image"] == Image(tmp_path / "4.png", "4.png", within=tmp_path)

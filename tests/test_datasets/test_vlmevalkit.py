@@ -62,7 +62,7 @@ def test_a_picture_is_where_its_base64_lies_in_the_file(tmp_path: Path, quote_al
     for n, row in enumerate(read, 1):
         (image,) = row["image"]
         assert isinstance(image.source, Slice)
-        assert image.place == f"row {n - 1} of a.tsv, image"
+        assert image.place == f"row {n} of a.tsv, image"
         assert shown(row["image"]) == [pixel(n)]
 
 
@@ -117,8 +117,8 @@ def test_a_list_of_pictures_can_be_borrowed(
     assert shown(first["image"]) == shown(second["image"]) == [pixel(1), pixel(2)]
     assert all(isinstance(image.source, Slice) for image in first["image"])
     assert [image.place for image in first["image"]] == [
-        "row 0 of a.tsv, image 1",
-        "row 0 of a.tsv, image 2",
+        "row 1 of a.tsv, image 1",
+        "row 1 of a.tsv, image 2",
     ]
 
 
@@ -126,14 +126,14 @@ def test_a_list_of_pictures_can_be_borrowed(
 def test_a_cell_that_names_no_row_with_a_picture_is_named(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "a.tsv", ["index", "image"], [["1", cell], ["2", ""]])
 
-    with pytest.raises(DataError, match=rf"row 0 of a\.tsv, image is '{cell}'.*image_path"):
+    with pytest.raises(DataError, match=rf"row 1 of a\.tsv, image is '{cell}'.*image_path"):
         list(vlmevalkit_tsv(path))
 
 
 def test_rows_that_name_each_other_are_no_endless_search(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", ["index", "image"], [["1", "2"], ["2", "1"]])
 
-    with pytest.raises(DataError, match=r"row 0 of a\.tsv, image is '2'"):
+    with pytest.raises(DataError, match=r"row 1 of a\.tsv, image is '2'"):
         list(vlmevalkit_tsv(path))
 
 
@@ -206,7 +206,7 @@ def test_a_packed_file_whose_rows_name_rows_must_be_unpacked(tmp_path: Path) -> 
     path = tmp_path / "a.tsv.gz"
     path.write_bytes(gzip.compress(f"index\timage\n1\t{picture(1)}\n2\t1\n".encode(), mtime=0))
 
-    with pytest.raises(DataError, match=r"row 1 of a\.tsv\.gz, image is '1'.* gunzip"):
+    with pytest.raises(DataError, match=r"row 2 of a\.tsv\.gz, image is '1'.* gunzip"):
         list(vlmevalkit_tsv(path))
 
 
@@ -214,7 +214,7 @@ def test_a_packed_file_whose_rows_name_rows_must_be_unpacked(tmp_path: Path) -> 
 def test_a_list_of_other_things_is_named(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "a.tsv", ["index", "image"], [["1", cell]])
 
-    with pytest.raises(DataError, match=r"row 0 of a\.tsv, image .*list"):
+    with pytest.raises(DataError, match=r"row 1 of a\.tsv, image .*list"):
         list(vlmevalkit_tsv(path))
 
 

@@ -154,7 +154,7 @@ def test_another_reader_of_csv_finds_the_same_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("x" * 32_768, "'reply' of row 1 has 32,768 characters, and a cell .* at most 32,767"),
+        ("x" * 32_768, "'reply' of row 2 has 32,768 characters, and a cell .* at most 32,767"),
         ("😀" * 16_384, "has 32,768 characters"),
         ("\uffff", r"has the character U\+FFFF, which a spreadsheet cannot hold"),
         ("\ud83d", "has half a character"),
@@ -179,7 +179,7 @@ def test_what_a_text_file_cannot_hold_is_refused_and_leaves_what_was_there(
     path = tmp_path / name
     path.write_text("before")
 
-    with pytest.raises(DataError, match="row 1"):
+    with pytest.raises(DataError, match="row 2"):
         kind.write(path, ["id", "reply"], [("1", "A"), ("2", value)])
     assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [(name, "before")]
 

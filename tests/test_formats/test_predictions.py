@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.formats import predictions
 from snellen.formats.predictions import Predictions
 from tests.golden_data import golden
@@ -161,14 +161,14 @@ def test_ids_that_pandas_made_floats_of_are_whole_again(tmp_path: Path) -> None:
 def test_a_number_too_large_to_be_exact_is_no_id(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", '{"id": 1e17, "response": "A"}\n')
 
-    with pytest.raises(DataError, match=r"row 0 has the id 1e\+17, a number that .* rounded"):
+    with pytest.raises(DataError, match=r"row 1 has the id 1e\+17, a number that .* rounded"):
         predictions.read(path)
 
 
 def test_a_row_with_a_reply_and_no_id_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "id,reply\n1,a\n,b\n")
 
-    with pytest.raises(DataError, match="row 1 holds nothing in 'id', where its id should be"):
+    with pytest.raises(DataError, match="row 2 holds nothing in 'id', where its id should be"):
         predictions.read(path)
 
 
@@ -176,7 +176,7 @@ def test_two_replies_to_one_id_are_an_error_that_names_both_rows(tmp_path: Path)
     path = write(tmp_path / "r.csv", "id,reply\n1,a\n2,b\n1,c\n")
 
     with pytest.raises(
-        DataError, match="id '1' has two replies, the second in row 2, the first in row 0"
+        DataError, match="id '1' has two replies, the second in row 3, the first in row 1"
     ):
         predictions.read(path)
 
@@ -210,7 +210,7 @@ def test_a_reply_that_is_no_text_is_none_and_that_is_said(
     found = predictions.read(write(tmp_path / "r.jsonl", rows))
 
     assert found.replies == {"1": "A"}
-    assert told(found, f"1 rows hold {word}, not text, where the reply should be (first: row 1)")
+    assert told(found, f"1 rows hold {word}, not text, where the reply should be (first: row 2)")
 
 
 def test_a_file_without_any_reply_says_why(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> N
     rows = [{"doc_id": 0, "filtered_resps": ["(-1.5, True)", "(-2.0, False)"]}]
 
     with pytest.raises(
-        DataError, match="row 0 has 2 responses: choices ranked by their likelihood"
+        DataError, match="row 1 has 2 responses: choices ranked by their likelihood"
     ):
         predictions.read(samples(tmp_path, rows))
 
@@ -310,7 +310,7 @@ def test_a_folder_of_categories_is_read_as_one(tmp_path: Path) -> None:
     found = predictions.read(tmp_path / "m")
 
     assert found.replies == {"art_1": "A", "math_1": "B"}
-    assert told(found, "2 files of m read: art.json, math/out.json")
+    assert told(found, "2 files of m read as parts of one model's replies: art.json, math/out.json")
     assert told(found, "left out, having no ids or no replies: m_MME_acc.csv, status.json")
 
 
@@ -324,15 +324,25 @@ def test_answers_beside_the_rows_they_were_found_in_are_left_out(tmp_path: Path)
     assert told(found, "left out, since others have rows with the replies: total.json")
 
 
-def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl", [{"id": "1", "response": "A"}])
-    write(tmp_path / "b.jsonl", [{"id": "1", "response": "B"}])
+@pytest.mark.parametrize("said", ["A", "B"])  # the same words, and others
+def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path, said: str) -> None:
+    write(tmp_path / "a.jsonl", [{"id": "0", "response": "A"}, {"id": "1", "response": "A"}])
+    write(tmp_path / "b.jsonl", [{"id": "1", "response": said}])
+    write(tmp_path / "c.jsonl", [{"id": "2", "response": "C"}])
 
     with pytest.raises(
-        DataError, match=r"the second in row 0 of b\.jsonl, .*If each file is a model's"
+        UsageError,
+        match=r"1 questions, such as '1', .* of its files: a\.jsonl, b\.jsonl\. .*Name one file",
     ):
         predictions.read(tmp_path)
-    assert predictions.read(tmp_path, only="b*").replies == {"1": "B"}
+    assert predictions.read(tmp_path, only="b*").replies == {"1": said}
+
+
+def test_a_row_without_a_reply_is_no_second_reply(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [{"id": "1", "response": "A"}, {"id": "2", "response": None}])
+    write(tmp_path / "b.jsonl", [{"id": "1", "response": None}, {"id": "2", "response": "B"}])
+
+    assert predictions.read(tmp_path).replies == {"1": "A", "2": "B"}
 
 
 def test_a_damaged_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
@@ -364,10 +374,10 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
         ("a.json", "[]", "has no rows"),
         ("a.json", "{}", "has no rows"),
         ("a.json", '"A"', "is a str, not rows"),
-        ("a.json", '[{"id": 1}, 2]', "row 1 of .*a.json is a int, not an object"),
+        ("a.json", '[{"id": 1}, 2]', "row 2 of .*a.json is a int, not an object"),
         ("a.json", '{"acc": 0.5, "results": {"1": 0}}', "one object with acc, results"),
         ("a.json", "[" * 100_000, "nested too deep"),
-        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 1 of .* \(line 2\) is not one"),
+        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not one"),
         ("a.jsonl", b'{"id": 1, "reply": "caf\xe9"}\n', r"not UTF-8 at byte 23.*iconv"),
         ("a.csv", b"id,reply\n1,caf\xe9\n", "UTF-8 at byte 14"),
         ("a.tsv", "id\treply\n1\tA\n".encode("utf-16"), "UTF-16"),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -197,12 +198,82 @@ def test_the_terminal_shows_the_same() -> None:
     assert [line.rstrip() for line in lines] == TERMINAL.splitlines()
 
 
-def test_several_results_stand_one_after_the_other_under_one_row_of_names() -> None:
+def several() -> list[Result]:
+    """A whole run, and a part of one without a value."""
+    nothing = ScoringReport(
+        version=1,
+        source="ours",
+        metrics={"acuity": metric(None, n=0, unit="pixels", reason="no level is read")},
+        readings={"no-reply": 4},
+    )
+    part = made(
+        model="other",
+        n=4,
+        asked_of=1_205,
+        headline="own",
+        replies={"failed": 4},
+        incomplete=True,
+        scorings={"own": nothing},
+    )
+    return [Result(made()), Result(part)]
+
+
+OVERVIEW = """
+2 runs
+ benchmark   model         n   metric       value   95 % interval   failed   unparsed   remark
+──────────────────────────────────────────────────────────────────────────────────────────────
+ mine        openai/m    205   accuracy   61.50 %   [54.60, 68.00]        5         10
+ mine        other         4   acuity           -                         4          0   REMARK
+`snellen report RUN` shows one whole, with its notes
+"""
+
+
+def test_several_results_are_a_table_with_a_line_for_each_in_the_terminal() -> None:
+    remark = "partial: 4 of 1,205; incomplete; no level is read"
+    lines = [re.sub(" +", " ", line).strip() for line in report.as_text(several()).splitlines()]
+
+    expected = OVERVIEW.replace("REMARK", remark).splitlines()
+    assert [line for line in lines if "─" not in line] == [
+        re.sub(" +", " ", line).strip() for line in expected if "─" not in line
+    ]
+
+
+def test_a_line_of_the_table_stays_whole_whatever_the_name() -> None:
+    name = "openai/" + "very-long-" * 30
+    two = [Result(made(model=name)), Result(made(model="other"))]
+
+    assert re.search(rf"^ mine +{name} +205 ", report.as_text(two), re.MULTILINE)
+
+
+def test_runs_of_one_model_are_told_apart_by_their_own_names() -> None:
+    two = [Result(made(), Path("runs/mine/m") / name) for name in ("0a1b", "2c3d")]
+    text = report.as_text(two)
+
+    assert re.search(r"95 % interval +failed +unparsed +run *$", text, re.MULTILINE)
+    assert re.findall(r"10 +(\w{4}) *$", text, re.MULTILINE) == ["0a1b", "2c3d"]
+    assert f"such as {Path('runs/mine/m/0a1b')}" in text
+
+
+def test_markdown_has_the_same_table_and_then_each_report_whole() -> None:
+    text = report.markdown(several())
+
+    headings = re.findall("^## (.*)$", text, re.MULTILINE)
+    assert headings == ["2 runs", "mine × openai/m", "mine × other"]
+    assert "| mine | openai/m | 205 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 |  |" in text
+    assert MARKDOWN in text
+
+
+def test_csv_has_several_results_under_one_row_of_names() -> None:
     two = [Result(made()), Result(made(model="other"))]
 
-    assert report.markdown(two).count("## ") == 2
     rows = list(csv.DictReader(io.StringIO(report.csv(two))))
     assert [row["model"] for row in rows] == ["openai/m"] * 6 + ["other"] * 6
+
+
+def test_a_result_that_no_scoring_reads_has_its_line_too() -> None:
+    unread = Result(made(model="other", headline="", scorings={}, disagreements=[]))
+
+    assert re.search(r"mine +other +205 +5 +0", report.as_text([Result(made()), unread]))
 
 
 def test_a_remark_that_all_rows_share_is_said_once() -> None:

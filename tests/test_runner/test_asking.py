@@ -356,7 +356,7 @@ def test_doubled_ids_are_named_before_anything_is_asked(tmp_path: Path) -> None:
         return Sample(id="one", question=row["q"], tags={"kind": "a"})
 
     model = Says(lambda request: "yes")
-    with pytest.raises(DataError, match="rows 0 and 1 of tiny have the same id 'one'"):
+    with pytest.raises(DataError, match="rows 1 and 2 of tiny have the same id 'one'"):
         run(tmp_path, model, benchmark(sample=same_id))
     assert model.requests == []
     assert not any(tmp_path.rglob("*.json*"))
@@ -366,7 +366,7 @@ def test_a_row_without_a_needed_field_is_named_with_the_fields_it_has(tmp_path: 
     def needs_hint(place: int, row: Row) -> Sample:
         return Sample(id=row["id"], question=row["hint"])
 
-    with pytest.raises(DataError, match=r"row 0 of tiny cannot be read: no field 'hint'.*id, q, a"):
+    with pytest.raises(DataError, match=r"row 1 of tiny cannot be read: no field 'hint'.*id, q, a"):
         run(tmp_path, Says(lambda request: "yes"), benchmark(sample=needs_hint))
 
 

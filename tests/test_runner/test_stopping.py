@@ -254,9 +254,9 @@ def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
     doubled = benchmark(data=Drawn("tiny", lambda: iter(rows)))
     model = Says(lambda request: "yes")
 
-    with pytest.raises(DataError, match=r"row 4 of tiny has the id 'b' of an earlier row"):
+    with pytest.raises(DataError, match=r"row 5 of tiny has the id 'b' of an earlier row"):
         run(tmp_path, model, doubled, concurrency=1)
-    with pytest.raises(DataError, match=r"row 4 of tiny"):
+    with pytest.raises(DataError, match=r"row 5 of tiny"):
         run(tmp_path, model, doubled, concurrency=1)
 
     assert len(model.requests) == 4

@@ -313,7 +313,7 @@ class _Reader:
 
     def sample(self, place: int, row: Row) -> Sample:
         cell = partial(_cell, row, self.columns)
-        where = f"row {place} of {self.name}"
+        where = f"row {place + 1} of {self.name}"
         question = cell("question")
         if question is None and self.task != "caption":
             raise DataError(f"{where} has no question. Give it one, or take the row out.")

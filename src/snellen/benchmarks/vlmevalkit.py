@@ -18,6 +18,7 @@ Proof    the words of all sets: VLMEvalKit's build_prompt on 3,000 made rows. Sc
 """
 
 import ast
+from hashlib import blake2b
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -25,7 +26,7 @@ from typing import Literal
 from snellen.benchmark import Benchmark, Check
 from snellen.benchmarks._tasks import ASK, EXPECT, WRONG, Task, scorings, yes_no
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
-from snellen.content import Message, Part, user
+from snellen.content import Image, Message, Part, Slice, user
 from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError
@@ -167,7 +168,7 @@ def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
 
 def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
     """Raises DataError for a row that is not of the set's kind."""
-    where = f"row {row.place} of {name}"
+    where = f"row {row.place + 1} of {name}"
     choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
     target, references = right(row, kind, choices, where)
     extra = {column for column in ("prompt", "requirement") if f"{{{column}}}" in words}
@@ -185,10 +186,19 @@ def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
         },
         data={
             "hint": row.get("hint", ""),
-            "image": row["image"][0].place,
+            "image": which(row["image"][0]),
             **{column: row[column] for column in extra},
         },
     )
+
+
+def which(image: Image) -> str:
+    """What rows with the same picture share: where it lies, not the words of a message about it."""
+    if isinstance(image.source, Slice):
+        return f"{image.source.path.name}:{image.source.offset}"
+    if isinstance(image.source, bytes):
+        return blake2b(image.source, digest_size=8).hexdigest()
+    return image.place or str(image.source)
 
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:

@@ -91,11 +91,24 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 
 
 @command.command("verify")
-@click.argument("benchmark", metavar="BENCH")
+@click.argument("benchmark", metavar="BENCH|PATH")
 @here
 @json_option
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Compare BENCH's files with their published digests, and with those of when they came."""
+    """Compare BENCH's files with their published digests, and with those of when they came.
+
+    Of rows of your own, a file or folder at PATH, it says the digests, how many rows and pictures
+    cannot be read, and whether a file that has a published one's name is that one.
+    """
+    if benchmark.endswith(catalog.OWN_DATA) or "/" in benchmark:
+        from snellen.cli._verify import verify as verify_rows
+
+        found = verify_rows(Path(benchmark), data)
+        if as_json:
+            put(found.document())
+        else:
+            click.echo("\n".join(map(plain, found.lines())))
+        return DONE if found.ok else FELL_SHORT
     made = catalog.benchmark(benchmark)
     checked = published.verify(_files(benchmark, made), published.folders(data, made.name))
     fine = all(one.state in ("ok", "unknown") for one in checked)
@@ -184,7 +197,8 @@ def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
         media = made.read(row).media
         images = [one for one in media if isinstance(one, Image)]
         if len(images) < len(media):
-            raise DataError(f"row {row.place} of {made.data.where} has a video: only pictures fit.")
+            where = f"row {row.place + 1} of {made.data.where}"
+            raise DataError(f"{where} has a video: only pictures fit.")
         yield row, images
 
 

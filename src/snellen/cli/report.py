@@ -36,7 +36,10 @@ PATH = click.Path(path_type=Path)
 @json_option
 def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_json: bool) -> int:
     """Show the stored results of RUN folders, or of all runs in a folder; asks nobody and scores
-    nothing."""
+    nothing.
+
+    Several are a table with a line for each; md has each whole below it.
+    """
     results = []
     code = DONE
     for run, named in ((run, run == given) for given in runs for run in _runs(given)):
@@ -50,8 +53,7 @@ def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_js
     ending = "" if output is None else output.suffix.removeprefix(".")
     form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
     if output is None and form == "terminal":
-        for result in results:
-            report.print_result(result)
+        report.print_results(results)
     elif output is None:
         click.echo(WRITTEN[form](results), nl=False)
     else:

@@ -14,17 +14,22 @@ import msgspec
 from snellen import api, catalog, report, suites
 from snellen.benchmark import Benchmark
 from snellen.cli import _parse, _plan
-from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
+from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
 from snellen.cli._progress import ProgressLines
 from snellen.errors import UsageError
+from snellen.model import Reply
 from snellen.models._profile import Profile, read_profile
 from snellen.result import Result, plain
+from snellen.runner import Progress
+from snellen.scoring import Scored, Tally
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
 SECONDS = "connect=S,first=S,total=S"
+FRACTION = "fraction"
+"""The unit of metrics that lie between 0 and 1."""
 
 
 @click.command("run")
@@ -197,9 +202,32 @@ def _check_floors(
     if floors and no_score:
         raise UsageError("--fail-under needs a score, and --no-score gives none.")
     known = {metric: None for made in benchmarks for metric in made.scorings[made.headline].metrics}
-    for name in floors:
-        if name.partition("/")[0] not in known:
+    for name, floor in floors.items():
+        metric = name.partition("/")[0]
+        if metric not in known:
             raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
+        if not 0 <= floor <= 1 and any(_is_fraction(metric, made) for made in benchmarks):
+            raise UsageError(_beyond(name, floor))
+
+
+def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
+    """Whether a metric lies between 0 and 1, as far as an empty reply to the first question tells:
+    metrics name their unit with a value."""
+    scoring = benchmark.scorings[benchmark.headline]
+    row = next(iter(benchmark.data), None)
+    if metric not in scoring.metrics or scoring.reads != "generate" or row is None:
+        return False
+    tally = Tally(benchmark, [benchmark.headline])
+    reply = Reply(text="")
+    for _ in tally.rows([Scored(benchmark.read(row), 0, reply.state, reply)]):
+        pass
+    found = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
+    return found.value is not None and found.unit == FRACTION
+
+
+def _beyond(name: str, floor: float) -> str:
+    hint = f"; for {floor:g} % write {floor / 100:g}" if 1 < floor <= 100 else ""
+    return f"--fail-under: {name} lies between 0 and 1{hint}."
 
 
 def _flagged(
@@ -231,28 +259,52 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             _say(f"{name}: stopped: {one.stopped}")
         if one.result is None:
             _say(f"{name}: not scored; `snellen score {one.run}` does it")
-        elif _below(one.result, floors):
-            code = FELL_SHORT
+        else:
+            _say_of_all(one.progress, one.result)
+            code = max(code, _against(floors, one.result))
         unfinished |= bool(failed or one.stopped)
     if unfinished:
         _say("the same command goes on where this one ended, and asks again what has no reply")
-        code = FELL_SHORT
+        code = max(code, FELL_SHORT)
     return INTERRUPTED if any(one.interrupted for one in finished) else code
 
 
-def _below(result: Result, floors: Mapping[str, float]) -> bool:
-    """Whether a metric that this benchmark has is below its floor, or cannot be said."""
+def _say_of_all(progress: Progress, result: Result) -> None:
+    """Say where the report is of more than was chosen now: which rows are asked is not part of what
+    makes a run another one."""
+    n = result.report.n
+    if progress.total is not None and n > progress.total:
+        had = n - result.failed - progress.done
+        _say(
+            f"{progress.name}: the run already had {had:,} replies; the report is of all {n:,} "
+            f"questions asked so far, not of the {progress.total:,} chosen now"
+        )
+
+
+def _against(floors: Mapping[str, float], result: Result) -> int:
+    """Say which of the benchmark's metrics is below its floor, has no value, or cannot be compared
+    with it; gives the exit code."""
     metrics = result.scoring().metrics
-    short = False
+    code = DONE
     for name, floor in floors.items():
-        if name.partition("/")[0] not in metrics:
+        if (metric := name.partition("/")[0]) not in metrics:
             continue
-        value = metrics[name].value if name in metrics else None
-        if value is None or value < floor:
-            short = True
-            is_ = "undefined" if value is None else f"{value:.6g}"
-            _say(f"{result.report.benchmark}: {name} is {is_}, not {floor:g} or more")
-    return short
+        if name not in metrics:
+            there = ", ".join(one for one in metrics if one.partition("/")[0] == metric)
+            said = f"no {name} to be {floor:g} or more; there are {there}"
+        elif (value := metrics[name].value) is None:
+            said = f"{name} is undefined, not {floor:g} or more"
+        elif not 0 <= floor <= 1 and metrics[metric].unit == FRACTION:
+            _say(_beyond(name, floor))
+            code = WRONG_USE
+            continue
+        elif value < floor:
+            said = f"{name} is {value:.6g}, not {floor:g} or more"
+        else:
+            continue
+        _say(f"{result.report.benchmark}: {said}")
+        code = max(code, FELL_SHORT)
+    return code
 
 
 def _say(text: str) -> None:

@@ -246,7 +246,7 @@ def unpack(file: Path, folder: Path) -> Packed:
 def _images(row: Row, file: Path) -> list[Image]:
     """The pictures in a row as its table gives them: images, or base64."""
     cell = row.get("image") or row.get("images") or []
-    where = f"row {row.place} of {file.name}, image"
+    where = f"row {row.place + 1} of {file.name}, image"
     return [
         one if isinstance(one, Image) else Image(str(one).encode(), where)
         for one in (cell if isinstance(cell, list | tuple) else [cell])

@@ -55,7 +55,9 @@ class FileTable:
         """
         path = self._path
         if packed(path):
-            raise DataError(f"{path} is packed, so that all rows must be read to find row {place}.")
+            raise DataError(
+                f"{path} is packed, so that all rows must be read to find row {place + 1}."
+            )
         index = self.index()
         entry = index.entry(place)
         with opened(path) as file:

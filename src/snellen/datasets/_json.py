@@ -57,7 +57,7 @@ class Jsonl(FileTable):
         path = self._path
         known = self._digests(path)
         for place, (raw, offset, number) in enumerate(_lines(path)):
-            fields = _fields(raw, offset, f"row {place} of {path} (line {number})", place, path)
+            fields = _fields(raw, offset, f"row {place + 1} of {path} (line {number})", place, path)
             digest = next(known, None)
             yield Row(fields, place, digest.hex() if digest else row_digest(raw))
 
@@ -66,7 +66,7 @@ class Jsonl(FileTable):
             yield offset, len(raw), 0, 0, blake2b(raw, digest_size=16).digest()
 
     def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
-        fields = _fields(raw, entry.offset, f"row {place} of {path}", place, path)
+        fields = _fields(raw, entry.offset, f"row {place + 1} of {path}", place, path)
         return Row(fields, place, entry.digest.hex())
 
 
@@ -118,7 +118,7 @@ class JsonList(FileTable):
         path = self._path
         known = self._digests(path)
         for place, (value, text, line) in enumerate(_elements(path)):
-            fields = _object(value, f"row {place} of {path} (line {line})")
+            fields = _object(value, f"row {place + 1} of {path} (line {line})")
             digest = next(known, None)
             yield Row(fields, place, digest.hex() if digest else row_digest(text.encode()))
 
@@ -147,14 +147,16 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
                 value, element = text.element()
             except json.JSONDecodeError as error:
                 raise DataError(
-                    f"row {place} of {path} (line {line}) is not whole JSON: {error.msg}. {TORN}"
+                    f"row {place + 1} of {path} (line {line}) is not whole JSON: {error.msg}. "
+                    f"{TORN}"
                 ) from error
             yield value, element, line
             following = text.peek()
             if following not in (",", "]"):
                 raise DataError(
-                    f"{path} breaks off or goes wrong after row {place}, in line {text.line()}: a "
-                    f"comma or the list's end is expected before {text.rest()!r}. {TORN}"
+                    f"{path} breaks off or goes wrong after row {place + 1}, in line "
+                    f"{text.line()}: a comma or the list's end is expected before "
+                    f"{text.rest()!r}. {TORN}"
                 )
             text.at += 1
             place += 1

@@ -160,7 +160,7 @@ def _scan(path: Path) -> Scan:
 
 def _row(fields: Mapping[str, Any], place: int, digest: str, path: Path) -> Row:
     seen = {
-        name: _seen(value, f"row {place} of {path.name}, {name}", path.parent)
+        name: _seen(value, f"row {place + 1} of {path.name}, {name}", path.parent)
         for name, value in fields.items()
     }
     return Row(seen, place, digest)

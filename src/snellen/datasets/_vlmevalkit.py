@@ -166,7 +166,7 @@ class _Pictures:
 
 
 def _where(place: int, path: Path) -> str:
-    return f"row {place} of {path.name}, image"
+    return f"row {place + 1} of {path.name}, image"
 
 
 def _picture(entry: Entry, place: int, path: Path) -> Image:

@@ -43,11 +43,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checked",
+    "Digests",
     "File",
     "Known",
     "Progress",
     "address",
     "data_folder",
+    "difference",
+    "digests",
     "expected",
     "folders",
     "get",
@@ -73,7 +76,9 @@ _WHOLE = re.compile(r".+\.(?:zip|tar|tgz|tbz2?|txz|tar\.(?:gz|bz2|xz))", re.ASCI
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A file that came, as it is written down. `members`: size and SHA-256 of what was in it."""
+    """A file that came, as it is written down. `members`: size and SHA-256 of what was in it.
+    `passing`: an archive that was fetched and is to go once it is unpacked, should the process be
+    killed before."""
 
     name: str
     url: str
@@ -82,6 +87,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     md5: str | None = None
     when: str = ""
     members: dict[str, tuple[int, str]] = {}
+    passing: bool = False
 
 
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,7 +234,6 @@ class _Getting:
         self._say = say
         self._again = again
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._fetched: list[Path] = []
 
     async def all(self) -> None:
         await _together([self._group(group) for group in self._groups.values()])
@@ -236,6 +241,7 @@ class _Getting:
     async def _group(self, group: Sequence[File]) -> None:
         first = group[0]
         if first.unpack and self._unpacked(group):
+            self._drop(group)
             for file in group:
                 self._progress[file.name].phase = "there"
             return
@@ -282,20 +288,23 @@ class _Getting:
             found = await asyncio.to_thread(digests, cached, with_md5=file.md5 is not None)
             if why := difference(file, found):
                 raise self._wrong(file, f"{cached}, in the hub's cache,", why)
+            self._record(file, found, passing=file.unpack)
             _linked(cached.resolve(), path)
             self._say(f"{file.name}: taken from {cached}")
         else:
             part = await self._fetching.fetch(file, progress)
             progress.phase = "checking"
             found = await asyncio.to_thread(digests, part, with_md5=file.md5 is not None)
-            part.with_name(f"{part.name}.json").unlink(missing_ok=True)
+            note = part.with_name(f"{part.name}.json")
             if why := difference(file, found):
+                note.unlink(missing_ok=True)
                 os.replace(part, _aside(path))
                 raise self._wrong(file, "what came", why, f" It is kept as {_aside(path)}.")
+            # Before it has its name, or who killed us would seem to have put it there.
+            self._record(file, found, passing=file.unpack)
             os.replace(part, path)
+            note.unlink(missing_ok=True)
             self._say(f"{file.name}: {found.size:,} bytes, {_as_published(file)}")
-        self._fetched.append(path)
-        self._record(file, found)
 
     def _wrong(self, file: File, what: str, why: str, kept: str = "") -> DataError:
         return DataError(
@@ -303,7 +312,7 @@ class _Getting:
             f"{by_hand(file, self._folder, self._again)}"
         )
 
-    def _record(self, file: File, found: Digests) -> None:
+    def _record(self, file: File, found: Digests, *, passing: bool = False) -> None:
         before = self.known.get(file.name)
         if before is not None and _same(file, before) and before.sha256 != found.sha256:
             self._say(
@@ -318,6 +327,7 @@ class _Getting:
                 sha256=found.sha256,
                 md5=file.md5,
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
+                passing=passing,
             )
         )
 
@@ -369,11 +379,18 @@ class _Getting:
             ) from error
         listed = {name: (one.size, one.sha256) for name, one in members.items()}
         self._write(msgspec.structs.replace(self.known[first.name], members=listed))
-        for path in paths:
-            if path in self._fetched:
-                path.unlink()  # what a person put there stays
+        self._drop(group)
         self._progress[first.name].phase = "there"
         self._say(f"{_whole(first)}: {len(members):,} files unpacked into {self._folder}")
+
+    def _drop(self, group: Sequence[File]) -> None:
+        """Take away an archive that is unpacked; what a person put there stays."""
+        passing = [file.name for file in group if self.known[file.name].passing]
+        for name in passing:
+            (self._folder / name).unlink(missing_ok=True)
+            self.known[name] = msgspec.structs.replace(self.known[name], passing=False)
+        if passing:
+            _write_down(self._folder, self.known)
 
 
 async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
@@ -514,6 +531,9 @@ def _compared(name: str, path: Path, file: File | None, record: Known | None) ->
     if not why and record is not None and found.sha256 != record.sha256:
         why = f"its SHA-256 is {found.sha256}, and was {record.sha256} when it came"
     if why:
+        return Checked(name=name, state="wrong", path=path, why=why)
+    if record is not None and record.passing and not record.members:
+        why = "it came, and was not unpacked to its end: the same `snellen data get` does that"
         return Checked(name=name, state="wrong", path=path, why=why)
     if record is None and (file is None or not (file.md5 or file.sha256)):
         why = "nobody published a digest of it, and it did not come through `snellen data get`"

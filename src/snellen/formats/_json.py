@@ -68,10 +68,10 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             fields = _object(line)
             if fields is None:
                 raise DataError(
-                    f"row {place} of {path} (line {number}) is not one whole JSON object, as the "
-                    f"line before it is. {TORN}"
+                    f"row {place + 1} of {path} (line {number}) is not one whole JSON object, as "
+                    f"the line before it is. {TORN}"
                 )
-            yield f"row {place}", fields
+            yield f"row {place + 1}", fields
             place += 1
 
 
@@ -120,10 +120,10 @@ def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Map
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
             raise NotRows(
-                f"{word} {place} of {path} is a {type(row).__name__}, not an object with named "
+                f"{word} {place + 1} of {path} is a {type(row).__name__}, not an object with named "
                 "fields."
             )
-        yield f"{word} {place}", row
+        yield f"{word} {place + 1}", row
 
 
 def _loads(raw: bytes) -> Any:

@@ -34,7 +34,7 @@ def rows_of(path: Path) -> Iterator[Named]:
         return _xlsx.rows_of(path)
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
-        return ((f"row {row.place}", row) for row in table)
+        return ((f"row {row.place + 1}", row) for row in table)
     return _json.rows_of(path)
 
 

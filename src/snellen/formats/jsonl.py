@@ -18,7 +18,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         written.
     """
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
-        for number, row in enumerate(rows):
+        for number, row in enumerate(rows, 1):
             where = f"{path.name}: row {number}"
             fields = dict(zip(columns, row, strict=True))
             try:

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.formats._cells import EXACT, LONGEST, NoText
 from snellen.formats._json import KEYS, VALUES, NotRows
 from snellen.formats._rows import KINDS, Named, kind_of, rows_of
@@ -75,7 +75,8 @@ def read(
     Raises:
         DataError: a file cannot be read, has no column of ids or of replies, or gives one id two
         replies.
-        UsageError: it is a spreadsheet, and its extra is not installed.
+        UsageError: a question has a reply in more than one file of a folder; or it is a
+        spreadsheet, and its extra is not installed.
     """
     if path.is_dir():
         return _folder(path, ids, replies, only)
@@ -280,7 +281,9 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
     rows = [part for part in parts if part.columns[1] != VALUES]
     derived = [part.name for part in parts if rows and part.columns[1] == VALUES]
     parts = rows or parts
-    notes = [f"{len(parts)} files of {folder.name} read: {_listed([p.name for p in parts])}"]
+    read_as = " as parts of one model's replies" if len(parts) > 1 else ""
+    listed = _listed([part.name for part in parts])
+    notes = [f"{len(parts)} files of {folder.name} read{read_as}: {listed}"]
     if derived:
         notes.append(f"left out, since others have rows with the replies: {_listed(derived)}")
     if without:
@@ -292,23 +295,33 @@ def _merged(
     parts: Sequence[_Part], where: str, named: Sequence[tuple[str, str]], notes: Sequence[str]
 ) -> Predictions:
     replies: dict[str, str] = {}
-    places: dict[str, str] = {}
+    places: dict[str, tuple[str, str]] = {}
+    shared: dict[str, None] = {}  # the questions, and the files, in the order found
+    clashing: dict[str, None] = {}
     doubled = without = 0
     for part in parts:
-        of = f" of {part.name}" if len(parts) > 1 else ""
         for name, text, place in part.said:
             if text is None:
                 without += 1
             elif name not in replies:
-                replies[name], places[name] = text, place + of
+                replies[name], places[name] = text, (part.name, place)
+            elif places[name][0] != part.name:
+                shared[name] = None
+                clashing |= {places[name][0]: None, part.name: None}
             elif replies[name] == text:
                 doubled += 1
             else:
-                models = " If each file is a model's, score them one by one." if of else ""
+                of = f" of {part.name}" if len(parts) > 1 else ""
                 raise DataError(
                     f"{where}: the id {name!r} has two replies, the second in {place}{of}, the "
-                    f"first in {places[name]}. Keep one of them.{models}"
+                    f"first in {places[name][1]}{of}. Keep one of them."
                 )
+    if shared:
+        raise UsageError(
+            f"{where}: {len(shared):,} questions, such as {next(iter(shared))!r}, have a reply in "
+            f"more than one of its files: {_listed(list(clashing))}. Whose replies are meant? Name "
+            "one file, or by a pattern (--only) those that belong together."
+        )
     said = [*notes, *dict.fromkeys(note for part in parts for note in part.notes)]
     if not replies:
         raise DataError(f"{where}: no row has a reply; {'; '.join(said)}.")

@@ -34,7 +34,7 @@ def write(
             file, delimiter=DELIMITERS[path.suffix], quoting=csv.QUOTE_ALL, lineterminator="\n"
         )
         out.writerow(columns)
-        for number, row in enumerate(rows):
+        for number, row in enumerate(rows, 1):
             cells = []
             for name, value in zip(columns, row, strict=True):
                 found = cell(value, f"{path.name}: {name!r} of row {number}")

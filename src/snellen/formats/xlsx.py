@@ -42,7 +42,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
                     f"{path.name}: a sheet has room for {MOST_ROWS:,} rows. Write .tsv or .jsonl."
                 )
             for column, (name, value) in enumerate(zip(columns, row, strict=True)):
-                where = f"{path.name}: {name!r} of row {number}"
+                where = f"{path.name}: {name!r} of row {number + 1}"
                 _put(sheet, number + 1, column, cell(value, where), where, as_text)
         book.close()
     return []

@@ -102,7 +102,9 @@ class OpenAI:
         message = _string(error.get("message"))
         words = " ".join(message.split())[:QUOTED] if message else _quote(response.body)
         if status == 402 or code == "insufficient_quota":
-            raise Rejected(f"{where}: {status}: {words}. The account must be paid.", hopeless=True)
+            raise Rejected(
+                f"{where}: {status}: {_ended(words)} The account must be paid.", hopeless=True
+            )
         if status in ASK_AGAIN or status >= 500:
             raise Overloaded(
                 f"{where}: {status}: {words}",
@@ -116,11 +118,11 @@ class OpenAI:
                 if variable
                 else "Name the variable that holds its key with --api-key-env."
             )
-            raise Rejected(f"{where}: 401: {words}. {hint}", hopeless=True)
+            raise Rejected(f"{where}: 401: {_ended(words)} {hint}", hopeless=True)
         if status == 404:
             raise Rejected(
-                f"{where}: 404: {words}. Is {self.name!r} a model there, and does the address end "
-                "where /chat/completions is to follow (mostly in /v1)?",
+                f"{where}: 404: {_ended(words)} Is {self.name!r} a model there, and does the "
+                "address end where /chat/completions is to follow (mostly in /v1)?",
                 hopeless=True,
             )
         raise Rejected(f"{where}: {status}: {words}")
@@ -218,6 +220,11 @@ def _error(body: bytes) -> dict[str, Any]:
         return {}
     error = found.get("error", found) if isinstance(found, dict) else {}
     return error if isinstance(error, dict) else {"message": error}
+
+
+def _ended(words: str) -> str:
+    """A server's words, before a sentence of ours."""
+    return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
 def _quote(body: bytes) -> str:

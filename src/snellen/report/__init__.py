@@ -1,16 +1,15 @@
 """Results for people: in the terminal, as Markdown, as CSV."""
 
 from snellen.report.sheets import csv
-from snellen.report.terminal import as_text, print_result, show
+from snellen.report.terminal import as_text, print_result, print_results, show
 from snellen.report.words import markdown, write_markdown
 
 __all__ = [
     "as_text",
     "csv",
     "markdown",
-    "percent",
-    "plain",
     "print_result",
+    "print_results",
     "show",
     "write_markdown",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from snellen.report._ladder import ladder
@@ -10,17 +10,66 @@ from snellen.result import Result, Shown, shown
 from snellen.scoring import Disagreement
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
-
-
+OVERVIEW = (
+    *("benchmark", "model", "n", "metric", "value", "95 % interval", "failed", "unparsed"),
+    *("run", "remark"),
+)
+RUN = OVERVIEW.index("run")
 EMPTY = Shown("", "", "", "")
 
 
 def title(result: Result) -> str:
     """`eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`"""
+    return " × ".join(names(result))
+
+
+def names(result: Result) -> tuple[str, str]:
+    """What is asked, and who: `MMStar (vlmevalkit)`, `openai/m`"""
     report = result.report
     name = report.identity.get("options", {}).get("name")
     benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
-    return f"{benchmark} × {report.model or 'replies from a file'}"
+    return benchmark, report.model or "replies from a file"
+
+
+def overview(results: Sequence[Result]) -> list[Sequence[str]]:
+    """Headings, and a row for each result with the first metric of its headline scoring; the run's
+    own name only where benchmark and model do not tell the rows apart."""
+    rows = [OVERVIEW, *(_overview_row(result) for result in results)]
+    if len({row[:2] for row in rows}) == len(rows):
+        return [(*row[:RUN], *row[RUN + 1 :]) for row in rows]
+    return [*rows]
+
+
+def _overview_row(result: Result) -> tuple[str, ...]:
+    report = result.report
+    notes = [] if report.asked_of is None else [f"partial: {report.n:,} of {report.asked_of:,}"]
+    notes += ["incomplete"] * report.incomplete
+    metric, cells, unparsed = "", EMPTY, 0
+    if report.scorings:  # none where the run asked for what none of them reads
+        scoring = result.scoring()
+        metric = next(iter(scoring.metrics))
+        cells = shown(result.headline)
+        unparsed = scoring.readings.get("unparsed", 0)
+        if result.headline.value is None:
+            notes.append(result.headline.reason or "")
+    return (
+        *names(result),
+        f"{report.n:,}",
+        metric,
+        cells.value,
+        cells.interval,
+        f"{result.failed:,}",
+        f"{unparsed:,}",
+        "" if result.run is None else result.run.name,
+        "; ".join(notes),
+    )
+
+
+def how_to_see_one(results: Sequence[Result]) -> str:
+    """The command that shows one of several results whole."""
+    run = next((result.run for result in results if result.run is not None), None)
+    such_as = "" if run is None else f": RUN is its folder, such as {run}"
+    return f"`snellen report RUN` shows one whole, with its notes{such_as}"
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:

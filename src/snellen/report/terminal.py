@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 40
 MOST_RULES = 10
 """Longer tables are left to the other formats, which is said."""
+WIDE = 10_000
+"""Room for a run on one line, whatever its name: a terminal breaks what is longer than it is wide,
+and a search in the output finds it whole."""
 
 
 def print_result(result: Result) -> None:
@@ -24,16 +27,33 @@ def print_result(result: Result) -> None:
     show(result, Console(highlight=False))
 
 
+def print_results(results: Sequence[Result]) -> None:
+    """Show a result on standard output, or a table with a line for each of several."""
+    from rich.console import Console
+
+    _show_all(results, Console(highlight=False))
+
+
 def as_text(results: Sequence[Result]) -> str:
-    """What `print_result` shows, without colours and 100 letters wide."""
+    """What `print_results` shows, without colours and 100 letters wide."""
     import io
 
     from rich.console import Console
 
     out = io.StringIO()
-    for result in results:
-        show(result, Console(file=out, highlight=False, width=100))
+    _show_all(results, Console(file=out, highlight=False, width=100))
     return out.getvalue()
+
+
+def _show_all(results: Sequence[Result], console: Console) -> None:
+    if len(results) > 1:
+        console.width = WIDE
+        headings, *rows = _rows.overview(results)
+        _table(console, f"{len(results)} runs", headings, rows)
+        _line(console, _rows.how_to_see_one(results))
+        return
+    for result in results:
+        show(result, console)
 
 
 def show(result: Result, console: Console) -> None:
@@ -93,7 +113,7 @@ def _table(
             remarks = list(said) if len(said) == 1 else list(alike)
             headings, rows = headings[:-1], [row[:-1] for row in rows]
     for place, heading in enumerate(headings):
-        name = place == 0 or heading in ("metric", "remark")
+        name = place == 0 or heading in ("model", "metric", "run", "remark")
         table.add_column(
             Text(plain(heading)),
             justify="left" if name else "right",

@@ -24,8 +24,13 @@ def write_markdown(result: Result) -> None:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A section for each result, with tables."""
-    return "\n".join(_section(result) for result in results)
+    """A section for each result, with tables; before several a table with a line for each."""
+    parts = [_section(result) for result in results]
+    if len(results) > 1:
+        headings, *rows = _rows.overview(results)
+        table = "\n".join(_table(headings, rows))
+        parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
+    return "\n".join(parts)
 
 
 def _section(result: Result) -> str:

@@ -533,8 +533,8 @@ class Asking:
         """
         if key[2] == 0 and not self._run.has_place(row.place):
             raise DataError(
-                f"{self._benchmark.name}: row {row.place} of {self._benchmark.data.where} has the "
-                f"id {key[0]!r} of an earlier row. Ids must be unique: give each row its own. "
+                f"{self._benchmark.name}: row {row.place + 1} of {self._benchmark.data.where} has "
+                f"the id {key[0]!r} of an earlier row. Ids must be unique: give each row its own. "
                 "Replies so far are kept."
             )
 

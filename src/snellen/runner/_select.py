@@ -43,9 +43,9 @@ def check(benchmark: Benchmark) -> None:
         before = seen.setdefault(sample.id, row.place)
         if before != row.place:
             raise DataError(
-                f"{benchmark.name}: rows {before} and {row.place} of {benchmark.data.where} "
-                "have the same id "
-                f"{sample.id!r}. Ids must be unique: give each row its own."
+                f"{benchmark.name}: rows {before + 1} and {row.place + 1} of "
+                f"{benchmark.data.where} have the same id {sample.id!r}. Ids must be "
+                "unique: give each row its own."
             )
     if not seen:
         raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")

@@ -160,7 +160,8 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
         if record is None:
             return
         if record.state == "failed":
-            error = "" if record.error is None else f"{record.error.type}: {record.error.message}"
+            # The record's type is a class's name, which says nothing to who reads a report.
+            error = (record.error and record.error.message) or "no reason was given"
             yield Scored(
                 sample,
                 question.key[1],
