@@ -16,6 +16,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -234,6 +235,37 @@ def test_a_file_with_a_published_ones_name_is_compared_with_it(
     assert "0 of 1 rows cannot be read" in done.out
 
 
+def test_rows_with_the_id_of_an_earlier_one_are_said(snellen: Snellen, tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    rows = [{"id": name, "question": "What?", "answer": "a cat"} for name in "abcab"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = snellen("data", "verify", path)
+
+    assert done.code == 1
+    assert (
+        "2 rows have the id of an earlier one; the first: rows 1 and 4 have the same id 'a'"
+    ) in done.out
+
+
+def test_a_published_files_name_is_said_of_that_file_alone(
+    snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shutil.copytree(ROWS, tmp_path / "rows") / "mathvision.jsonl"
+    rows = (ROWS / "test.jsonl").read_bytes()
+    file = File(name=path.name, url="https://example.org", sha256=sha256(rows).hexdigest())
+    monkeypatch.setattr(mathvision, "FILES_PUBLISHED", (file,))
+
+    found = []
+    for content in (rows, rows + b"\n"):
+        path.write_bytes(content)
+        found.append(snellen("data", "verify", path, "--json").json)
+
+    assert [(one["ok"], one["published"]) for one in found] == [
+        (True, "mathvision.jsonl"),
+        (False, None),
+    ]
+
+
 def test_where_names_all_folders_in_order_and_what_is_missing(
     snellen: Snellen, home: Path, tmp_path: Path
 ) -> None:
@@ -376,7 +408,7 @@ def mine(folder: Path) -> Path:
             "answer": "é",
             "n": 2.5,
         },
-        {"id": "c", "question": "None?", "answer": "z", "tags": ["p", "q"]},
+        {"id": "c", "question": "Return\rhere?", "answer": "z", "tags": ["p", "q"]},
         {
             "id": "d",
             "image": base64.b64encode(picture(4)).decode(),
@@ -413,7 +445,7 @@ def test_rows_and_pictures_come_back_as_they_went(
     assert [row["question"] for row in rows] == [
         "Tab\there?",
         "Line\nhere?",
-        "None?",
+        "Return\rhere?",
         '"Quoted"?',
     ]
     assert (tmp_path / "back/images/1.png").read_bytes() == picture(1)
@@ -516,6 +548,111 @@ def test_vlmevalkits_rows_that_share_a_picture_share_its_file(
     rows = [json.loads(line) for line in (tmp_path / "back/rows.jsonl").read_text().splitlines()]
     written = [(tmp_path / "back" / row["image"]).read_bytes() for row in rows]
     assert written == [picture(1)] * 2
+    assert rows[0]["image"] == rows[1]["image"]
+
+
+def unpacked(folder: Path) -> list[dict[str, Any]]:
+    """The rows that were unpacked into a folder."""
+    lines = (folder / "rows.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("names", "places"),
+    [
+        (["", "b.png"], ["0_0.png", "b.png"]),
+        ([5, "."], ["0_0.png", "0_1.png"]),
+        (7, ["0_0.png", "0_1.png"]),
+        (["images", "images/b"], ["images", "b"]),
+        (["a.png", "a.png", "a.png"], ["a.png", "a_0.png", "a_0_2.png"]),
+        (["a.png", "a_0.png", "a.png"], ["a.png", "a_0.png", "a_0_2.png"]),
+        ("['a.png', 'b.png']", ["a.png", "b.png"]),
+    ],
+)
+def test_whatever_pictures_are_called_each_has_a_file(
+    snellen: Snellen, tmp_path: Path, names: object, places: list[str]
+) -> None:
+    pictures = [picture(shade) for shade in range(len(places))]
+    row = {"image": [base64.b64encode(one).decode() for one in pictures], "image_path": names}
+    (tmp_path / "odd.jsonl").write_text(json.dumps(row) + "\n")
+    done = snellen("data", "pack", "--unpack", "odd.jsonl", "--to", "back")
+
+    assert done.code == 0, done.err
+    [row] = unpacked(tmp_path / "back")
+    assert row["image"] == [f"images/{place}" for place in places]
+    assert [(tmp_path / "back" / place).read_bytes() for place in row["image"]] == pictures
+
+
+def test_a_list_of_names_that_breaks_off_is_said(snellen: Snellen, tmp_path: Path) -> None:
+    row = {"image": base64.b64encode(picture(1)).decode(), "image_path": '["a.png'}
+    (tmp_path / "odd.jsonl").write_text(json.dumps(row) + "\n")
+    done = snellen("data", "pack", "--unpack", "odd.jsonl", "--to", "back")
+
+    assert done.code == 2
+    assert "row 1, image_path begins as a list, '[\"a.png', and is none of texts" in done.err
+
+
+def written_parquet(path: Path, *rows: dict[str, Any]) -> Path:
+    arrow = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.Table.from_pylist(rows), path)
+    return path
+
+
+def seen(shade: int) -> dict[str, Any]:
+    """A picture, as Hugging Face's Image feature has it."""
+    return {"bytes": picture(shade), "path": None}
+
+
+def test_pictures_of_every_column_are_unpacked(snellen: Snellen, tmp_path: Path) -> None:
+    first: dict[str, Any] = {
+        "id": "a",
+        "image": picture(1),
+        "image_1": seen(2),
+        "more": [seen(3), seen(4)],
+    }
+    second: dict[str, Any] = {"id": "b", "image": None, "image_1": None, "more": []}
+    source = written_parquet(tmp_path / "many.parquet", first, second)
+    done = snellen("data", "pack", "--unpack", source, "--to", "back", "--json")
+
+    assert (done.code, done.json["images"]) == (0, 4), done.err
+    [one, other] = unpacked(tmp_path / "back")
+    assert one == {
+        "id": "a",
+        "image": "images/0.png",
+        "image_1": "images/0_image_1.png",
+        "more": ["images/0_more_0.png", "images/0_more_1.png"],
+    }
+    assert other == {"id": "b", "image_1": None, "more": []}
+    written = [one["image"], one["image_1"], *one["more"]]
+    assert [(tmp_path / "back" / name).read_bytes() for name in written] == [
+        picture(shade) for shade in (1, 2, 3, 4)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])
+def test_pictures_of_columns_that_are_not_shown_are_not_packed_as_text(
+    snellen: Snellen, tmp_path: Path, kind: str
+) -> None:
+    row = {"image": seen(1), "image_2": seen(2), "question": "What?", "answer": "a cat"}
+    source = written_parquet(tmp_path / "many.parquet", row)
+    done = snellen("data", "pack", source, "--to", f"out.{kind}")
+
+    assert done.code == 2
+    assert "row 1 has a picture or other bytes in its column 'image_2'" in done.err
+    assert not (tmp_path / f"out.{kind}").exists()
+
+
+def test_bytes_that_are_no_picture_are_not_unpacked_as_text(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    source = written_parquet(
+        tmp_path / "many.parquet", {"id": 1, "sound": {"bytes": b"RIFF", "rate": 8}}
+    )
+    done = snellen("data", "pack", "--unpack", source, "--to", "back")
+
+    assert done.code == 2
+    assert "row 1 has a picture or other bytes in its column 'sound'" in done.err
+    assert not (tmp_path / "back/rows.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["../evil.png", "/evil.png", "a/../../evil.png"])

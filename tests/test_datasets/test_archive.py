@@ -1,6 +1,7 @@
 """Archives: what is in them comes out under its name, and nothing leaves the folder."""
 
 import asyncio
+import gzip
 import io
 import os
 import signal
@@ -295,6 +296,38 @@ def test_an_archive_that_is_cut_off_is_said_to_be_broken(
     assert "a cannot be unpacked: " in refused(path, folder)
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["tar", "tar.gz"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw, header: raw[:header],
+        lambda raw, header: raw[: header + 100],
+        lambda raw, header: raw[:header] + b"?" + raw[header + 1 :],
+    ],
+    ids=["cut before it", "cut in it", "changed"],
+)
+def test_a_tar_whose_second_header_is_not_whole_is_broken(
+    tmp_path: Path,
+    folder: Path,
+    damage: Callable[[bytes, int], bytes],
+    packed: Callable[[bytes], bytes],
+) -> None:
+    path = tarred({"a": b"a" * 600, "b": b"b"}, tmp_path / "a")
+    # A header and two blocks of content are before it, of 512 bytes each.
+    path.write_bytes(packed(damage(path.read_bytes(), 1536)))
+
+    assert "a cannot be unpacked: " in refused(path, folder)
+
+
+def test_a_packed_tar_is_compared_with_its_own_digest(tmp_path: Path, folder: Path) -> None:
+    path = tarred(MEMBERS, tmp_path / "a", "w:gz")
+    raw = bytearray(path.read_bytes())
+    raw[-8] ^= 1  # the CRC-32 is in the eight last bytes (RFC 1952)
+    path.write_bytes(raw)
+
+    assert "a cannot be unpacked: CRC check failed" in refused(path, folder)
+
+
 def test_a_damaged_member_is_found(tmp_path: Path, folder: Path) -> None:
     archive = zipped({"a": os.urandom(5000)}, tmp_path / "a.zip")
     raw = bytearray(archive.read_bytes())
@@ -426,10 +459,13 @@ def test_what_a_killed_process_left_is_ended_by_the_next_and_nothing_is_left_ove
     assert {path.name for path in folder.iterdir()} == {".lock", "files.json", "images", "rows.tsv"}
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
 def test_an_archive_that_was_not_unpacked_to_its_end_is_not_taken_for_whole(
-    tmp_path: Path, folder: Path
+    tmp_path: Path, folder: Path, by_hand: bool
 ) -> None:
     body = zipped({"1.jpg": b"one", "2.jpg": b"two"}, tmp_path / "a.zip").read_bytes()
+    if by_hand:
+        (folder / "a.zip").write_bytes(body)
     with serving_files({"/a.zip": Served(body)}) as server:
         url = f"{server.url}/a.zip"
         event, end = "os.rename", ".a.zip.unpacking/2.jpg"
@@ -439,4 +475,82 @@ def test_an_archive_that_was_not_unpacked_to_its_end_is_not_taken_for_whole(
 
     assert (folder / "1.jpg").is_file()
     assert checked.state == "wrong"
-    assert checked.why.startswith("it came, and was not unpacked to its end")
+    assert checked.why == "it was not unpacked to its end: `snellen data get` does that"
+
+
+def test_an_archive_that_nobody_unpacked_is_not_taken_for_its_members(
+    tmp_path: Path, folder: Path
+) -> None:
+    body = zipped(MEMBERS, folder / "a.zip").read_bytes()
+    file = File(name="a.zip", url="x", sha256=sha256(body).hexdigest(), unpack=True)
+
+    assert [one.state for one in published.verify([file], [folder])] == ["wrong"]
+
+
+def test_members_of_another_revision_are_not_taken_for_those_that_are_published_now(
+    tmp_path: Path, folder: Path
+) -> None:
+    body = zipped(MEMBERS, tmp_path / "a.zip").read_bytes()
+    with serving_files({"/1/a.zip": Served(body)}) as server:
+        get([File(name="a.zip", url=f"{server.url}/1/a.zip", unpack=True)], folder)
+        newer = File(name="a.zip", url=f"{server.url}/2/a.zip", unpack=True)
+        [checked] = published.verify([newer], [folder])
+
+    assert checked.state == "wrong"
+    assert checked.why.startswith(f"what came out of it came from {server.url}/1/a.zip, and is not")
+
+
+def test_an_archive_of_which_a_part_was_published_since_is_not_whole(
+    tmp_path: Path, folder: Path
+) -> None:
+    body = zipped(MEMBERS, tmp_path / "a.zip").read_bytes()
+    with serving_files({"/1": Served(body[:200]), "/2": Served(body[200:])}) as server:
+        parts = [File(name=f"a.zip.{n}", url=f"{server.url}/{n}", unpack=True) for n in (1, 2, 3)]
+        get(parts[:2], folder)
+        checked = published.verify(parts, [folder])
+
+    assert {one.name: one.state for one in checked} == {
+        "a.zip.1": "wrong",
+        "a.zip.2": "missing",
+        "a.zip.3": "missing",
+    }
+
+
+INTERRUPTED = """
+import asyncio, fcntl, os, signal, sys, time
+from pathlib import Path
+from snellen.datasets import published
+url, folder = sys.argv[1:]
+
+def held():
+    with open(Path(folder) / ".lock") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+def interrupting(happens, given):
+    if happens == "os.rename" and str(given[0]).endswith(".unpacking/2.jpg"):
+        os.kill(os.getpid(), signal.SIGINT)
+        deadline = time.monotonic() + 1
+        while held() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        print("held" if held() else "free", flush=True)
+
+file = published.File(name="a.zip", url=url, unpack=True)
+sys.addaudithook(interrupting)
+asyncio.run(published.get([file], Path(folder), again="again"))
+"""
+
+
+def test_an_interrupted_unpacking_keeps_others_out_until_it_has_ended(
+    tmp_path: Path, folder: Path
+) -> None:
+    body = zipped({"1.jpg": b"one", "2.jpg": b"two"}, tmp_path / "a.zip").read_bytes()
+    with serving_files({"/a.zip": Served(body)}) as server:
+        command = [sys.executable, "-c", INTERRUPTED, f"{server.url}/a.zip", str(folder)]
+        done = subprocess.run(command, capture_output=True)
+
+    assert b"KeyboardInterrupt" in done.stderr
+    assert done.stdout == b"held\n"

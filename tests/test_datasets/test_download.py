@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -133,6 +134,22 @@ def test_a_file_of_another_revision_is_put_aside_and_fetched(tmp_path: Path) -> 
     assert (tmp_path / "a").read_bytes() == b"two"
     assert (tmp_path / "a.wrong").read_bytes() == b"one"
     assert "not the file that is wanted" in told.text
+
+
+def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
+    tmp_path: Path,
+) -> None:
+    with serving_files({"/1": Served(BODY)}) as server:
+        get(File(name="a", url=f"{server.url}/1"), folder=tmp_path)
+        files = [
+            File(name="a", url=f"{server.url}/2", sha256=SHA256),
+            File(name="a", url=f"{server.url}/2"),
+        ]
+        same, other = (published.verify([file], [tmp_path])[0] for file in files)
+
+    assert same.state == "ok"
+    assert other.state == "wrong"
+    assert other.why.startswith(f"it came from {server.url}/1, and is not known to be what is")
 
 
 def test_another_file_at_the_same_address_without_a_digest_is_said(tmp_path: Path) -> None:
@@ -396,6 +413,43 @@ def test_a_second_process_is_kept_out(tmp_path: Path) -> None:
     assert error.startswith(f"{tmp_path}: process {other.pid} on ")
 
 
+def test_a_file_system_without_locks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(fd: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    error = error_of(File(name="a", url="http://127.0.0.1:1/a"), folder=tmp_path)
+
+    assert error == (
+        f"{tmp_path / '.lock'} cannot be locked: {os.strerror(errno.ENOLCK)}. "
+        "SNELLEN_HOME names another folder."
+    )
+
+
+STOPPED = """
+import asyncio, sys
+from pathlib import Path
+from snellen.datasets import published
+
+async def stop(folder):
+    file = published.File(name="a", url="http://127.0.0.1:1/a", md5="0" * 32)
+    getting = asyncio.create_task(published.get([file], folder, again="again"))
+    await asyncio.sleep(0.2)
+    getting.cancel()
+    await asyncio.wait([getting])
+
+asyncio.run(stop(Path(sys.argv[1])))
+"""
+
+
+def test_a_check_that_is_interrupted_is_not_gone_through_with(tmp_path: Path) -> None:
+    with open(tmp_path / "a", "wb") as file:
+        file.truncate(1 << 38)  # which takes minutes to read, and no room
+    subprocess.run([sys.executable, "-c", STOPPED, str(tmp_path)], timeout=30, check=True)
+
+
 def test_a_list_that_is_damaged_is_said(tmp_path: Path) -> None:
     (tmp_path / "files.json").write_bytes(b'{"format": 2, "files": []}')
     error = error_of(File(name="a", url="http://127.0.0.1:1/a"), folder=tmp_path)
@@ -487,6 +541,42 @@ def test_a_file_of_the_hub_is_taken_from_the_cache_of_its_own_tools(tmp_path: Pa
     shutil.rmtree(tmp_path / "hf")
 
     assert (tmp_path / "data/a.tsv").read_bytes() == BODY
+
+
+def in_cache(tmp_path: Path) -> File:
+    """A file of the hub that is in the cache."""
+    cached = tmp_path / "hf/hub/datasets--ORG--NAME/snapshots" / COMMIT / "a"
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(BODY)
+    return File(name="b/a", url=f"hf://datasets/ORG/NAME@{COMMIT}/a")
+
+
+def test_a_copy_from_the_cache_on_another_disk_has_its_name_once_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, path: Path) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "link", refuse)
+    file, folder = in_cache(tmp_path), tmp_path / "data"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        error = error_of(file, folder=folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert error == f"{folder / 'b/a'} cannot be written: {os.strerror(errno.EFBIG)}."
+    assert names(folder) == set()
+    get(file, folder=folder)
+    assert (folder / "b/a").read_bytes() == BODY
+
+
+def test_a_file_where_a_folder_should_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "b").write_bytes(b"mine")
+    error = error_of(in_cache(tmp_path), folder=tmp_path)
+
+    assert error.startswith(f"{tmp_path / 'b/a'} cannot be written: ")
 
 
 def test_a_branch_of_the_hub_is_no_revision(tmp_path: Path) -> None:

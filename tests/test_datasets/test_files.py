@@ -159,6 +159,9 @@ def test_a_json_list_is_read_across_the_blocks_it_comes_in(tmp_path: Path) -> No
         ("a.json", b'[{"id": 1}]\n[', "goes on after its list, in line 2"),
         ("a.json", b"[1]", "row 1 .* is a int, not an object"),
         ("a.json", b'[{"id": NaN}]', "row 1 .* NaN is no JSON"),
+        ("a.json", b'[{"id": 1}, {"id": "\\ud83d"}]', "row 2 .* is not whole JSON: .*surrogate"),
+        ("a.json", b'[{"id": ' + b"[" * 100_000, "row 1 .* nested too deep"),
+        ("a.json", b'[{"id": ' + b"1" * 5_000 + b"}]", "row 1 .* a number of thousands of digits"),
         ("a.tsv", b"id\tx\tid\n1\t2\t3\n", "more than one column named 'id'"),
         (
             "a.tsv",

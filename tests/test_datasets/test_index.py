@@ -1,6 +1,9 @@
 """What is kept of a file in the cache folder so that it is read once: never wrong, never needed."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from hashlib import blake2b
@@ -8,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import _index, jsonl, rows_at, tsv, vlmevalkit_tsv
+from snellen.datasets import _index, _sheets, jsonl, rows_at, tsv, vlmevalkit_tsv
+from snellen.datasets._index import Learnt
 from snellen.datasets._table import facts_of
 from snellen.errors import DataError
 
@@ -147,6 +151,36 @@ def test_a_cache_that_is_cleared_meanwhile_is_not_missed(tmp_path: Path, cache: 
     assert [row["id"] for row in rows_at(table, [7])] == [7]
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from snellen.datasets import jsonl
+
+def killing(happens, given):
+    if happens == "os.rename" and "/index/" in str(given[1]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(killing)
+jsonl(Path(sys.argv[1])).facts()
+"""
+
+
+def test_what_a_killed_process_left_goes_after_a_day(tmp_path: Path, cache: Path) -> None:
+    path = written(tmp_path / "a.jsonl")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)])
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = kept(cache)
+
+    jsonl(path).facts()  # that process may be at it still, for all that is known
+    assert left in kept(cache)
+
+    before = time.time() - 2 * 24 * 3600
+    os.utime(left, (before, before))
+    jsonl(written(tmp_path / "b.jsonl")).facts()
+    assert left not in kept(cache)
+    assert len(kept(cache)) == 2
+
+
 def test_a_small_file_leaves_nothing_in_the_cache(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1}\n')
@@ -199,3 +233,17 @@ def test_long_and_short_rows_have_the_digests_of_their_own_bytes(tmp_path: Path)
         blake2b(b"id\ttext" + row, digest_size=16).digest() for row in rows
     ]
     assert [entry.length for entry in index] == list(map(len, rows))
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_sheets, "AHEAD", 1)
+    monkeypatch.setattr(_sheets, "HASHED_AT_ONCE", 1)
+    path = tmp_path / "t.tsv"
+    path.write_text("id\ttext\n" + "".join(f"{n}\t{'y' * 8_000}\n" for n in range(10)))
+    entries = tsv(path)._scan(path, Learnt())
+    next(entries)
+    os.truncate(path, 0)
+    with pytest.raises(DataError, match="became shorter while it was read"):
+        list(entries)

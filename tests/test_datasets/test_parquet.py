@@ -126,15 +126,41 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
 
 
 @needs_pyarrow
-def test_of_several_sets_one_must_be_chosen(tmp_path: Path) -> None:
+def test_of_several_sets_one_must_be_named(tmp_path: Path) -> None:
     write(tmp_path / "test-00000-of-00001.parquet", [{"id": "test"}])
     write(tmp_path / "train-00000-of-00001.parquet", [{"id": "train"}])
 
     with pytest.raises(DataError, match="2 sets of rows, test, train"):
         list(parquet(tmp_path))
-    assert [row["id"] for row in parquet(tmp_path, split="train")] == ["train"]
-    with pytest.raises(DataError, match="no parquet file of dev"):
-        list(parquet(tmp_path, split="dev"))
+
+
+@needs_pyarrow
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            ["test", "test-00000-of-00002", "test-00001-of-00002"],
+            "test-00000-of-00002.parquet and test.parquet",
+        ),
+        (
+            ["test-00000-of-00001", "test-00000-of-00002", "test-00001-of-00002"],
+            "test-00000-of-00001.parquet and test-00000-of-00002.parquet",
+        ),
+        (
+            ["test-00000-of-00001-0123abcd", "test-00000-of-00001-4567cdef"],
+            "test-00000-of-00001-0123abcd.parquet and test-00000-of-00001-4567cdef.parquet",
+        ),
+    ],
+)
+def test_two_sets_of_the_same_rows_are_not_mixed(
+    tmp_path: Path, names: list[str], said: str
+) -> None:
+    for name in names:
+        write(tmp_path / f"{name}.parquet", [{"id": 1}])
+
+    with pytest.raises(DataError) as caught:
+        list(parquet(tmp_path))
+    assert str(caught.value) == f"{tmp_path} has files of two sets of test, {said}. Keep one set."
 
 
 @needs_pyarrow

@@ -68,7 +68,7 @@ class Verified:
         for name, count in (("rows", self.rows), ("pictures", self.pictures)):
             why = f"; the first: {count.first}" if count.wrong else ""
             lines.append(f"  {count.wrong:,} of {count.n:,} {name} cannot be read{why}")
-        if self.published and not any("published" in one for one in self.wrong):
+        if self.published:
             lines.append(f"  it is {self.published} as published")
         return [*lines, *(f"  WRONG: {one}" for one in self.wrong)]
 
@@ -106,24 +106,36 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
     if file is None or found.file is None:
         return None
     if file.md5 or file.sha256:
-        found.published = file.name
-        if why := published.difference(file, found.file):
+        why = published.difference(file, found.file)
+        if why is None:
+            found.published = file.name
+        else:
             found.wrong.append(f"it is not the published {file.name}: {why}")
     return made
 
 
 def _read(made: Benchmark, found: Verified) -> None:
+    places: dict[str, int] = {}
+    doubled = Count()
     for row in made.data:
         found.rows.n += 1
         try:
-            media = made.read(row).media
+            sample = made.read(row)
         except DataError as error:
             found.rows.add(str(error))
             continue
-        for one in media:
+        before = places.setdefault(sample.id, row.place)
+        if before != row.place:
+            doubled.add(f"rows {before + 1} and {row.place + 1} have the same id {sample.id!r}")
+        for one in sample.media:
             if isinstance(one, Image):
                 found.pictures.n += 1
                 try:
                     images.load(one)
                 except MediaError as error:
                     found.pictures.add(str(error))
+    if doubled.wrong:
+        found.wrong.append(
+            f"{doubled.wrong:,} rows have the id of an earlier one; the first: {doubled.first}. "
+            "Ids must be unique: give each row its own."
+        )

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Self, cast
 
 from snellen.errors import DataError
 
@@ -85,7 +85,7 @@ def unpack(
         for taken in kept:
             if taken in members:
                 raise DataError(f"{name}: its member {taken!r} would replace a file of that name")
-        _placed(members, staging, folder)
+        _moved_in(members, staging, folder)
     except BROKEN as error:
         raise DataError(f"{name} cannot be unpacked: {error}. It may be cut off") from error
     except OSError as error:
@@ -139,7 +139,7 @@ def _unpacked(
     return members
 
 
-def _placed(members: Collection[str], staging: Path, folder: Path) -> None:
+def _moved_in(members: Collection[str], staging: Path, folder: Path) -> None:
     for name in members:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(staging / name, folder / name)
@@ -176,7 +176,7 @@ def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
     """By its first bytes: a tar may hold a zip, and end like one."""
     start = archive.read(2)
     archive.seek(0)
-    return _zip(archive, name, limit) if start == b"PK" else _tar(archive)
+    return _zip(archive, name, limit) if start == b"PK" else _tar(archive, name, limit)
 
 
 def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
@@ -204,8 +204,22 @@ def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
                 raise DataError(f"{name}: {one.filename!r} is neither a file nor a folder")
 
 
-def _tar(file: IO[bytes]) -> Iterator[_Entry]:
-    with tarfile.open(fileobj=file, mode="r:*") as archive:
+class _Whole(tarfile.TarInfo):
+    """A member whose header is whole: `TarFile.next` takes one that is cut off or damaged, or that
+    is missing, for the end of the archive."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # typeshed has it not
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(str(error)) from error
+
+
+def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
+    with tarfile.open(fileobj=file, mode="r:*", tarinfo=_Whole) as archive:
         while (one := archive.next()) is not None:
             archive.members = []  # type: ignore[attr-defined]  # else it keeps all, a kilobyte each
             if one.isdir():
@@ -219,6 +233,12 @@ def _tar(file: IO[bytes]) -> Iterator[_Entry]:
                 yield _Entry(one.name, lambda content=content: content)  # type: ignore[misc]
             else:
                 raise DataError(f"{one.name!r} is neither a file nor a folder")
+        # The digests of gzip and xz stand behind all that tar needs.
+        left = cast(IO[bytes], archive.fileobj)
+        for _ in range(0, limit, BLOCK):
+            if not left.read(BLOCK):
+                return
+        raise _bomb(name, limit)
 
 
 def _beside(name: str, target: str) -> str:

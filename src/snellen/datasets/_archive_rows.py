@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -26,8 +26,8 @@ from snellen.datasets._archive import inside_folder
 from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
 from snellen.datasets._table import Row
-from snellen.datasets._vlmevalkit import vlmevalkit_tsv
-from snellen.errors import UsageError
+from snellen.datasets._vlmevalkit import strings, vlmevalkit_tsv
+from snellen.errors import DataError, UsageError
 from snellen.media import images as media
 
 PICTURES = ("image", "images", "image_path")
@@ -52,8 +52,11 @@ class Packed:
 
 @dataclass(frozen=True, kw_only=True)
 class _Picture:
+    """`named`: the name is the data set's, and not made up here."""
+
     name: str
     data: bytes
+    named: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +77,8 @@ def pack(pairs: Pairs, to: Path) -> Packed:
     what is no text is JSON there, and what is missing is empty.
 
     Raises:
-        DataError: a row or a picture cannot be read, or the file cannot be written.
+        DataError: a row or a picture cannot be read, a column has bytes that are not packed, or the
+            file cannot be written.
         UsageError: the name ends otherwise, or the file is there already.
     """
     write = WRITERS.get(to.suffix)
@@ -88,34 +92,72 @@ def pack(pairs: Pairs, to: Path) -> Packed:
         most = max(most, len(found))
         for name, value in _fields(row).items():
             kinds[name] = _kind(kinds.get(name), value)
-    full = (_Full(fields=_fields(row), pictures=_pictures(row, found)) for row, found in pairs())
+    full = (
+        _Full(fields=_fields(row), pictures=_pictures(found, _names(row), str(row.place)))
+        for row, found in pairs()
+    )
     with _new(to) as part:
         write(part, full, kinds, most)
     return Packed(rows=rows, images=images)
 
 
-def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in PICTURES}
+def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
+    """A row's columns that are no pictures.
+
+    Raises:
+        DataError: one of them has bytes, a picture's or others, which are no text.
+    """
+    fields = {name: value for name, value in row.items() if name not in but}
+    for name, value in fields.items():
+        if _has_bytes(value):
+            raise DataError(
+                f"row {row.place + 1} has a picture or other bytes in its column {name!r}, which "
+                "only image and images may have: call it so, or take it out."
+            )
+    return fields
 
 
-def _pictures(row: Row, images: Sequence[Image]) -> list[_Picture]:
-    """A row's pictures with the names that it has for them, else those of files, else its own
-    number."""
-    names = row.get("image_path") or []
-    if isinstance(names, str):
-        names = orjson.loads(names) if names.startswith('["') else [names]
+def _has_bytes(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_bytes, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_bytes, value))
+    return isinstance(value, bytes | Image)
+
+
+def _names(row: Row) -> list[str | None]:
+    """What a row calls its pictures; None where that is no name of a file.
+
+    Raises:
+        DataError: a list of them breaks off.
+    """
+    names = row.get("image_path")
+    if isinstance(names, str) and names.startswith(('["', "['")):
+        names = strings(names, f"row {row.place + 1}, image_path")
+    return [
+        name if isinstance(name, str) and PurePosixPath(name).name else None
+        for name in (names if isinstance(names, list) else [names])
+    ]
+
+
+def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
+    """Images with their names, if there is one for each, else those of files, else `ours`."""
+    if len(names) != len(images):
+        names = [None] * len(images)
     found = []
-    for number, image in enumerate(images):
+    for number, (image, name) in enumerate(zip(images, names, strict=True)):
         loaded = media.load(image)
         assert isinstance(loaded.source, bytes) and loaded.mime is not None
-        if len(names) == len(images):
-            name = names[number]
-        elif isinstance(image.source, Path) and image.within is not None:
+        if name is None and isinstance(image.source, Path) and image.within is not None:
             name = os.path.relpath(image.source, image.within)
-        else:
-            behind = f"_{number}" if len(images) > 1 else ""
-            name = f"{row.place}{behind}{ENDINGS[loaded.mime]}"
-        found.append(_Picture(name=name, data=loaded.source))
+        behind = f"_{number}" if len(images) > 1 else ""
+        found.append(
+            _Picture(
+                name=name or f"{ours}{behind}{ENDINGS[loaded.mime]}",
+                data=loaded.source,
+                named=name is not None,
+            )
+        )
     return found
 
 
@@ -163,11 +205,14 @@ def _write_jsonl(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -> 
 def _write_tsv(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -> None:
     names = [*kinds, *(("image", "image_path") if most else ())]
     with open(path, "w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
-        writer.writerow(names)
-        for row in rows:
-            cells = _cells(row)
-            writer.writerow([_text(cells.get(name)) for name in names])
+        bare = csv.writer(out, "excel-tab", lineterminator="\n")
+        quoted = csv.writer(out, "excel-tab", lineterminator="\n", quoting=csv.QUOTE_ALL)
+        header = {name: name for name in names}
+        for cells in chain([header], map(_cells, rows)):
+            texts = [_text(cells.get(name)) for name in names]
+            # Python before 3.13 puts no quotes around a carriage return; all in quotes would take
+            # three times as long to read.
+            (quoted if any("\r" in text for text in texts) else bare).writerow(texts)
 
 
 def _write_parquet(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -> None:
@@ -223,52 +268,90 @@ WRITERS: Mapping[str, Callable[[Path, Iterable[_Full], Kinds, int], None]] = {
 
 def unpack(file: Path, folder: Path) -> Packed:
     """Write the rows of a packed file, or of one in VLMEvalKit's form, as `rows.jsonl` into a
-    folder, and their pictures beside it in `images/`.
+    folder, and their pictures, of whatever column, beside it in `images/`.
 
     Raises:
         DataError: a row or a picture cannot be read, or a picture's name leads out of the folder.
         UsageError: `rows.jsonl` is there already.
     """
     table = vlmevalkit_tsv(file) if ".tsv" in file.suffixes else rows_of(file)
-    put: dict[str, bytes] = {}
+    written = _Written(folder, file)
     rows = images = 0
     with _new(folder / "rows.jsonl") as part, open(part, "wb") as out:
         for row in table:
-            pictures = _pictures(row, _images(row, file))
-            places = [_put(one, row.place, put, folder, file) for one in pictures]
-            found = {"image": _one_or_all(places)} if places else {}
-            out.write(orjson.dumps({**_fields(row), **found}, default=str) + b"\n")
+            shown = _images(row, file)
+            cells = _fields(row, {*PICTURES, *shown})
+            for column, found in shown.items():
+                names = _names(row) if column == "image" else []
+                ours = f"{row.place}" if column == "image" else f"{row.place}_{column}"
+                pictures = _pictures(found, names, ours)
+                cells[column] = _one_or_all([written.put(one, row.place) for one in pictures])
+                images += len(pictures)
+            out.write(orjson.dumps(cells, default=str) + b"\n")
             rows += 1
-            images += len(places)
     return Packed(rows=rows, images=images)
 
 
-def _images(row: Row, file: Path) -> list[Image]:
-    """The pictures in a row as its table gives them: images, or base64."""
-    cell = row.get("image") or row.get("images") or []
-    where = f"row {row.place + 1} of {file.name}, image"
-    return [
-        one if isinstance(one, Image) else Image(str(one).encode(), where)
-        for one in (cell if isinstance(cell, list | tuple) else [cell])
-    ]
+def _images(row: Row, file: Path) -> dict[str, list[Image]]:
+    """The columns of a row that have pictures, and these: bytes or base64 where their names say so,
+    and images of a table anywhere. `images` is called `image` where there is no such column."""
+    found: dict[str, list[Image]] = {}
+    for name, cell in row.items():
+        cells = cell if isinstance(cell, list | tuple) else [cell]
+        if name in ("image", "images") or any(isinstance(one, Image) for one in cells):
+            where = f"row {row.place + 1} of {file.name}, {name}"
+            found[name] = [_image(one, where) for one in cells if one]
+    if not found.get("image") and found.get("images"):
+        found["image"] = found.pop("images")
+    return {name: images for name, images in found.items() if images}
 
 
-def _put(picture: _Picture, place: int, put: dict[str, bytes], folder: Path, file: Path) -> str:
-    """Write a picture; gives its place in the folder. Rows may share one, under the same name."""
-    path = inside_folder(picture.name, file.name)
-    inside = PurePosixPath("images", *path.parts[path.parts[0] == "images" :])
-    digest = blake2b(picture.data, digest_size=16).digest()
-    if put.setdefault(str(inside), digest) != digest:
-        inside = inside.with_name(f"{inside.stem}_{place}{inside.suffix}")
-        put[str(inside)] = digest
-    target = folder / inside
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(picture.data)
-    elif target.read_bytes() != picture.data:
-        # It lay there before: to keep it would show other pictures than were packed.
-        raise UsageError(f"{target} is there already, another picture: name an empty folder.")
-    return str(inside)
+def _image(cell: Any, where: str) -> Image:
+    if isinstance(cell, Image):
+        return cell
+    return Image(cell if isinstance(cell, bytes) else str(cell).encode(), where)
+
+
+class _Written:
+    """Pictures as files in a folder. One that comes again under its name, or without one, is the
+    same file."""
+
+    def __init__(self, folder: Path, file: Path) -> None:
+        self._folder = folder
+        self._file = file
+        self._digests: dict[str, bytes] = {}
+        self._places: dict[bytes, str] = {}
+
+    def put(self, picture: _Picture, row: int) -> str:
+        """Write a picture of the row of this number; gives its place in the folder."""
+        digest = blake2b(picture.data, digest_size=16).digest()
+        if not picture.named and digest in self._places:
+            return self._places[digest]
+        path = inside_folder(picture.name, self._file.name)
+        if path.parts[0] != "images" or len(path.parts) == 1:
+            path = PurePosixPath("images", path)
+        for one in _spellings(path, row):
+            inside = str(one)
+            if self._digests.setdefault(inside, digest) == digest:
+                break
+        self._places.setdefault(digest, inside)
+        target = self._folder / inside
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(picture.data)
+        elif target.read_bytes() != picture.data:
+            # It lay there before: to keep it would show other pictures than were packed.
+            raise UsageError(f"{target} is there already, another picture: name an empty folder.")
+        return inside
+
+
+def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
+    """A picture's name, and others for it where another picture has that."""
+    yield path
+    stem = f"{path.stem}_{row}"
+    yield path.with_name(f"{stem}{path.suffix}")
+    for number in count(2):
+        yield path.with_name(f"{stem}_{number}{path.suffix}")
 
 
 @contextmanager
@@ -276,6 +359,6 @@ def _new(path: Path) -> Iterator[Path]:
     """A file to write, which gets its name when it is whole."""
     if path.exists():
         raise UsageError(f"{path} is there already: take it away, or name another place.")
-    path.parent.mkdir(parents=True, exist_ok=True)
     with placed(path) as part:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield part

@@ -127,8 +127,10 @@ def by_hand(file: File, folder: Path, again: str) -> str:
 # -- a file
 
 
-def digests(path: Path, *, with_md5: bool = False) -> Digests:
-    """Of a whole file, read in blocks.
+def digests(
+    path: Path, *, with_md5: bool = False, came: Callable[[int], None] = lambda size: None
+) -> Digests:
+    """Of a whole file, read in blocks; `came` is told of each block's bytes, and may raise.
 
     Raises:
         DataError: it cannot be read.
@@ -139,6 +141,7 @@ def digests(path: Path, *, with_md5: bool = False) -> Digests:
     try:
         with open(path, "rb", buffering=0) as file:
             while block := file.read(BLOCK):
+                came(len(block))
                 size += len(block)
                 ours.update(block)
                 if theirs is not None:
@@ -164,7 +167,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Keeps every other process that gets files out of the folder, which is made if need be.
 
     Raises:
-        DataError: another process is at it, or nothing can be written there.
+        DataError: another process is at it, or nothing can be written or locked there.
     """
     path = folder / ".lock"
     try:
@@ -177,10 +180,14 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
             raise DataError(
                 f"{folder}: {holder} is getting files there. Wait for it, or stop it."
+            ) from error
+        except OSError as error:
+            raise DataError(
+                f"{path} cannot be locked: {error.strerror}. SNELLEN_HOME names another folder."
             ) from error
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)

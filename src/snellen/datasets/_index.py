@@ -32,6 +32,9 @@ KEPT_FROM = 1_000_000
 SETTLED = 1_000_000_000
 """Nanoseconds for which a file must not have changed: its time stamp does not tell apart two
 changes within a few milliseconds."""
+LEFT = 24 * 3600
+"""Seconds after which an index that is still being made is one whose process was killed."""
+NEW = ".new"
 File = tuple[str, int, int, int]
 """Absolute path, bytes, time of the last change in nanoseconds, inode."""
 ENTRY = Struct("<QIII16s")
@@ -193,7 +196,8 @@ def _made_in(place: Path, kind: str, file: File, scan: Scan) -> Index:
         OSError: there is no room for it.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=place.parent, delete=False) as out:
+    _clear(place.parent)
+    with NamedTemporaryFile(dir=place.parent, prefix=".", suffix=NEW, delete=False) as out:
         try:
             footer = _fill(out, kind, file, scan)
             out.flush()
@@ -202,6 +206,14 @@ def _made_in(place: Path, kind: str, file: File, scan: Scan) -> Index:
             return _held(footer, out.fileno())
         finally:
             Path(out.name).unlink(missing_ok=True)
+
+
+def _clear(folder: Path) -> None:
+    """Take away what killed processes left: nobody else does."""
+    for path in folder.glob(f".*{NEW}"):
+        with suppress(OSError):  # another process does it too, or it is not ours
+            if time.time() - path.stat().st_mtime > LEFT:
+                path.unlink()
 
 
 def _fill(out: IO[bytes], kind: str, file: File, scan: Scan) -> _Footer:

@@ -230,7 +230,8 @@ class _Text:
         """The JSON value that stands here, and its text.
 
         Raises:
-            json.JSONDecodeError: it is no JSON, is not whole, or is longer than a row may be.
+            json.JSONDecodeError: it is no JSON, is not whole, is longer than a row may be, or is
+            what Python alone reads.
         """
         self.peek()
         while True:
@@ -242,9 +243,15 @@ class _Text:
                     raise json.JSONDecodeError(reason, "", 0) from None
                 if not self._more():
                     raise
+            except RecursionError:
+                raise json.JSONDecodeError("it is nested too deep", "", 0) from None
+            except ValueError:
+                reason = "it has a number of thousands of digits"
+                raise json.JSONDecodeError(reason, "", 0) from None
             else:
                 text = self._held[self.at : end]
                 self.at = end
+                orjson.loads(text)  # refuses half a character, which nobody can write
                 return value, text
 
     def _more(self) -> bool:

@@ -22,14 +22,9 @@ HELD_ROWS = 1_000
 _PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
 
 
-def parquet(
-    path: Path | Found,
-    where: str | None = None,
-    revision: str | None = None,
-    split: str | None = None,
-) -> "Parquet":
+def parquet(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Parquet":
     """A table of a parquet file, or of all parts of one in a folder, in their order
-    (`test-00000-of-00003.parquet`, ...); `split` names them (`test`) where there are others.
+    (`test-00000-of-00003.parquet`, ...).
 
     Cells are Python's values. Pictures as Hugging Face's Image feature has them, `{"bytes",
     "path"}`, are images, in lists too. A row's digest is that of its JSON, with bytes by their
@@ -38,20 +33,17 @@ def parquet(
     Iterating raises DataError where the extra is not installed, there is no such file, a part is
     missing or cannot be read, or the folder has several sets of parts.
     """
-    return Parquet(path, where, revision, split)
+    return Parquet(path, where, revision)
 
 
 class Parquet:
     """One parquet file, or several that are one set of rows, as a table. Not one to seek in: a row
     is found by decoding all of its group before it."""
 
-    def __init__(
-        self, path: Path | Found, where: str | None, revision: str | None, split: str | None
-    ) -> None:
+    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
         self.where = where or str(path)
         self.revision = revision
         self._source = path
-        self._split = split
         self._indexes: dict[Path, Index] = {}
 
     def __iter__(self) -> Iterator[Row]:
@@ -91,32 +83,39 @@ class Parquet:
 
     def _files(self) -> list[Path]:
         path = path_of(self._source)
-        return _parts(path, self._split) if path.is_dir() else [path]
+        return _parts(path) if path.is_dir() else [path]
 
 
-def _parts(folder: Path, split: str | None) -> list[Path]:
+def _parts(folder: Path) -> list[Path]:
     """The parts of the one set of rows in a folder, in order, none missing."""
     sets: dict[str, dict[int, Path]] = {}
     wanted: dict[str, int] = {}
     for path in sorted(folder.glob("*.parquet")):
         part = _PART.fullmatch(path.stem)
         name = part["name"] if part else path.stem
-        sets.setdefault(name, {})[int(part["number"]) if part else 0] = path
-        wanted[name] = int(part["parts"]) if part else 1
-    if split is None and len(sets) > 1:
+        number, parts = (int(part["number"]), int(part["parts"])) if part else (0, 1)
+        found = sets.setdefault(name, {})
+        if number in found or wanted.setdefault(name, parts) != parts:
+            other = next(iter(found.values()))
+            raise DataError(
+                f"{folder} has files of two sets of {name}, {other.name} and {path.name}. "
+                "Keep one set."
+            )
+        found[number] = path
+    if not sets:
+        raise DataError(f"{folder} has no parquet file.")
+    if len(sets) > 1:
         raise DataError(
             f"{folder} has parquet files of {len(sets)} sets of rows, {', '.join(sets)}. "
             "Name a file, or put those of one set into a folder of their own."
         )
-    name = next(iter(sets), "") if split is None else split
-    if name not in sets:
-        raise DataError(f"{folder} has no parquet file{f' of {split}' if split else ''}.")
-    if missing := sorted(set(range(wanted[name])) - set(sets[name])):
+    [(name, found)] = sets.items()
+    if missing := sorted(set(range(wanted[name])) - set(found)):
         raise DataError(
-            f"{folder} has {len(sets[name])} of the {wanted[name]} parts of {name}: "
+            f"{folder} has {len(found)} of the {wanted[name]} parts of {name}: "
             f"{name}-{missing[0]:05}-of-{wanted[name]:05}.parquet is missing. Get all of them."
         )
-    return [sets[name][number] for number in sorted(sets[name])]
+    return [found[number] for number in sorted(found)]
 
 
 @contextmanager

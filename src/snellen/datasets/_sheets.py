@@ -1,9 +1,10 @@
 """Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,16 @@ from snellen.datasets._cells import LONE_RETURN, NotSplit, Span, spans, unquoted
 from snellen.datasets._file import FileTable
 from snellen.datasets._find import Found
 from snellen.datasets._index import Entry, Fields, Index, Learnt
-from snellen.datasets._lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, too_long
+from snellen.datasets._lines import (
+    MAX_ROW_BYTES,
+    Line,
+    empty,
+    lines,
+    not_utf8,
+    opened,
+    packed,
+    too_long,
+)
 from snellen.datasets._table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError
 
@@ -28,10 +38,12 @@ LONG_ROW = 4_096
 HEAD = 100
 """Bytes of a cell that are looked at in a long row."""
 THREADS = 2
-"""Rows are hashed in threads while the next are looked for: where pictures lie in them, hashing is
-most of the work."""
-HASHED_AT_ONCE = 1 << 20, 256
-"""Bytes, and rows."""
+"""Long rows are hashed in threads, which is most of the work where pictures lie in them."""
+HASHED_AT_ONCE = 1 << 19
+"""Bytes of rows that a thread reads."""
+AHEAD = 256
+"""So many times as many are looked through before they are hashed: both at a time take longer,
+since each wants the interpreter from the other at every row."""
 WORDS = {b",": "comma", b"\t": "tab"}
 DELIMITERS = (
     (";", "semicolon", "Save it with commas between its cells (.csv) or with tabs (.tsv)."),
@@ -106,6 +118,9 @@ class Record(NamedTuple):
         return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
 
+Hash = blake2b
+Unhashed = tuple[int, int, int, int, bytes]
+"""An entry's fields, but with the row's bytes, of which the digest is still to be taken."""
 Place = tuple[int, int]
 """The byte of a row at which a picture lies, and its length; 0, 0: the row is read as a whole."""
 
@@ -145,22 +160,22 @@ class Sheet(FileTable):
         """The rows' entries; `picture` finds a picture, given the beginnings of a row's cells."""
         records = self._records(path)
         names = learnt.names = self._names(next(records), path)
-        blocks = self._blocks(records, names, learnt, picture, path)
-        return _hashed(blocks, "\t".join(names).encode())
+        rows = self._rows(records, names, learnt, picture, path)
+        first = next(rows)  # there is one: a table without rows is refused
+        rows = chain([first], rows)
+        header = blake2b("\t".join(names).encode(), digest_size=16)
+        if packed(path) or first[1] <= LONG_ROW:
+            return _hashed(rows, header)
+        return _hashed_in_threads(rows, header, path)
 
-    def _blocks(
+    def _rows(
         self,
         records: Iterator[Record],
         names: list[str],
         learnt: Learnt,
         picture: Callable[[Record, list[bytes], int], Place],
         path: Path,
-    ) -> Iterator[list[Fields]]:
-        """Entries with the row's bytes in the place of its digest, so many as are hashed at
-        once."""
-        most_bytes, most_rows = HASHED_AT_ONCE
-        block = []
-        held = 0
+    ) -> Iterator[Unhashed]:
         for place, record in enumerate(records):
             if record.spans is None and len(record.raw) > LONG_ROW:
                 record = record._replace(spans=unquoted(record.raw, self.DELIMITER))
@@ -171,13 +186,7 @@ class Sheet(FileTable):
                     words = learnt.missing.setdefault(names[column], {})
                     words[cell.decode()] = words.get(cell.decode(), 0) + 1
             at, skip = picture(record, cells, place)
-            block.append((record.offset, len(record.raw), at, skip, record.raw))
-            held += len(record.raw)
-            if held >= most_bytes or len(block) == most_rows:
-                yield block
-                block = []
-                held = 0
-        yield block
+            yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
         """The beginnings of a row's cells; whole cells where these do not lie in `spans`."""
@@ -280,26 +289,55 @@ class Csv(Sheet):
     DELIMITER = b","
 
 
-def _hashed(blocks: Iterator[list[Fields]], header: bytes) -> Iterator[Fields]:
-    """The entries of all blocks, each with the digest of the header and the row."""
-    common = blake2b(header, digest_size=16)
+def _hashed(rows: Iterator[Unhashed], header: Hash) -> Iterator[Fields]:
+    """The rows' entries, each with the digest of the header and the row."""
+    for offset, length, at, skip, raw in rows:
+        yield offset, length, at, skip, _digest(header, raw)
 
-    def hashed(block: list[Fields]) -> list[Fields]:
-        found = []
-        for offset, length, at, skip, raw in block:
-            digest = common.copy()
-            digest.update(raw)
-            found.append((offset, length, at, skip, digest.digest()))
-        return found
 
-    waiting: deque[Future[list[Fields]]] = deque()
-    with ThreadPoolExecutor(THREADS) as threads:
-        for block in blocks:
-            waiting.append(threads.submit(hashed, block))
-            if len(waiting) > THREADS:
-                yield from waiting.popleft().result()
-        for last in waiting:
-            yield from last.result()
+def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> Iterator[Fields]:
+    """The same; the threads read the rows once more, so that few have to be held."""
+
+    def hashed(block: Sequence[Fields]) -> list[Fields]:
+        start, end = block[0][0], block[-1][0] + block[-1][1]
+        read = memoryview(os.pread(descriptor, end - start, start))
+        if len(read) < end - start:
+            raise DataError(f"{path} became shorter while it was read. Is it still being written?")
+        return [
+            (
+                offset,
+                length,
+                at,
+                skip,
+                _digest(header, read[offset - start : offset - start + length]),
+            )
+            for offset, length, at, skip, _ in block
+        ]
+
+    with opened(path) as file, ThreadPoolExecutor(THREADS) as threads:
+        descriptor = file.fileno()
+        blocks = _blocks(rows)
+        while ahead := list(islice(blocks, AHEAD)):
+            for entries in threads.map(hashed, ahead):
+                yield from entries
+
+
+def _blocks(rows: Iterator[Unhashed]) -> Iterator[list[Fields]]:
+    """Entries without digests, those together that are hashed at once."""
+    block: list[Fields] = []
+    for offset, length, at, skip, _ in rows:
+        block.append((offset, length, at, skip, b""))
+        if offset + length - block[0][0] >= HASHED_AT_ONCE:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _digest(header: Hash, raw: bytes | memoryview) -> bytes:
+    found = header.copy()
+    found.update(raw)
+    return found.digest()
 
 
 def _text(raw: bytes, at: int, record: Record, path: Path) -> str:

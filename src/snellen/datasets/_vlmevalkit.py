@@ -92,7 +92,7 @@ class VlmEvalKitTsv(Tsv):
         if not cell or cell.encode() in MISSING:
             return ()
         if cell.startswith("["):
-            sources = _sources(_strings(cell, where), raw, entry, path)
+            sources = _sources(strings(cell, where), raw, entry, path)
             return tuple(Image(source, f"{where} {n}") for n, source in enumerate(sources, 1))
         if len(cell) > PICTURE:
             return (Image(cell.encode(), where),)
@@ -194,12 +194,12 @@ def _sources(
 
 
 def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
-    names = _strings(cell, where) if cell.startswith("[") else [cell] if cell else []
+    names = strings(cell, where) if cell.startswith("[") else [cell] if cell else []
     folder = _folder(path)
     return tuple(Image(folder / name, name, within=folder) for name in names)
 
 
-def _strings(cell: str, where: str) -> list[str]:
+def strings(cell: str, where: str) -> list[str]:
     """The texts of a list, as JSON or Python writes it."""
     try:
         read = orjson.loads(cell)

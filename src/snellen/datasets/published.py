@@ -12,9 +12,11 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -190,11 +192,12 @@ async def get(
     """
     from snellen.transport import Downloads
 
-    with locked(folder):
+    # In this order: no thread may be at the files when others may get them.
+    with locked(folder), ThreadPoolExecutor(AT_ONCE) as threads:
         records = known(folder)
         downloads = Downloads()
         fetching = Fetching(downloads, folder, token=token, say=say, again=again, pause=pause)
-        getting = _Getting(files, folder, records, fetching, say, again)
+        getting = _Getting(files, folder, records, fetching, threads, say, again)
         telling = asyncio.create_task(_tell(getting.progress, report))
         try:
             await getting.all()
@@ -221,6 +224,7 @@ class _Getting:
         folder: Path,
         records: dict[str, Known],
         fetching: Fetching,
+        threads: Executor,
         say: Callable[[str], None],
         again: str,
     ) -> None:
@@ -231,6 +235,7 @@ class _Getting:
         self._groups = _groups(files)
         self._folder = folder
         self._fetching = fetching
+        self._threads = threads
         self._say = say
         self._again = again
         self._places = asyncio.Semaphore(AT_ONCE)
@@ -270,7 +275,7 @@ class _Getting:
             return True
         if record is not None and not (file.md5 or file.sha256):
             return False
-        found = await asyncio.to_thread(digests, path, with_md5=file.md5 is not None)
+        found = await self._digests(file, path)
         if why := difference(file, found):
             if record is not None:
                 return False
@@ -285,7 +290,7 @@ class _Getting:
             self._say(f"{file.name}: what was there is not the file that is wanted: {_aside(path)}")
         cached = in_hub_cache(file)
         if cached is not None and cached.is_file():
-            found = await asyncio.to_thread(digests, cached, with_md5=file.md5 is not None)
+            found = await self._digests(file, cached)
             if why := difference(file, found):
                 raise self._wrong(file, f"{cached}, in the hub's cache,", why)
             self._record(file, found, passing=file.unpack)
@@ -294,7 +299,7 @@ class _Getting:
         else:
             part = await self._fetching.fetch(file, progress)
             progress.phase = "checking"
-            found = await asyncio.to_thread(digests, part, with_md5=file.md5 is not None)
+            found = await self._digests(file, part)
             note = part.with_name(f"{part.name}.json")
             if why := difference(file, found):
                 note.unlink(missing_ok=True)
@@ -305,6 +310,15 @@ class _Getting:
             os.replace(part, path)
             note.unlink(missing_ok=True)
             self._say(f"{file.name}: {found.size:,} bytes, {_as_published(file)}")
+
+    async def _digests(self, file: File, path: Path) -> Digests:
+        taken = partial(digests, path, with_md5=file.md5 is not None, came=self._go_on)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, taken)
+
+    def _go_on(self, size: int) -> None:
+        """Called in a thread with each block: nobody can stop it but itself."""
+        if self.over:
+            raise DataError("interrupted")
 
     def _wrong(self, file: File, what: str, why: str, kept: str = "") -> DataError:
         return DataError(
@@ -339,27 +353,20 @@ class _Getting:
 
     def _unpacked(self, group: Sequence[File]) -> bool:
         """Whether the members of an archive are all there, as long as they were."""
-        records = [self.known.get(file.name) for file in group]
-        if not all(
-            record is not None and _same(file, record)
-            for file, record in zip(group, records, strict=True)
-        ):
-            return False
-        members = self.known[group[0].name].members
+        members = _came_out(group, self.known)
         return bool(members) and all(
             _size(self._folder / name) == size for name, (size, _) in members.items()
         )
 
     def _unpack(self, group: Sequence[File]) -> dict[str, Member]:
-        """In a thread, which nobody can stop but its own calls."""
+        """In a thread."""
         from snellen.datasets._archive import unpack
 
         progress = self._progress[group[0].name]
         progress.phase = "unpacking"
 
         def came(size: int) -> None:
-            if self.over:
-                raise DataError(f"{group[0].name}: unpacking was interrupted")
+            self._go_on(size)
             progress.unpacked += size
 
         paths = [self._folder / file.name for file in group]
@@ -369,7 +376,8 @@ class _Getting:
     async def _members(self, group: Sequence[File]) -> None:
         first, paths = group[0], [self._folder / file.name for file in group]
         try:
-            members = await asyncio.to_thread(self._unpack, group)
+            loop = asyncio.get_running_loop()
+            members = await loop.run_in_executor(self._threads, self._unpack, group)
         except DataError as error:
             self._progress[first.name].phase = "failed"
             held = " and ".join(map(str, paths))
@@ -403,6 +411,16 @@ async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
         raise DataError("\n".join(errors))
 
 
+def _came_out(group: Sequence[File], records: Mapping[str, Known]) -> dict[str, tuple[int, str]]:
+    """The members of an archive, which its first part's record has; none where it was not unpacked
+    to its end, or is not known to be what is published now."""
+    for file in group:
+        record = records.get(file.name)
+        if record is None or not _same(file, record):
+            return {}
+    return records[group[0].name].members
+
+
 def _same(file: File, record: Known) -> bool:
     """Whether a record is of the file that is published now."""
     return (
@@ -430,14 +448,13 @@ def _aside(path: Path) -> Path:
 
 def _linked(source: Path, path: Path) -> None:
     """The same file under a second name, or a copy on another disk."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with placed(path) as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)  # of a download that broke off
         try:
-            os.link(source, path)
+            os.link(source, part)
         except OSError:
-            shutil.copyfile(source, path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}.") from error
+            shutil.copyfile(source, part)
 
 
 # -- verify
@@ -503,42 +520,63 @@ def verify(files: Sequence[File], folders: Sequence[Path]) -> list[Checked]:
     folder = folders[0]
     records = known(folder)
     published = {file.name: file for file in files}
-    groups = _groups(files)
-    # Of an archive in parts, the first one's record has the members.
-    opened = {
-        file.name
-        for group in groups.values()
-        for file in group
-        if group[0].name in records and records[group[0].name].members
-    }
+    opened = {name for name in records if name not in published and records[name].members}
+    for group in _groups(files).values():
+        if _came_out(group, records):
+            opened |= {file.name for file in group}
     checked = []
     for name in dict.fromkeys([*published, *records]):
-        record = records.get(name)
+        file, record = published.get(name), records.get(name)
         path = looked_up(folders, [name])
         if path is not None:
             ours = record if path == folder / name else None
-            checked.append(_compared(name, path, published.get(name), ours))
+            checked.append(_compared(name, path, file, ours, opened=name in opened))
         elif name not in opened and not (record and record.members):
             checked.append(Checked(name=name, state="missing"))
         if record is not None and record.members:
-            checked += _compared_members(record, folder)
+            if name in opened:
+                checked += _compared_members(record, folder)
+            else:
+                why = f"what came out of it {_older(record)}"
+                checked.append(Checked(name=name, state="wrong", path=folder, why=why))
     return checked
 
 
-def _compared(name: str, path: Path, file: File | None, record: Known | None) -> Checked:
+def _compared(
+    name: str, path: Path, file: File | None, record: Known | None, *, opened: bool
+) -> Checked:
     found = digests(path, with_md5=file is not None and file.md5 is not None)
-    why = difference(file, found) if file is not None else None
-    if not why and record is not None and found.sha256 != record.sha256:
-        why = f"its SHA-256 is {found.sha256}, and was {record.sha256} when it came"
-    if why:
+    if why := _fault(file, record, found, opened=opened):
         return Checked(name=name, state="wrong", path=path, why=why)
-    if record is not None and record.passing and not record.members:
-        why = "it came, and was not unpacked to its end: the same `snellen data get` does that"
-        return Checked(name=name, state="wrong", path=path, why=why)
-    if record is None and (file is None or not (file.md5 or file.sha256)):
+    if record is None and not _vouched(file):
         why = "nobody published a digest of it, and it did not come through `snellen data get`"
         return Checked(name=name, state="unknown", path=path, why=why)
     return Checked(name=name, state="ok", path=path)
+
+
+def _fault(file: File | None, record: Known | None, found: Digests, *, opened: bool) -> str | None:
+    """What is wrong with a file that is there; `opened`: what came out of it is there too."""
+    if file is not None and (why := difference(file, found)):
+        return why
+    if record is not None and found.sha256 != record.sha256:
+        return f"its SHA-256 is {found.sha256}, and was {record.sha256} when it came"
+    if file is not None and record is not None and not (_vouched(file) or _same(file, record)):
+        return f"it {_older(record)}"
+    archive = file.unpack if file is not None else record is not None and record.passing
+    if archive and not opened:
+        return "it was not unpacked to its end: `snellen data get` does that"
+    return None
+
+
+def _vouched(file: File | None) -> bool:
+    return file is not None and bool(file.md5 or file.sha256)
+
+
+def _older(record: Known) -> str:
+    return (
+        f"came from {record.url}, and is not known to be what is published now: "
+        "`snellen data get` gets that"
+    )
 
 
 def _compared_members(record: Known, folder: Path) -> list[Checked]:

@@ -20,6 +20,7 @@ from typing import Self
 from snellen.errors import StoreError
 
 BLOCK = 1 << 20
+NO_LOCKS = "The file system has no locks: choose another folder with --out."
 
 
 class Folder:
@@ -147,13 +148,16 @@ class Lock:
             raise _store_error(self._path, "be opened", error) from error
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(fd)
             raise StoreError(
                 f"{self._path.parent}: {holder} is writing this run. Wait for it, or stop it, "
                 "and start again."
             ) from error
+        except OSError as error:
+            os.close(fd)
+            raise _store_error(self._path, "be locked", error) from error
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         self._fd = fd
@@ -257,6 +261,8 @@ def _store_error(path: Path, what: str, error: OSError) -> StoreError:
         errno.EFBIG: "The file may not grow further (a limit of the system): lift it and "
         "start the same command again.",
         errno.EROFS: "The file system is read-only: choose another folder with --out.",
+        errno.ENOLCK: NO_LOCKS,
+        errno.ENOSYS: NO_LOCKS,
         errno.EACCES: "You may not write there: choose another folder with --out, or mend its "
         "permissions.",
     }.get(error.errno or 0, "")
