@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,26 +40,26 @@ def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[s
     manifest = run.manifest()
     run.load()
     try:
-        notes: list[str] = []
-        name, (columns, rows) = _table(run, manifest, to, out, notes)
+        states: Counter[str] = Counter()
+        name, (columns, rows) = _table(run, manifest, to, out, states)
         path = out / name if out is not None and out.is_dir() else out or Path(name)
         write = WRITERS.get(path.suffix)
         if write is None:
             raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
-        return path, notes + write(path, columns, rows)
+        changed = write(path, columns, rows)
+        return path, [*_missing(run, manifest, to, states), *changed]
     finally:
         run.close()
 
 
 def _table(
-    run: Run, manifest: Mapping[str, Any], to: str, out: Path | None, notes: list[str]
+    run: Run, manifest: Mapping[str, Any], to: str, out: Path | None, states: Counter[str]
 ) -> tuple[str, Table]:
-    """The file's usual name, and its columns and rows."""
+    """The file's usual name, and its columns and rows; `states` counts the replies in them as they
+    are read."""
     benchmark = catalog.of_run(manifest)
     model = manifest["model"]
-    replies = (one for one in replies_of(run, benchmark) if one.repeat == 0)
-    if (repeats := manifest.get("repeats", 1)) > 1:
-        notes.append(f"only the first of {repeats} repeats is in it")
+    replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, catalog.published_name(manifest), kind)
@@ -74,6 +75,35 @@ def _table(
         return benchmark.submission.name, (benchmark.submission.columns, rows)
     plain = ((*_fields(_answered(one)), one.state) for one in replies)
     return f"{safe_name(benchmark.name)}_{safe_name(model)}.{to}", (PLAIN, plain)
+
+
+def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored]:
+    for one in replies:
+        states[one.state] += 1
+        yield one
+
+
+def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str]) -> Iterator[str]:
+    """What of a run is not in the file."""
+    if (repeats := manifest.get("repeats", 1)) > 1:
+        yield f"only the first of {repeats} repeats is in it"
+    n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
+    sent = to == "submission"
+    if of > n:
+        wrong = ", and a test server counts the others as wrong" * sent
+        yield f"partial: {n:,} of {of:,} questions are in it{wrong}"
+    if failed:
+        wrong = ", are empty in it, and a test server counts them as wrong" * sent
+        yield (
+            f"incomplete: {failed:,} of {n:,} have no reply{wrong}; the run's command asks them "
+            "again"
+        )
+    yield from dict.fromkeys(run.notes)
+    if lost := run.lost_questions:
+        yield (
+            f"{lost:,} replies are not in it: their rows of questions.jsonl are lost; the run's "
+            "command writes them again"
+        )
 
 
 def _answered(one: Scored) -> Answered:

@@ -8,10 +8,23 @@ import pytest
 from snellen.catalog import bundled
 from tests.test_cli.conftest import Snellen
 
+FAILING = """
+def answer(messages):
+    if "picture" in messages[-1].text:
+        raise ConnectionError("cut off")
+    return "A" if "volume" in messages[-1].text else ""
+"""
 
-def run_of(snellen: Snellen, bench: str, *more: str) -> Path:
-    done = snellen("run", "-m", "baseline/first", "-b", bench, *more, "--json")
+
+def run_of(snellen: Snellen, bench: str, *more: str, model: str = "baseline/first") -> Path:
+    done = snellen("run", "-m", model, "-b", bench, *more, "--json")
     return Path(done.json["run"])
+
+
+def failing(folder: Path) -> str:
+    """A model that fails where a question speaks of a picture."""
+    (folder / "failing.py").write_text(FAILING)
+    return "python:failing.py:answer"
 
 
 def accuracy(document: dict[str, dict[str, dict[str, dict[str, dict[str, float]]]]]) -> float:
@@ -19,18 +32,19 @@ def accuracy(document: dict[str, dict[str, dict[str, dict[str, dict[str, float]]
 
 
 @pytest.mark.parametrize("to", ["vlmevalkit", "csv", "tsv", "xlsx", "jsonl"])
-def test_what_is_exported_scores_as_the_run_does(snellen: Snellen, to: str) -> None:
+def test_what_is_exported_scores_as_the_run_does(snellen: Snellen, tmp_path: Path, to: str) -> None:
     if to in ("vlmevalkit", "xlsx"):
         pytest.importorskip("xlsxwriter", reason="needs the extra xlsx")
     data = str(bundled("mathvision"))
-    run = run_of(snellen, "mathvision:split=testmini", "--data", data)
+    run = run_of(snellen, "mathvision:split=testmini", "--data", data, model=failing(tmp_path))
     scored = json.loads((run / "report.json").read_bytes())
 
     file = snellen("export", run, "--to", to).out.strip()
     again = snellen("score", file, "-b", "mathvision:split=testmini", "--data", data, "--json")
 
     assert accuracy(again.json) == accuracy(scored)
-    assert again.json["replies"] == scored["replies"]
+    assert scored["replies"] == {"ok": 2, "empty": 4, "failed": 2}
+    assert again.json["replies"] == {"ok": 2, "empty": 4, "absent": 2}
 
 
 def test_vlmevalkits_file_has_its_name_and_lmms_evals_its_places(
@@ -81,3 +95,62 @@ def test_a_submission_has_the_columns_that_the_server_took(snellen: Snellen) -> 
     assert len(rows) == json.loads((run / "report.json").read_bytes())["n"]
     by_index = {row[-1]: row for row in rows}
     assert by_index[3][5:8] == ("A", "image_topic", "coarse_perception")
+
+
+def test_what_of_a_run_is_not_in_the_file_is_said(snellen: Snellen, tmp_path: Path) -> None:
+    model = failing(tmp_path)
+    run = run_of(
+        snellen, "mathvision:split=testmini", "--data", "synthetic", "--limit", "5", model=model
+    )
+
+    said = snellen("export", run, "--to", "csv").err.splitlines()
+
+    assert said == [
+        "partial: 5 of 8 questions are in it",
+        "incomplete: 1 of 5 have no reply; the run's command asks them again",
+    ]
+
+
+def test_a_submission_says_what_its_server_will_count_as_wrong(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    pytest.importorskip("xlsxwriter", reason="needs the extra xlsx")
+    model = failing(tmp_path)
+    run = run_of(snellen, "mmbench", "--data", "synthetic", "--limit", "8", model=model)
+    report = json.loads((run / "report.json").read_bytes())
+
+    said = snellen("export", run, "--to", "submission", "--json").json["notes"]
+
+    n, failed, of = report["n"], report["replies"]["failed"], report["asked_of"]
+    assert said == [
+        f"partial: {n} of {of} questions are in it, and a test server counts the others as wrong",
+        f"incomplete: {failed} of {n} have no reply, are empty in it, and a test server counts "
+        "them as wrong; the run's command asks them again",
+    ]
+
+
+def test_replies_whose_questions_are_lost_are_counted(snellen: Snellen) -> None:
+    run = run_of(snellen, "mathvision:split=testmini", "--data", "synthetic")
+    questions = run / "questions.jsonl"
+    questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:-1]))
+
+    said = snellen("export", run, "--to", "jsonl").err
+
+    assert "partial: 7 of 8 questions are in it" in said
+    assert "1 replies are not in it: their rows of questions.jsonl are lost" in said
+
+
+def test_a_whole_run_is_exported_without_a_word(snellen: Snellen) -> None:
+    run = run_of(snellen, "mathvision:split=testmini", "--data", "synthetic")
+
+    assert snellen("export", run, "--to", "jsonl").err == ""
+
+
+def test_a_spreadsheet_that_cannot_be_written_is_named(snellen: Snellen) -> None:
+    pytest.importorskip("xlsxwriter", reason="needs the extra xlsx")
+    run = run_of(snellen, "mathvision:split=testmini", "--data", "synthetic")
+
+    done = snellen("export", run, "--to", "xlsx", "-o", "none/x.xlsx")
+
+    assert done.code == 2
+    assert "none/x.xlsx cannot be written: " in done.err

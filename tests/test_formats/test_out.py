@@ -189,6 +189,11 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         separated.write(tmp_path / "none" / "r.csv", ["id"], [])
 
 
+def test_a_spreadsheet_that_cannot_be_written_is_named(write_xlsx: Write, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"r\.xlsx cannot be written: .*No such file or directory"):
+        write_xlsx(tmp_path / "none" / "r.xlsx", ["id"], [])
+
+
 def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

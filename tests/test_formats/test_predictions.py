@@ -201,6 +201,15 @@ def test_what_other_tools_write_for_a_failure_is_no_reply(tmp_path: Path, said: 
     assert told(found, "1 rows say that the model could not be reached")
 
 
+def test_a_failed_row_of_our_own_sheet_is_no_reply_and_an_empty_one_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "id,reply,state\n1,A,ok\n2,,failed\n3,,empty\n4,,refused\n")
+
+    found = predictions.read(path)
+
+    assert found.replies == {"1": "A", "3": "", "4": ""}
+    assert told(found, "1 rows have an id and no reply")
+
+
 @pytest.mark.parametrize(("said", "word"), [({"error": 1}, "a dict"), (["A"], "a list")])
 def test_a_reply_that_is_no_text_is_none_and_that_is_said(
     tmp_path: Path, said: object, word: str
@@ -377,6 +386,8 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
         ("a.json", '[{"id": 1}, 2]', "row 2 of .*a.json is a int, not an object"),
         ("a.json", '{"acc": 0.5, "results": {"1": 0}}', "one object with acc, results"),
         ("a.json", "[" * 100_000, "nested too deep"),
+        ("a.json", '{"7": "A", "8": "B", "7": "C"}', "has '7' twice in one object"),
+        ("a.json", '[{"id": 1, "reply": "A", "reply": "B"}]', "has 'reply' twice in one object"),
         ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not one"),
         ("a.jsonl", b'{"id": 1, "reply": "caf\xe9"}\n', r"not UTF-8 at byte 23.*iconv"),
         ("a.csv", b"id,reply\n1,caf\xe9\n", "UTF-8 at byte 14"),

@@ -7,7 +7,8 @@ line, as in SEED-Bench's published files.
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,15 @@ def _object(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _whole(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(fields)
+        if len(found) < len(fields):
+            [(twice, _)] = Counter(name for name, _ in fields).most_common(1)
+            raise DataError(f"{path} has {twice!r} twice in one object. Keep one of them.")
+        return found
+
     try:
-        found = _loads(raw)
+        found = _loads(raw, once)
     except ValueError as error:
         raise DataError(f"{path} is not whole JSON: {error}. {TORN}") from error
     if not found:
@@ -126,13 +134,13 @@ def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Map
         yield f"{word} {place + 1}", row
 
 
-def _loads(raw: bytes) -> Any:
+def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """As Python reads JSON, NaN and the infinities as None.
 
     Raises:
         ValueError: it is no JSON, is nested too deep, or has a number of thousands of digits.
     """
     try:
-        return json.loads(raw, parse_constant=lambda _: None)
+        return json.loads(raw, parse_constant=lambda _: None, object_pairs_hook=as_object)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error

@@ -125,6 +125,8 @@ def _read_rows(part: _Part, rows: Iterable[Named]) -> None:
         name = _id(value, part.name, place, key)
         if reply in LMMS_REPLIES:
             said = _one_response(said, part.name, place)
+        if said == "" and row.get("state") == "failed":
+            said = None  # in our own sheets, where a cell cannot tell this from an empty reply
         if isinstance(said, NoText | list | dict):
             why = said.why if isinstance(said, NoText) else f"a {type(said).__name__}, not text"
             lost.setdefault(why, []).append(place)

@@ -25,6 +25,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     """
     try:
         import xlsxwriter
+        from xlsxwriter.exceptions import XlsxFileError
     except ModuleNotFoundError as error:
         raise UsageError(
             f"{path} is a spreadsheet, which needs an extra: pip install 'snellen[xlsx]'. Or write "
@@ -44,7 +45,10 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
             for column, (name, value) in enumerate(zip(columns, row, strict=True)):
                 where = f"{path.name}: {name!r} of row {number + 1}"
                 _put(sheet, number + 1, column, cell(value, where), where, as_text)
-        book.close()
+        try:
+            book.close()
+        except XlsxFileError as error:  # which it makes of an OSError, too
+            raise DataError(f"{path} cannot be written: {error}.") from error
     return []
 
 
