@@ -70,7 +70,7 @@ def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Be
 
 
 def report(made: Benchmark, replies: dict[str, str], **options: Any) -> Report:
-    return score_predictions(made, replies, where="replies.jsonl", **options)[0]
+    return score_predictions(made, replies, where="replies.jsonl", **options)
 
 
 def test_metrics_come_for_the_whole_and_for_each_category() -> None:
@@ -105,7 +105,7 @@ def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.5
     assert (
-        "2 rows without a reply are in no mean, by this scoring's rule; with them as wrong "
+        "official: 2 rows without a reply are in no mean, by its rule; with them as wrong "
         "accuracy 0.2500"
     ) in found.notes
 
@@ -116,7 +116,7 @@ def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says
     found = report(made, {"a": "yes", "b": "yes"})
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.25
-    note = "2 rows without a reply scored 0, by this scoring's rule; without them accuracy 0.5000"
+    note = "official: 2 rows without a reply scored 0, by its rule; without them accuracy 0.5000"
     assert note in found.notes
 
 
@@ -136,6 +136,31 @@ def test_disagreements_name_the_rules_and_examples() -> None:
     assert (one.scorings, one.n) == (("official", "robust"), 2)
     assert one.by_rule == {"whole | first word": 2}
     assert one.examples == ["a", "d"]
+
+
+def test_a_row_without_a_reply_is_no_disagreement_whatever_becomes_of_it() -> None:
+    made = benchmark(scorings={"official": scoring(missing="wrong"), "robust": scoring()})
+
+    found = report(made, {"a": "yes", "b": "no"})
+
+    assert found.scorings["official"].metrics["accuracy"].value == 0.5
+    assert found.scorings["robust"].metrics["accuracy"].value == 1.0
+    assert found.disagreements == []
+
+
+def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_name() -> None:
+    theirs = scoring(missing="wrong", source="them/theirs@0123abc:score.py#L1-L9")
+    made = benchmark(
+        scorings={"official": theirs, "copied": scoring(source="others/theirs@4567def:s.py#L1-L2")}
+    )
+
+    found = report(made, {"a": "yes", "b": "yes"})
+
+    assert found.notes == [
+        "official: 2 rows without a reply scored 0, by its rule; without them accuracy 0.5000",
+        "copied: 2 rows without a reply are in no mean, by its rule; with them as wrong accuracy "
+        "0.2500",
+    ]
 
 
 def test_hidden_answers_give_no_number_but_the_reason() -> None:
@@ -259,7 +284,7 @@ def tallied(made: Benchmark, states: dict[str, str]) -> Report:
         refused = states.get(sample.id) == "refused"
         reply = Reply(text="", stop="filter") if refused else Reply(text="yes", stop="stop")
         replies.append(Scored(sample, 0, reply.state, reply))
-    b"".join(tally.rows(replies))
+    tally.add(replies)
     return tally.report(model="", identity={})
 
 
@@ -291,8 +316,7 @@ def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
     for row, reply in zip(rows, (Reply(text="yes"), Reply(text="no"), None), strict=True):
         sample = made.sample(row.place, row)
         state = "refused" if reply is None else reply.state
-        for _ in tally.rows([Scored(sample, 0, state, reply)]):
-            pass
+        tally.add([Scored(sample, 0, state, reply)])
 
     accuracy = tally.report(model="m", identity={}).scorings["official"].metrics["accuracy"]
 
@@ -308,8 +332,7 @@ def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
         Scored(sample, 0, "failed" if reply is None else "ok", reply)
         for sample, reply in zip(rows, said, strict=True)
     ]
-    for _ in tally.rows(scored):
-        pass
+    tally.add(scored)
 
     accuracy = tally.report(model="m", identity={}).scorings["official"].metrics["accuracy"]
 
@@ -323,7 +346,7 @@ def test_rows_without_a_reply_and_without_an_answer_are_not_said_to_score() -> N
 
     found = report(made, {"a": "yes"})
 
-    assert any(note.startswith("1 rows without a reply scored 0") for note in found.notes)
+    assert any(note.startswith("official: 1 rows without a reply scored 0") for note in found.notes)
 
 
 # -- blind baselines

@@ -50,8 +50,7 @@ def scored(upload: Upload, replies: Mapping[str, str], folder: Path) -> Report:
         for row in upload:
             own = first[int(row["index"]) % 1_000_000]
             writer.writerow({**row, "image": PICTURE if own == row["index"] else own})
-    report, _ = score_predictions(mmbench(version="1.0", data=path), replies, where="upload")
-    return report
+    return score_predictions(mmbench(version="1.0", data=path), replies, where="upload")
 
 
 def counted(right: Mapping[str, bool]) -> dict[str, tuple[float, int]]:

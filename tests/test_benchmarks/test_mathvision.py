@@ -302,6 +302,10 @@ def test_official_does_not_evaluate_what_a_model_says(reply: str) -> None:
     assert official(reply, question("1"))[1] == 0.0
 
 
+def test_official_leaves_a_tuple_with_a_number_too_long_to_write_as_it_is() -> None:
+    assert official("(2^{20000}, 1)", question("(1,1)")) == ("(2^{20000},1)", 0.0)
+
+
 # -- scoring, robust
 
 

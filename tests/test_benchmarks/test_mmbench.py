@@ -270,6 +270,13 @@ def test_the_length_of_a_reply_is_measured_against_all_choices() -> None:
     assert answer("official", "x" * 6 + "yes", "yes", "n") is None
 
 
+def test_blanks_around_a_reply_count_for_nothing() -> None:
+    said = "it is surely the dog that I see"
+    assert answer("official", "\n" + " " * 40 + said + " \n") == "B"
+    for scoring in ("official", "vlmevalkit-2024"):
+        assert answer(scoring, "a dog\n", "cat", "dog\n") is None
+
+
 @pytest.mark.parametrize("reply", ["B", "The answer is B because of its ears.", "B. dog", "dog"])
 def test_robust_reads_the_letter_that_a_reply_settles_on(reply: str) -> None:
     assert answer("robust", reply) == "B"
@@ -291,8 +298,7 @@ def test_unparsed_and_none_of_them_are_wrong() -> None:
 
 
 def report(replies: dict[str, str]) -> Report:
-    found, _ = score_predictions(mmbench(data=BUNDLED), replies, where="here")
-    return found
+    return score_predictions(mmbench(data=BUNDLED), replies, where="here")
 
 
 def test_figures_and_abilities_are_those_worked_out_by_hand() -> None:

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -92,6 +94,27 @@ def test_no_more_than_1000_rows_are_read_to_guess(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *[{**ASKED, "answer": "3"}] * 1000, {**ASKED, "answer": "many"})
 
     assert guess(path).task == "count"
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_pictures_in_rows_are_not_held_to_guess_the_task(tmp_path: Path, several: bool) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra `parquet`")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "mine.parquet"
+    pictures = [{"bytes": Random(n).randbytes(1_000_000), "path": "1.png"} for n in range(20)]
+    rows = [
+        {"question": "?", "image": [picture] if several else picture, "answer": "3"}
+        for picture in pictures
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+    tracemalloc.start()
+    found = guess(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found.task == "count"
+    assert most < 12_000_000
 
 
 def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
@@ -208,6 +231,32 @@ def test_a_column_that_is_needed_and_missing_is_named(
     assert "--map" in str(error.value)
 
 
+@pytest.mark.parametrize("column", ["Answer", "ANSWERS", "anwser", "gt_answer"])
+def test_a_column_that_is_nearly_called_answer_is_refused_by_its_own_name(
+    tmp_path: Path, column: str
+) -> None:
+    path = jsonl(tmp_path, {**ASKED, column: "a cat"})
+
+    with pytest.raises(DataError, match=f"but '{column}'.* with --map {column}=answer"):
+        own_data(path)
+    assert samples(own_data(path, columns={column: "answer"}))[0].target == "a cat"
+
+
+@pytest.mark.parametrize("column", ["answer_type", "answerable", "has_answer"])
+def test_a_column_about_answers_does_not_keep_rows_with_hidden_ones_from_being_asked(
+    tmp_path: Path, column: str
+) -> None:
+    benchmark = own_data(jsonl(tmp_path, {**ASKED, column: "number"}))
+
+    assert "the rows have no column of answers: asked and stored, not scored" in benchmark.notes
+
+
+def test_a_column_of_answers_that_is_mapped_to_something_else_is_no_answer(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, {**ASKED, "answer": "cat"}), columns={"answer": "hint"})
+
+    assert samples(benchmark)[0].target is None
+
+
 def test_choices_that_are_needed_and_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has no choices, which mcq needs"):
         own_data(jsonl(tmp_path, ASKED), task="mcq")
@@ -240,6 +289,18 @@ def test_samples_about_one_image_are_one_cluster(tmp_path: Path) -> None:
     assert clusters[0] == clusters[1]
     assert clusters[3] == clusters[4]
     assert len(set(clusters)) == 3
+
+
+def test_what_rows_about_one_picture_share_is_made_without_another_copy_of_it() -> None:
+    one, same, other = (Image(bytes([n]) * 2_000_000) for n in (1, 1, 2))
+
+    tracemalloc.start()
+    keys = [_own._image_key(image) for image in (one, same, other)]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert keys[0] == keys[1] != keys[2]
+    assert most < 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -504,6 +565,7 @@ def test_yes_and_no_are_read(reply: str, answer: str | None) -> None:
         ("the 3rd", None),
         ("someone", None),
         ("9" * 5000, None),
+        ("1" + ",000" * 1500, None),
         ("", None),
     ],
 )
@@ -584,7 +646,7 @@ def test_a_long_reply_is_read_in_no_time() -> None:
 def headline(benchmark: Benchmark, says: Mapping[str, str], scoring: str) -> Any:
     tally = Tally(benchmark)
     about = samples(benchmark)
-    list(tally.rows(Scored(s, 0, "ok", Reply(text=says[s.id])) for s in about))
+    tally.add(Scored(s, 0, "ok", Reply(text=says[s.id])) for s in about)
     report = tally.report(model="dummy", identity={}, of=len(about))
     return next(iter(report.scorings[scoring].metrics.values()))
 

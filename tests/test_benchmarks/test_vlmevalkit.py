@@ -424,7 +424,7 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
 
 
 def values(name: str, replies: dict[str, str], scoring: str = "generic") -> dict[str, float | None]:
-    report, _ = score_predictions(vlmevalkit(name, data=BUNDLED), replies, where="here")
+    report = score_predictions(vlmevalkit(name, data=BUNDLED), replies, where="here")
     return {key: metric.value for key, metric in report.scorings[scoring].metrics.items()}
 
 

@@ -397,6 +397,14 @@ def test_a_number_below_zero_stays_a_number() -> None:
     assert next(rows)["value"] == "-0.5"
 
 
+def test_the_lower_bound_is_the_smaller_number_where_less_is_better_too() -> None:
+    acuity = metric(6.0, unit="pixels", bounds=(9.5, 5.0))
+    own = ScoringReport(version=1, source="ours", metrics={"acuity": acuity}, readings={})
+    row = next(csv.DictReader(io.StringIO(report.csv([Result(made(scorings={"own": own}))]))))
+
+    assert (row["bound_low"], row["bound_high"]) == ("5.0", "9.5")
+
+
 def columns(rows: Sequence[str]) -> list[int]:
     return [len(row) for row in csv.reader(rows)]
 

@@ -167,7 +167,7 @@ def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
 
 
 def _head(path: Path) -> list[dict[str, Any]]:
-    """The first rows, long cells cut: a thousand pictures are not to be held at once."""
+    """The first rows, long cells cut and pictures left out: a thousand may be gigabytes."""
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
@@ -179,9 +179,11 @@ def _head(path: Path) -> list[dict[str, Any]]:
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         return value[:SMALL]
-    return [_cut(part) for part in value[:30]] if isinstance(value, list) else value
+    if isinstance(value, Image):
+        return None
+    return [_cut(part) for part in value[:30]] if isinstance(value, list | tuple) else value
 
 
 def _names(head: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -225,10 +227,15 @@ def _check_columns(
     if "video" in names and "image" not in found:
         raise DataError(f"{path.name} is about videos; own rows may name images only, so far.")
     needed = {"image"} if task == "caption" else {"question"}
-    if "answer" not in found and (close := get_close_matches("answer", map(str.lower, names))):
+    taken = {column for here in found.values() for column in here}
+    lower = {name.lower(): name for name in names if name not in taken}
+    # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
+    close = get_close_matches("answer", lower, n=1, cutoff=0.8)
+    if "answer" not in found and close:
+        column = lower[close[0]]
         raise DataError(
-            f"{path.name} has no column 'answer', but {close[0]!r}. Rename it, or say what it is "
-            f"with --map {close[0]}=answer."
+            f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
+            f"with --map {column}=answer."
         )
     if any(_IMAGE_LIKE.search(name) for name in names):
         # Rows may be text alone, but a misspelt column must not be asked about without its
@@ -438,7 +445,9 @@ def _image_key(cell: Any) -> str:
         if isinstance(cell.source, Slice):
             return f"{cell.source.path.name}:{cell.source.offset}"
         cell = cell.source
-    text = cell.hex() if isinstance(cell, bytes) else str(cell)
+    if isinstance(cell, bytes):
+        return blake2b(cell, digest_size=8).hexdigest()
+    text = str(cell)
     return blake2b(text.encode(), digest_size=8).hexdigest() if _in_row(text) else text
 
 

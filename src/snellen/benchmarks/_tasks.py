@@ -38,7 +38,9 @@ _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 # fmt: on
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3})+|-?\d{1,15})(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
+    # int() reads no more than 4,300 digits: a number of more thousands is none.
+    r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3}){1,1000}|-?\d{1,15})"
+    r"(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
     rf"|\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<after>{'|'.join(_UNITS[1:10])}))?"
     rf"|(?P<unit>{'|'.join(_UNITS)}))\b",
     re.IGNORECASE,

@@ -299,7 +299,10 @@ def rounded_parts(text: str) -> str:
             value = rounded_value(part)
             if value is None:
                 return text
-            part = str(value)
+            try:
+                part = str(value)
+            except ValueError:  # Python writes no number of more than 4,300 digits
+                return text
         kept.append(part)
     return text[0] + ",".join(kept) + text[-1]
 

@@ -120,7 +120,7 @@ def mmbench(
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample)),),
         scorings={
             "official": Scoring(
-                version=1,
+                version=2,
                 source=SOURCE,
                 parse=official_answer,
                 score=is_target,
@@ -128,7 +128,7 @@ def mmbench(
                 missing="wrong",
             ),
             "vlmevalkit-2024": Scoring(
-                version=1,
+                version=2,
                 source=f"{OLDER}:eval/vlmeval/utils/matching_util.py#L6-L66",
                 parse=answer_of_2024,
                 score=is_target,
@@ -266,7 +266,7 @@ SAID = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
     """A choice's letter, `Z` for none of them, or unparsed where the authors would ask ChatGPT."""
-    text, choices = reply.text, by_letter(sample)
+    text, choices = stripped(reply), by_letter(sample)
     if found := letter_named(text, choices, last=4):
         return found
     said = SAID.search(text)
@@ -280,7 +280,14 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
     """As `official_answer`, but the letter may stand anywhere, and the reply be of any length."""
     choices = by_letter(sample)
-    return letter_named(reply.text, choices) or choice_named(reply.text, choices)
+    text = stripped(reply)
+    return letter_named(text, choices) or choice_named(text, choices)
+
+
+def stripped(reply: Reply) -> str:
+    """The text as VLMEvalKit stores what an endpoint replies, vlmeval/api/gpt.py#L319: blanks count
+    for the length, and may be part of a choice's text."""
+    return reply.text.strip()
 
 
 def letter_named(text: str, choices: Mapping[str, str], last: int | None = None) -> Reading | None:

@@ -13,8 +13,9 @@ Prompt   llava: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
 Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a draw at random, then
          tools/evaluate_acc.py#L22-L72. The draw is by the question's id here, so that it depends on
          no order; the authors' began anew whenever their script did. llava: what its published
-         "SQA" numbers used, llava/eval/eval_science_qa.py#L28-L77. mmpretrain: the whole reply is
-         a letter, or a draw. robust: ours, the letter that a reply settles on.
+         "SQA" numbers used, llava/eval/eval_science_qa.py#L28-L77, on replies as
+         model_vqa_science.py#L84 writes them, stripped. mmpretrain: the whole reply is a letter, or
+         a draw. robust: ours, the letter that a reply settles on.
          The headline is the scoring that belongs to the prompt: llava, or else official. IMG, TXT
          and NO are the authors': TXT and IMG overlap; mmpretrain's own IMG leaves TXT out
 Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index and every published figure
@@ -86,7 +87,7 @@ def scienceqa(
     metrics = {"accuracy": mean}
     scorings = {
         "llava": Scoring(
-            version=1,
+            version=2,
             source=f"{LLAVA}:llava/eval/eval_science_qa.py#L28-L77",
             parse=llava_answer,
             score=is_target,
@@ -94,7 +95,7 @@ def scienceqa(
             missing="wrong",
         ),
         "official": Scoring(
-            version=1,
+            version=2,
             source=SOURCE,
             parse=official_answer,
             score=is_target,
@@ -102,7 +103,7 @@ def scienceqa(
             missing="wrong",
         ),
         "mmpretrain": Scoring(
-            version=1,
+            version=2,
             source=f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/scienceqa.py#L10-L28",
             parse=mmpretrain_answer,
             score=is_target,
@@ -218,7 +219,8 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 def llava_answer(reply: Reply, sample: Sample) -> Reading:
     """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
-    text = reply.text
+    # The script that asked LLaVA wrote its replies down stripped.
+    text = reply.text.strip()
     named = SAID.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
@@ -240,7 +242,9 @@ def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
 
 def drawn(sample: Sample) -> Reading:
     """A choice's letter, drawn with the question's id as the seed."""
-    return Reading(answer=Random(sample.id).choice(letters(sample)), rule="drawn", guessed=True)
+    # Of all that Random offers, only random() is promised to be the same in every Python.
+    letter = letters(sample)[int(Random(sample.id).random() * len(sample.choices))]
+    return Reading(answer=letter, rule="drawn", guessed=True)
 
 
 def letters(sample: Sample) -> str:

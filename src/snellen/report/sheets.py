@@ -25,10 +25,12 @@ def csv(results: Sequence[Result]) -> str:
         run = "" if result.run is None else str(result.run)
         for name, scoring in report.scorings.items():
             for metric, found in scoring.metrics.items():
+                # Where less is better, all wrong is the higher one.
+                bounds = sorted(found.bounds) if found.bounds else (None, None)
                 row = (
                     report.benchmark, report.model, name, scoring.version, metric,
                     found.value, found.unit, found.n, found.stderr,
-                    *(found.ci95 or (None, None)), *(found.bounds or (None, None)), found.reason,
+                    *(found.ci95 or (None, None)), *bounds, found.reason,
                     run,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])

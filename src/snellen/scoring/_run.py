@@ -34,16 +34,14 @@ def score_run(
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
-    rows = scoring.rows(replies_of(run, benchmark))
 
     def samples() -> Iterator[Sample]:
         return (scored.sample for scored in replies_of(run, benchmark))
 
     if scorings is None:
-        run.folder.put_atomic(f"{SCORES}.jsonl", rows)
+        run.folder.put_atomic(f"{SCORES}.jsonl", scoring.rows(replies_of(run, benchmark)))
     else:
-        for _ in rows:
-            pass
+        scoring.add(replies_of(run, benchmark))
     report = scoring.report(
         baselines=baselines(benchmark, scoring, samples),
         model=manifest.get("model", ""),
@@ -74,9 +72,8 @@ def score_predictions(
     notes: Sequence[str] = (),
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
-) -> tuple[Report, bytes]:
-    """Score somebody's replies by sample id (`where` is their file); gives the report and the lines
-    of `scores.jsonl`.
+) -> Report:
+    """Score somebody's replies by sample id (`where` is their file); writes nothing.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's.
@@ -106,7 +103,7 @@ def score_predictions(
                 reply = Reply(text=text)
                 yield Scored(sample, 0, reply.state, reply, benchmark.ask)
 
-    rows = b"".join(tally.rows(scored()))
+    tally.add(scored())
     if not found:
         first = ", ".join(map(repr, list(replies)[:3]))
         raise DataError(
@@ -120,7 +117,7 @@ def score_predictions(
             f"{extra:,} replies of {where} are to questions that the data set does not have: "
             "left out"
         )
-    report = tally.report(
+    return tally.report(
         baselines=baselines(benchmark, tally, samples),
         model=model,
         identity={
@@ -130,7 +127,6 @@ def score_predictions(
         },
         notes=said,
     )
-    return report, rows
 
 
 # -- a run's replies

@@ -133,6 +133,12 @@ class Tally:
         self._errors: dict[str, tuple[int, str]] = {}
         self._disagreements: dict[str, _Differing] = {}
 
+    def add(self, replies: Iterable[Scored]) -> None:
+        """Score each reply, for the report alone."""
+        for scored in replies:
+            for _ in self._add(scored):
+                pass
+
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
         """Score each reply; gives the lines of `scores.jsonl` in blocks."""
         encode = msgspec.json.Encoder().encode
@@ -153,19 +159,15 @@ class Tally:
         identity: Mapping[str, Any],
         notes: Sequence[str] = (),
         of: int = 0,
-        incomplete: str | None = None,
         baselines: Baselines | None = None,
     ) -> Report:
-        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete` says
-        in words what is missing."""
+        """The whole set's report. `of` is how many (sample, repeat)s there are."""
         n = len(self._cluster)
         failed = self._states["failed"]
         said = list(notes)
         if of > n:
             said.append(f"partial: {n:,} of {of:,}")
-        if incomplete:
-            said.append(incomplete)
-        elif failed:
+        if failed:
             counted = "count as wrong" if self._missing == "wrong" else "are in no mean"
             said.append(
                 f"incomplete: {failed:,} of {n:,} have no reply and {counted}; the same "
@@ -271,7 +273,7 @@ class Tally:
             growing.add(self._same(reading.answer), state, score)
             if first is None:
                 first = (name, reading, score)
-            elif score != first[2]:
+            elif scored.reply is not None and score != first[2]:
                 differing = self._disagreements.setdefault(name, _Differing(first[0], name))
                 differing.add(sample.id, first[1].rule, reading.rule)
             yield ScoreRow(
@@ -330,7 +332,7 @@ class Tally:
         return ScoringReport(
             version=scoring.version,
             source=scoring.source,
-            metrics=self._metrics(scoring, column),
+            metrics=self._metrics(name),
             readings={
                 state: n
                 for state, n in zip(READING_STATES, column.states_counted(), strict=True)
@@ -338,42 +340,56 @@ class Tally:
             },
         )
 
-    def _metrics(self, scoring: Scoring, column: _Growing) -> dict[str, MetricReport]:
+    def _metrics(self, name: str) -> dict[str, MetricReport]:
+        """Every metric, of the whole set and then of each category that it is about."""
+        scoring = self._benchmark.scorings[name]
+        if not self.n:
+            return _no_values(scoring, "no replies")
+        rows = self._rows_of(scoring, self._columns[name])
+        if rows.absent.any():
+            self._say_absent(name, rows)
+        counted = rows.columns.where(rows.in_mean)
+        if not counted.n:
+            hidden = all(target is None for target in self._targets) and not self.has_references
+            nothing = f"none of the {self.n:,} questions has a reply"
+            return _no_values(scoring, "the answers are hidden" if hidden else nothing)
+        whole = {
+            metric: _metric_report(function(counted), _bounds(function, rows, scoring.best))
+            for metric, function in scoring.metrics.items()
+        }
+        return whole | self._by_category(scoring, counted)
+
+    def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:
+        """A scoring's rows, and what becomes of each."""
         import numpy as np
 
-        if not len(self._cluster):
-            nothing = Estimate(value=None, n=0, reason="no replies")
-            return {name: _metric_report(nothing) for name in scoring.metrics}
-        everything = self._all_columns(column)
+        columns = self._all_columns(column)
         has_score = column.has_score()
         states = np.frombuffer(self._reply_states, dtype=np.uint8)
         failed, refused, absent = (
             states == REPLY_STATES.index(state) for state in ("failed", "refused", "absent")
         )
-        hidden = column.codes() == READING_STATES.index("no-target")
+        hidden = columns.state.codes == READING_STATES.index("no-target")
         # Whether replies have scores of their own; what has no reply counts as 0 only then.
         replied = ~(failed | refused | absent | hidden)
-        scored = bool(has_score[replied].any() if replied.any() else has_score.any())
-        if scored:
+        if (has_score[replied] if replied.any() else has_score).any():
             in_mean = has_score
         else:
-            everything = replace(everything, score=None)
+            columns = replace(columns, score=None)
             in_mean = ~hidden
             if self._missing != "wrong":
                 in_mean &= ~failed
             if (self._missing or scoring.missing) != "wrong":
                 in_mean &= ~absent
-        counted = everything.where(in_mean)
-        open_rows = (failed | refused) & ~hidden
-        found: dict[str, MetricReport] = {}
-        for name, metric in scoring.metrics.items():
-            bounds = None
-            if scored and open_rows.any():
-                bounds = _bounds(metric, everything, has_score | open_rows, open_rows, scoring.best)
-            estimate = self._estimate(metric, counted, everything.n)
-            found[name] = _metric_report(estimate, bounds)
-        if (absent & ~hidden).any():
-            self._say_absent(scoring, everything, in_mean, absent & ~hidden)
+        return _Rows(
+            columns=columns,
+            in_mean=in_mean,
+            unknown=(failed | refused) & ~hidden,
+            absent=absent & ~hidden,
+        )
+
+    def _by_category(self, scoring: Scoring, counted: Columns) -> dict[str, MetricReport]:
+        found = {}
         for tag, labels in self._labels().items():
             for code, label in labels.items():
                 rows = counted.tags[tag].codes == code
@@ -398,43 +414,30 @@ class Tally:
             for tag, (codes, _) in self._tags.items()
         }
 
-    def _say_absent(
-        self,
-        scoring: Scoring,
-        everything: Columns,
-        in_mean: NDArray[np.bool_],
-        absent: NDArray[np.bool_],
-    ) -> None:
-        """Put in words what became of questions that a prediction file has no reply to."""
+    def _say_absent(self, name: str, rows: _Rows) -> None:
+        """Put in words what a scoring makes of questions that a prediction file has no reply to."""
         import numpy as np
 
-        n = int(absent.sum())
-        authors = "by this scoring's rule" if scoring.source == "ours" else "as the authors do"
-        who = "as --missing says" if self._missing else authors
-        name, metric = next(iter(scoring.metrics.items()))
+        scoring, columns = self._benchmark.scorings[name], rows.columns
+        without = f"{name}: {int(rows.absent.sum()):,} rows without a reply"
+        who = "as --missing says" if self._missing else "by its rule"
+        metric, function = next(iter(scoring.metrics.items()))
         if (self._missing or scoring.missing) == "excluded":
-            note = f"{n:,} rows without a reply are in no mean, {who}"
-            if everything.score is not None:
-                wrong = replace(everything, score=np.where(absent, 0.0, everything.score))
-                value = metric(wrong.where(in_mean | absent)).value
-                note += "" if value is None else f"; with them as wrong {name} {value:.4f}"
+            note = f"{without} are in no mean, {who}"
+            if columns.score is not None:
+                wrong = replace(columns, score=np.where(rows.absent, 0.0, columns.score))
+                value = function(wrong.where(rows.in_mean | rows.absent)).value
+                note += "" if value is None else f"; with them as wrong {metric} {value:.4f}"
         else:
-            without = metric(everything.where(in_mean & ~absent)).value
+            value = function(columns.where(rows.in_mean & ~rows.absent)).value
             rest = (
                 "nothing is left without them"
-                if without is None
-                else f"without them {name} {without:.4f}"
+                if value is None
+                else f"without them {metric} {value:.4f}"
             )
-            note = f"{n:,} rows without a reply scored 0, {who}; {rest}"
+            note = f"{without} scored 0, {who}; {rest}"
         if note not in self._notes:
             self._notes.append(note)
-
-    def _estimate(self, metric: Metric, counted: Columns, n: int) -> Estimate:
-        if counted.n:
-            return metric(counted)
-        hidden = all(target is None for target in self._targets) and not any(self._references)
-        reason = "the answers are hidden" if hidden else f"none of the {n:,} questions has a reply"
-        return Estimate(value=None, n=0, reason=reason)
 
     def _all_columns(self, column: _Growing) -> Columns:
         import numpy as np
@@ -484,6 +487,20 @@ class _Growing:
         return [counted[code] for code in range(len(READING_STATES))]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """One scoring's rows, and masks (n,): what is `in_mean`; what is `unknown`, since it failed or
+    was refused; what is `absent` from a prediction file. Hidden answers are in none of the three.
+
+    `columns` have no scores where replies have none of their own.
+    """
+
+    columns: Columns
+    in_mean: NDArray[np.bool_]
+    unknown: NDArray[np.bool_]
+    absent: NDArray[np.bool_]
+
+
 @dataclass
 class _Differing:
     """Where two scorings give different scores."""
@@ -521,21 +538,21 @@ def _metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None
     )
 
 
-def _bounds(
-    metric: Metric,
-    everything: Columns,
-    rows: NDArray[np.bool_],
-    open_rows: NDArray[np.bool_],
-    best: float,
-) -> tuple[float, float] | None:
-    """The metric if every question without a reply were wrong, and if every one were right."""
+def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
+    nothing = _metric_report(Estimate(value=None, n=0, reason=reason))
+    return dict.fromkeys(scoring.metrics, nothing)
+
+
+def _bounds(metric: Metric, rows: _Rows, best: float) -> tuple[float, float] | None:
+    """The metric if all that is unknown were wrong, and if it were right; None if nothing is."""
     import numpy as np
 
+    if rows.columns.score is None or not rows.unknown.any():
+        return None
     values = []
     for score in (0.0, best):
-        assert everything.score is not None
-        filled = replace(everything, score=np.where(open_rows, score, everything.score))
-        value = metric(filled.where(rows)).value
+        filled = replace(rows.columns, score=np.where(rows.unknown, score, rows.columns.score))
+        value = metric(filled.where(rows.in_mean | rows.unknown)).value
         if value is None:
             return None
         values.append(value)
