@@ -289,10 +289,25 @@ def model(spec: str, profile: Profile | None = None) -> Opened:
     profile = profile or Profile()
     opened = _open(spec, profile)
     # A run's replies are found by the requests as they were before a picture was made smaller.
-    return opened if spec.startswith("recorded/") else within_limits(opened, profile)
+    return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
 
-def within_limits(opened: Opened, profile: Profile) -> Opened:
+def with_profile(opened: Opened, profile: Profile) -> Opened:
+    """A model that the caller opened, with what its profile says of it."""
+    told = replace(
+        opened,
+        revision=_revision(profile, opened.revision),
+        concurrency=profile.concurrency or opened.concurrency,
+    )
+    return _within_limits(told, profile)
+
+
+def _revision(profile: Profile, own: str | None) -> str | None:
+    """The profile's revision and the model's own: either may be other weights or other words."""
+    return " ".join(filter(None, (profile.revision, own))) or None
+
+
+def _within_limits(opened: Opened, profile: Profile) -> Opened:
     """A model that is asked with pictures within the profile's limits."""
     if profile.images == ImageLimits():
         return opened
@@ -346,7 +361,7 @@ def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
         model=model,
         name=spec,
         server=spec,
-        revision=getattr(made, "revision", None),
+        revision=_revision(profile, getattr(made, "revision", None)),
         concurrency=profile.concurrency or suits,
     )
 

@@ -231,6 +231,48 @@ def test_columns_and_the_task_can_be_named(snellen: Snellen, tmp_path: Path) -> 
     assert done.json["identity"]["options"]["task"] == "vqa"
 
 
+def test_a_model_is_opened_once_for_all_benchmarks(snellen: Snellen, rows: Path) -> None:
+    written(rows.with_name("other.jsonl"), "BB")
+    Path("model.py").write_text(
+        "from pathlib import Path\n"
+        "class Mine:\n"
+        "    def __init__(self):\n"
+        "        with Path('opened').open('a') as file:\n"
+        "            file.write('once ')\n"
+        "    def generate(self, messages):\n"
+        "        return 'A'\n"
+    )
+    ask = ("run", "-m", "python:model.py:Mine", "-b", "mine.jsonl", "-b", "other.jsonl", "--json")
+
+    assert [one["replies"] for one in snellen(*ask).json] == [{"ok": 3}, {"ok": 2}]
+    assert Path("opened").read_text() == "once "
+
+
+def test_the_most_frequent_answer_is_each_benchmarks_own(snellen: Snellen, rows: Path) -> None:
+    written(rows.with_name("other.jsonl"), "BBA")
+    done = snellen(
+        "run", "-m", "baseline/most-frequent", "-b", "mine.jsonl", "-b", "other.jsonl", "--json"
+    )
+
+    found = [one["scorings"]["default"]["metrics"]["accuracy"]["value"] for one in done.json]
+    assert found == [pytest.approx(2 / 3)] * 2
+
+
+def test_the_flag_says_how_many_threads_call_a_function_of_ones_own(
+    snellen: Snellen, rows: Path
+) -> None:
+    Path("meets.py").write_text(
+        "import threading\n"
+        "together = threading.Barrier(3)\n"
+        "def answer(messages):\n"
+        "    together.wait(5)\n"
+        "    return 'A'\n"
+    )
+    ask = ("run", "-m", "python:meets.py:answer", "-b", "mine.jsonl", "--concurrency", "3")
+
+    assert snellen(*ask, "--json").json["replies"] == {"ok": 3}
+
+
 def test_a_prompt_preset_and_the_bundled_rows_are_marked(snellen: Snellen) -> None:
     done = snellen(
         "run", "-m", "baseline/first", "-b", "mathvision:split=testmini", "--prompt", "cot",

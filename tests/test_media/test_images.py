@@ -206,6 +206,26 @@ def test_a_text_named_jpg_is_no_image(tmp_path: Path) -> None:
         load(Image(tmp_path / "1.jpg", place="1.jpg"))
 
 
+def test_a_file_that_begins_as_no_image_is_not_read_on(tmp_path: Path) -> None:
+    """Whole it would fit into no memory: it is a terabyte, nearly all of it a hole."""
+    (tmp_path / "1.jpg").write_text("<html>404</html>")
+    os.truncate(tmp_path / "1.jpg", 1 << 40)
+
+    with pytest.raises(MediaError, match=r"1\.jpg is no image: it begins with b'<html>404</html>"):
+        load(Image(tmp_path / "1.jpg", place="1.jpg"))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_file_of_too_many_bytes_is_not_read(tmp_path: Path, whole: bool) -> None:
+    path = tmp_path / "1.png"
+    path.write_bytes(encoded("PNG"))
+    os.truncate(path, 1 << 40)
+    source: Path | Slice = path if whole else Slice(path=path, offset=0, length=1 << 40)
+
+    with pytest.raises(MediaError, match=r"1\.png has 1,099,511,627,776 bytes; at most 536,"):
+        load(Image(source, place="1.png"))
+
+
 def test_300_megapixels_are_refused_before_they_are_decoded() -> None:
     bomb = huge_png(17_320)
     assert len(bomb) < 60_000

@@ -5,6 +5,7 @@ import json
 import tomllib
 from base64 import b64decode
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import snellen
 from snellen import catalog
 from snellen.content import Image, user
 from snellen.errors import Rejected, UsageError
+from snellen.media.images import smaller
 from snellen.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
 from snellen.models._profile import ImageLimits, Profile, read_profile
 from snellen.models.limited import limited
@@ -236,3 +238,73 @@ async def test_others_go_on_while_a_picture_is_made_smaller() -> None:
     going_on.cancel()
 
     assert turns > 0
+
+
+# -- pictures that are shown again
+
+
+class Keeps:
+    """Has what it was asked with."""
+
+    name = "keeps"
+
+    def __init__(self) -> None:
+        self.pictures: list[Image] = []
+
+    async def generate(self, request: Request) -> Reply:
+        self.pictures += [image for message in request.messages for image in message.images]
+        return Reply(text="A")
+
+
+def noise(size: tuple[int, int] = (60, 40)) -> Image:
+    data = BytesIO()
+    PIL.Image.effect_noise(size, 60).save(data, "PNG")
+    return Image(data.getvalue())
+
+
+async def test_a_picture_that_is_shown_again_is_made_smaller_once() -> None:
+    keeps = Keeps()
+    model = limited(keeps, ImageLimits(max_side=30))
+    assert isinstance(model, Generates)
+    large = noise((1200, 800))  # so that threads meet over it
+    request = Request(messages=(user(large),))
+
+    await asyncio.gather(*(model.generate(request) for _ in range(4)))  # repeats
+    await model.generate(request)  # the next attempt
+
+    first, *others = keeps.pictures
+    assert first.width == 30
+    assert len(others) == 4
+    assert all(other.source is first.source for other in others)
+
+
+async def test_a_picture_under_another_name_keeps_that_name() -> None:
+    keeps = Keeps()
+    model = limited(keeps, ImageLimits(max_side=30))
+    assert isinstance(model, Generates)
+    picture = noise()
+
+    for place in ("one", "two"):
+        await model.generate(Request(messages=(user(replace(picture, place=place)),)))
+
+    assert [picture.place for picture in keeps.pictures] == ["one", "two"]
+
+
+async def test_where_there_is_no_room_for_more_the_oldest_picture_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pictures = [noise() for _ in range(3)]
+    made = [smaller(picture, max_side=30).source for picture in pictures]
+    room = sum(len(data) for data in made if isinstance(data, bytes)) - 1
+    monkeypatch.setattr("snellen.models.limited.KEPT", room)
+    keeps = Keeps()
+    model = limited(keeps, ImageLimits(max_side=30))
+    assert isinstance(model, Generates)
+
+    for number in (0, 1, 2, 1, 0):
+        await model.generate(Request(messages=(user(pictures[number]),)))
+
+    first, second, _, second_again, first_again = (picture.source for picture in keeps.pictures)
+    assert second_again is second
+    assert first_again is not first
+    assert first_again == first

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import snellen
 from snellen.content import user
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.model import Reply, Request
@@ -96,6 +97,49 @@ def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
     assert isinstance(model, Batched)
     with pytest.raises(Rejected, match=r"IndexError: .* \(my_model.py, line 3\)"):
         model.generate_batch([HELLO])
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("None", "gave a NoneType to 2 conversations"),
+        ("'AB'", "gave a str to 2 conversations"),
+        ("['A']", "gave a list of 1 to 2 conversations"),
+        ("['A', 'B', 'C']", "gave a list of 3 to 2 conversations"),
+        ("['A', 3]", "gave a int, not text"),
+    ],
+)
+def test_a_batch_that_gives_something_else_than_its_replies_is_rejected(
+    tmp_path: Path, said: str, told: str
+) -> None:
+    source = f"class Mine:\n def generate_batch(self, batch):\n  return {said}\n"
+    model = open_model(f"{written(tmp_path, source)}:Mine", profile=Profile(), api_key=None)
+    assert isinstance(model, Batched)
+    with pytest.raises(Rejected, match=told):
+        model.generate_batch([HELLO, HELLO])
+
+
+def test_a_batch_that_would_be_awaited_fails_its_questions_and_the_run_ends(
+    tmp_path: Path,
+) -> None:
+    source = "class Mine:\n async def generate_batch(self, batch):\n  return ['A'] * len(batch)\n"
+    rows = tmp_path / "mine.jsonl"
+    rows.write_text('{"question": "?", "A": "x", "B": "y", "answer": "A"}\n' * 3)
+    model = f"python:{written(tmp_path, source)}:Mine"
+
+    result = snellen.evaluate(str(rows), model, out=tmp_path / "runs")
+
+    assert result.report.replies == {"failed": 3}
+    assert any("gave a coroutine to 1 conversation, not" in note for note in result.report.notes)
+
+
+def test_an_installed_module_that_cannot_be_loaded_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    written(tmp_path, "1 / 0\n", "breaks_when_loaded")
+    with pytest.raises(UsageError, match=r"breaks_when_loaded cannot be loaded: ZeroDivisionError"):
+        open_model("breaks_when_loaded:answer", profile=Profile(), api_key=None)
 
 
 def test_a_model_that_asks_for_another_try_gets_it(tmp_path: Path) -> None:

@@ -206,6 +206,19 @@ def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
     assert one != own(tmp_path, FUNCTION + "\n# changed\n").revision
 
 
+def test_weights_that_a_file_does_not_show_are_named_beside_it(tmp_path: Path) -> None:
+    from snellen.models._profile import Profile
+
+    own_revision = own(tmp_path, FUNCTION).revision
+    profile = Profile(revision="step-2000")
+
+    named = catalog.model(f"python:{tmp_path / 'my_model.py'}:answer", profile)
+
+    assert named.revision == f"step-2000 {own_revision}"
+    assert catalog.model("baseline/first", profile).revision == "step-2000"
+    assert catalog.model("baseline/first").revision is None
+
+
 @pytest.mark.parametrize("name", ["baseline/randm", "nothing/x", "openai", "openai/"])
 def test_an_unknown_model_is_met_with_those_there_are(name: str) -> None:
     with pytest.raises(CatalogError, match=r"no model .*(did you mean|there are|are named)"):

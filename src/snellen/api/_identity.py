@@ -18,7 +18,6 @@ from snellen.benchmark import Benchmark
 from snellen.datasets import Facts, missing_note
 from snellen.models._profile import Profile
 from snellen.runner import Settings
-from snellen.store import Run
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
@@ -59,12 +58,10 @@ def manifest_of(
     facts: Facts,
     opened: catalog.Opened,
     identity: Mapping[str, Any],
-    run: Run,
-    was: str,
+    before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The identity, and whatever else is needed to repeat the run. No keys: they are never in a
-    profile."""
-    before = run.manifest() if was == "continued" else {}
+    """The identity, and whatever else is needed to repeat the run; `before` is the manifest that it
+    has already, if any. No keys: they are never in a profile."""
     session = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": [_without_secrets(word) for word in plan.command],

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
 from snellen.models._profile import Profile
@@ -46,8 +48,11 @@ class Plan:
     retry: Mapping[str, Any] = field(default_factory=dict)
 
     def profile_of(self, model: str) -> Profile:
-        """The profile of a model, by its name."""
-        return self.profiles.get(model, self.profile)
+        """The profile of a model, by its name; the plan's `concurrency` goes before its own."""
+        profile = self.profiles.get(model, self.profile)
+        if self.concurrency is None:
+            return profile
+        return msgspec.structs.replace(profile, concurrency=self.concurrency)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from snellen import catalog, dummies
 from snellen.api._earlier import check_pictures, reuse_of
 from snellen.api._identity import manifest_of, run_identity
 from snellen.api._plan import Finished, Plan
-from snellen.api._running import Show, close_model, interrupts, run_async, shown
+from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
 from snellen.benchmark import Benchmark
+from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generation, Model
 from snellen.models._profile import Profile
@@ -22,7 +24,10 @@ from snellen.report.words import write_markdown
 from snellen.result import Result
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
 from snellen.scoring import score_run
-from snellen.store import Run, open_run
+from snellen.store import MANIFEST, Run, open_run
+
+MOST_FREQUENT = "baseline/most-frequent"
+"""The one model that is made for a benchmark: it knows what most answers are."""
 
 
 def run_plan(
@@ -54,19 +59,29 @@ async def _run_plan(
         max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
     )
     jobs: list[_Job] = []
+    ours: list[Model] = []
     finished = []
     with ExitStack() as stack:
         try:
+            # All rows are read before any model is opened, which may take minutes.
+            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
             for spec in plan.models:
-                for benchmark in plan.benchmarks:
+                profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
+                opened = _open(spec, profile)
+                if opened is not None and isinstance(spec, str):
+                    ours.append(opened.model)
+                for benchmark, facts in read:
                     done = {job.run.path for job in jobs}
-                    job = _prepare(plan, spec, benchmark, limiters, budget, stack, done)
+                    job = _prepare(
+                        plan, profile, opened, benchmark, facts, limiters, budget, stack, done
+                    )
                     jobs += [job] if job is not None else []
             stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
             with interrupts(stops, at_once), shown(progress, show):
-                results = await asyncio.gather(
+                asking = asyncio.gather(
                     *(job.asking.ask_all() for job in jobs), return_exceptions=True
                 )
+                results = await asked(asking, stops)
             crashes = [result for result in results if isinstance(result, BaseException)]
             for job, outcome in zip(jobs, results, strict=True):
                 if isinstance(outcome, BaseException):
@@ -84,7 +99,7 @@ async def _run_plan(
                 raise crashes[0]
         finally:
             # A model that the caller opened stays the caller's.
-            for model in {id(job.model): job.model for job in jobs if job.ours}.values():
+            for model in ours:
                 await close_model(model)
     return finished
 
@@ -92,48 +107,37 @@ async def _run_plan(
 @dataclass(frozen=True)
 class _Job:
     benchmark: Benchmark
-    model: Model
     run: Run
     asking: Asking
     stop: Stop
     progress: Progress
-    ours: bool
 
 
 def _prepare(
     plan: Plan,
-    spec: str | catalog.Opened,
+    profile: Profile,
+    opened: catalog.Opened | None,
     benchmark: Benchmark,
+    facts: Facts,
     limiters: dict[str, Limiter],
     budget: Budget,
     stack: ExitStack,
-    done: Collection[Path] = (),
+    done: Collection[Path],
 ) -> _Job | None:
-    """Everything up to the first request: the data is read and checked, the folder locked, its
-    replies known. None where it is one of the runs `done`: one benchmark under two names."""
-    profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
+    """Everything up to the first request: which run it is, its folder, which rows are asked. None
+    where it is one of the runs `done`: one benchmark under two names."""
     settings = _settings(plan, profile, benchmark)
-    facts = benchmark.data.facts()
-    opened = _open(profile, spec, benchmark, settings)
+    if opened is None:
+        opened = _most_frequent(benchmark, profile, settings)
     if opened.timed:
         settings = replace(settings, timeout=None)
     identity = run_identity(benchmark, facts, opened, profile, settings)
     reuse = reuse_of(plan, identity, stack)
-    run, was, nearest = open_run(plan.out, benchmark.name, opened.name, identity)
-    if run.path in done:
+    manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)
+    entered = _entered(plan.out, benchmark, identity, manifest, stack, done)
+    if entered is None:
         return None
-    if was == "new":
-        try:
-            check(benchmark)
-        except DataError:
-            run.path.rmdir()
-            raise
-    stack.enter_context(run.folder.lock())
-    stack.callback(run.close)
-    if was == "continued":
-        check_pictures(run, benchmark)
-    run.put_manifest(manifest_of(plan, profile, benchmark, facts, opened, identity, run, was))
-    run.load()
+    run, nearest = entered
     selection = select(
         benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
     )
@@ -157,8 +161,43 @@ def _prepare(
         progress=progress,
         reuse=reuse,
     )
-    ours = isinstance(spec, str)
-    return _Job(benchmark, opened.model, run, asking, stop, progress, ours)
+    return _Job(benchmark, run, asking, stop, progress)
+
+
+def _entered(
+    out: Path,
+    benchmark: Benchmark,
+    identity: Mapping[str, Any],
+    manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    stack: ExitStack,
+    done: Collection[Path],
+) -> tuple[Run, Sequence[str]] | None:
+    """The run of this identity, locked, with its replies known, and how it differs from its nearest
+    sibling if it is new; None where it is one of those `done`.
+
+    The order matters. The rows are checked before the lock, which is a file: so a folder for
+    nothing can be taken away again. Whether the run was there is asked again under the lock, since
+    another process may have had it meanwhile. The pictures are looked at before the manifest is
+    written, so that what is refused leaves no trace.
+    """
+    run, was, nearest = open_run(out, benchmark.name, identity["model"], identity)
+    if run.path in done:
+        return None
+    if was == "new":
+        try:
+            check(benchmark)
+        except DataError:
+            with suppress(OSError):  # another process is there, or died there
+                run.path.rmdir()
+            raise
+    stack.enter_context(run.folder.lock())
+    stack.callback(run.close)
+    before = {} if run.folder.get(MANIFEST) is None else run.manifest()
+    if before:
+        check_pictures(run, benchmark)
+    run.put_manifest(manifest(before))
+    run.load()
+    return run, () if before else nearest
 
 
 def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
@@ -185,13 +224,14 @@ def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     )
 
 
-def _open(
-    profile: Profile, spec: str | catalog.Opened, benchmark: Benchmark, settings: Settings
-) -> catalog.Opened:
+def _open(spec: str | catalog.Opened, profile: Profile) -> catalog.Opened | None:
+    """The model; None for the one that is made for each benchmark."""
     if not isinstance(spec, str):
-        return catalog.within_limits(spec, profile)
-    if spec != "baseline/most-frequent":
-        return catalog.model(spec, profile)
+        return catalog.with_profile(spec, profile)
+    return None if spec == MOST_FREQUENT else catalog.model(spec, profile)
+
+
+def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> catalog.Opened:
     from snellen.models.recorded import Recorded
 
     replies = dummies.table(
@@ -202,7 +242,11 @@ def _open(
         repeats=settings.repeats,
     )
     return catalog.Opened(
-        model=Recorded(spec, replies), name=spec, server=f"{spec} {benchmark.name}", concurrency=32
+        model=Recorded(MOST_FREQUENT, replies),
+        name=MOST_FREQUENT,
+        server=f"{MOST_FREQUENT} {benchmark.name}",
+        revision=profile.revision,
+        concurrency=32,
     )
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
 from snellen.model import Model
@@ -66,15 +67,25 @@ class interrupts:
         self._loop.remove_signal_handler(signal.SIGINT)
         if at_once := self._at_once:
             signal.signal(signal.SIGINT, lambda *_: at_once())
-        print(
-            "stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr
-        )
+        _say_stopping()
         for stop in self._stops:
             stop.set(INTERRUPTED, interrupted=True)
 
     def __exit__(self, *_: object) -> None:
         if self._on:
             self._loop.remove_signal_handler(signal.SIGINT)
+
+
+async def asked(asking: asyncio.Future[T], stops: Sequence[Stop]) -> T:
+    """What `asking` gives. Where this is cancelled the runs stop as cleanly as by Ctrl-C: what they
+    have is kept."""
+    try:
+        return await asyncio.shield(asking)
+    except asyncio.CancelledError:
+        for stop in stops:
+            stop.set(INTERRUPTED, interrupted=True)
+        await asking
+        raise
 
 
 def _loop_is_running() -> bool:
@@ -87,8 +98,28 @@ def _loop_is_running() -> bool:
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
-    own."""
+    own, where Ctrl-C cancels it and its end is waited for."""
     if not _loop_is_running():
         return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    async def ended() -> T:
+        return await task
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            return runner.run(ended())
+
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        try:
+            return thread.submit(run).result()
+        except KeyboardInterrupt:
+            _say_stopping()
+            with suppress(RuntimeError):  # its loop is closed: it has ended
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+def _say_stopping() -> None:
+    print("stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from snellen import catalog
 from snellen.api._identity import data_notes
@@ -34,7 +35,8 @@ def score(
 
     `ids` and `replies_in` name the columns of a file, where they are not the usual ones; `only`
     takes the files of a folder that match it. Without a `benchmark` it is what the name of a file
-    of VLMEvalKit's or lmms-eval's says.
+    of VLMEvalKit's or lmms-eval's says. A run knows its own, but for a `Benchmark` that was made by
+    the caller: it is given here again.
 
     Raises:
         SnellenError: something that the caller can mend.
@@ -43,9 +45,9 @@ def score(
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder.")
     is_run = (path / MANIFEST).exists()
-    if is_run and benchmark is not None:
+    if is_run and isinstance(benchmark, str):
         raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")
-    if benchmark is None and not path.is_file():
+    if is_run or (benchmark is None and not path.is_file()):
         if data is not None:
             raise UsageError("data is for predictions: name their benchmark too (-b).")
         if not is_run:
@@ -53,7 +55,8 @@ def score(
                 f"{path} is no run folder: it has no {MANIFEST}. If predictions are in it, name "
                 "their benchmark (-b)."
             )
-        return _score_folder(path, scorings, missing)
+        assert not isinstance(benchmark, str)
+        return _score_folder(path, benchmark, scorings, missing)
     from snellen.formats import predictions
 
     said = predictions.read(path, ids=ids, replies=replies_in, only=only)
@@ -65,7 +68,7 @@ def score(
         benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
     answers = _by_place(benchmark, said) if said.row_numbers else said.replies
     notes += [*benchmark.notes, *data_notes(benchmark)]
-    report, _ = score_predictions(
+    report = score_predictions(
         benchmark,
         answers,
         where=said.where,
@@ -77,16 +80,47 @@ def score(
     return Result(report)
 
 
-def _score_folder(path: Path, scorings: Sequence[str] | None, missing: Missing | None) -> Result:
+def _score_folder(
+    path: Path,
+    benchmark: Benchmark | None,
+    scorings: Sequence[str] | None,
+    missing: Missing | None,
+) -> Result:
     run = Run(path)
     manifest = run.manifest()
-    benchmark = catalog.of_run(manifest)
-    with run.folder.lock():
+    if benchmark is None:
+        benchmark = _of_run(path, manifest)
+    else:
+        _check_asked(path, manifest, benchmark)
+    with run.folder.lock(), closing(run):
         run.load()
         result = Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
         if scorings is None:
             write_markdown(result)
         return result
+
+
+def _of_run(path: Path, manifest: Mapping[str, Any]) -> Benchmark:
+    try:
+        return catalog.of_run(manifest)
+    except CatalogError as error:
+        raise CatalogError(
+            f"{path}: {error} If it is a Benchmark of your own, give it: score(run, benchmark)."
+        ) from error
+
+
+def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
+    """The benchmark must be the one that the run asked.
+
+    Raises:
+        UsageError: it is another, or asks otherwise.
+    """
+    identity = manifest["identity"]
+    was, now = (identity["benchmark"], identity["asks"]), (benchmark.name, benchmark.asks)
+    if was != now:
+        raise UsageError(
+            f"{path} is a run of {was[0]} (asks {was[1]}), not of {now[0]} (asks {now[1]})."
+        )
 
 
 def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -87,7 +87,8 @@ FRACTION = "fraction"
     default="auto",
     metavar="N|auto",
     show_default=True,
-    help="Requests at once to a server; auto finds out.",
+    help="Requests at once; auto finds what a server bears, and asks a sync function of your own "
+    "one at a time.",
 )
 @click.option("--max-tokens", type=NUMBER, help="For a reply, instead of the benchmark's limit.")
 @click.option("--temperature", type=_parse.amount, metavar="X")

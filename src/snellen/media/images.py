@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_PIXELS = 178_956_970  # where Pillow, too, takes a picture for a decompression bomb
+MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; encoded they are less
 
+HEAD = 16  # bytes that name every kind
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
 DATA_URL = re.compile(rb"data:[^,]{0,200};base64,")
 
@@ -64,7 +66,7 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
 
     Raises:
         MediaError: the image is missing, empty, outside its folder, no image, cut off, or has too
-            many pixels; says which image.
+            many pixels or bytes; says which image.
     """
     if image.digest is not None and isinstance(image.source, bytes):
         return image
@@ -74,11 +76,7 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         data = _from_base64(image, data)
         kind = _kind(data)
     if kind is None:
-        raise MediaError(
-            f"{_name(image)} is no image: it begins with {data[:16]!r}. "
-            f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
-            "meant to be one of these."
-        )
+        raise _no_image(image, data)
     read_shape = SHAPES.get(kind)
     try:
         shape = read_shape(data) if read_shape else None
@@ -175,6 +173,21 @@ def _cut_off(image: Image) -> MediaError:
     return MediaError(f"{_name(image)} is cut off: its end is missing. Get the file again.")
 
 
+def _no_image(image: Image, data: bytes) -> MediaError:
+    return MediaError(
+        f"{_name(image)} is no image: it begins with {data[:HEAD]!r}. "
+        f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
+        "meant to be one of these."
+    )
+
+
+def _check_bytes(image: Image, n: int) -> None:
+    if n > MAX_BYTES:
+        raise MediaError(
+            f"{_name(image)} has {n:,} bytes; at most {MAX_BYTES:,} are read. Save a smaller copy."
+        )
+
+
 def _check_size(image: Image, width: int, height: int, max_pixels: int) -> None:
     if width < 1 or height < 1:
         raise MediaError(f"{_name(image)} is {width} x {height} pixels: it shows nothing.")
@@ -199,9 +212,11 @@ def _read(image: Image) -> bytes:
             # Unbuffered: pictures are read in one piece.
             with open(inside, "rb", buffering=0) as file:
                 if isinstance(source, Slice):
+                    _check_bytes(image, source.length)
                     file.seek(source.offset)
                     data = file.read(source.length)
                 else:
+                    _check_start(image, file.fileno())
                     data = file.read()
         except FileNotFoundError as error:
             raise MediaError(
@@ -224,6 +239,14 @@ def _read(image: Image) -> bytes:
     if not data:
         raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")
     return data
+
+
+def _check_start(image: Image, fd: int) -> None:
+    """A file that begins as no image, or is too large for one, is not read whole."""
+    head = os.pread(fd, HEAD, 0)
+    if head and _kind(head) is None:
+        raise _no_image(image, head)
+    _check_bytes(image, os.fstat(fd).st_size)
 
 
 _absolute = lru_cache(maxsize=8)(os.path.abspath)

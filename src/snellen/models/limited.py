@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from threading import Lock
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from snellen.content import Image, Message
 from snellen.errors import MediaError, Rejected, UsageError
@@ -15,6 +17,8 @@ from snellen.models._profile import ImageLimits
 
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
+KEPT = 64 << 20
+"""Bytes of pictures that are kept smaller: some hundreds of them."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:
@@ -37,6 +41,7 @@ class Limited:
         self.name = model.name
         self._model = model
         self._limits = limits
+        self._smaller = _Smaller(limits.of_one) if limits.of_one else None
         # What a model can do is told by its methods: only those are here that it has.
         if isinstance(model, Generates):
             self.generate = self._within(model.generate)
@@ -55,21 +60,61 @@ class Limited:
                 raise Rejected(
                     f"the request has {n} pictures; max_images of {self.name}'s profile is {most}."
                 )
-            if n and self._limits.of_one:
+            if n and self._smaller:
                 try:
-                    request = await asyncio.to_thread(self._smaller, request)
+                    request = await asyncio.to_thread(self._smaller.all_of, request)
                 except MediaError as error:
                     raise Rejected(str(error)) from error
             return await ask(request)
 
         return asked
 
-    def _smaller(self, request: Request) -> Request:
+
+class _Smaller:
+    """Pictures within limits. The last ones that had to be made smaller are kept: the next attempt,
+    repeat or rotation shows the same one. Threads may call it."""
+
+    def __init__(self, limits: dict[str, int]) -> None:
+        self._limits = limits
+        self._lock = Lock()
+        self._made: dict[str, Image] = {}
+        self._bytes = 0
+        # A picture's lock is there while a thread has it; repeats come at the same time.
+        self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+
+    def all_of(self, request: Request) -> Request:
+        """The request with its pictures within the limits."""
         messages = []
         for message in request.messages:
             parts = (
-                images.smaller(part, **self._limits.of_one) if isinstance(part, Image) else part
-                for part in message.content
+                self._one(part) if isinstance(part, Image) else part for part in message.content
             )
             messages.append(Message(message.role, tuple(parts)))
         return replace(request, messages=tuple(messages))
+
+    def _one(self, image: Image) -> Image:
+        image = images.load(image)
+        assert image.digest is not None
+        with self._lock:
+            one_at_a_time = self._locks.setdefault(image.digest, Lock())
+        with one_at_a_time:
+            made = self._made.get(image.digest)
+            if made is not None:
+                return replace(made, place=image.place)
+            made = images.smaller(image, **self._limits)
+            if made is not image:
+                self._keep(image.digest, made)
+            return made
+
+    def _keep(self, digest: str, made: Image) -> None:
+        """Keep a picture, and let the oldest go where there is no room."""
+        with self._lock:
+            self._made[digest] = made
+            self._bytes += _size(made)
+            while self._bytes > KEPT:
+                self._bytes -= _size(self._made.pop(next(iter(self._made))))
+
+
+def _size(image: Image) -> int:
+    assert isinstance(image.source, bytes)
+    return len(image.source)

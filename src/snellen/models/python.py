@@ -7,8 +7,11 @@ NAME in FILE (a path ending in .py, or the name of an installed module) is
   `image.width` and `image.height` pixels;
 - a class, made once without arguments, or an object, with a method `generate(messages) -> str` of
   that kind;
-- or one with `generate_batch(list of messages) -> list of str`: questions that wait are then
+- or one with `generate_batch(list of messages) -> list of str`, sync: questions that wait are then
   answered together.
+
+A sync function is called for one question at a time, unless `--concurrency` or the profile says how
+many; it must then bear as many threads.
 
 A first parameter named `request` (or `requests`) gets all that a back end gets
 (`snellen.model.Request`), and a `Reply` may be given instead of text.
@@ -104,8 +107,22 @@ class Batched:
         self._answer = answer
 
     def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        """A reply to each, in their order.
+
+        Raises:
+            Rejected: the function raised something, or gave no list of as many replies.
+        """
         said = self._answer([self._answer.given(loaded(request)) for request in requests])
-        return [_reply(self.name, one) for one in said]
+        n = len(requests)
+        if isinstance(said, list | tuple) and len(said) == n:
+            return [_reply(self.name, one) for one in said]
+        if inspect.iscoroutine(said):
+            said.close()  # or Python warns that nobody awaited it
+        what = f"a list of {len(said)}" if isinstance(said, list | tuple) else _a(said)
+        raise Rejected(
+            f"{self.name} gave {what} to {n} conversation{'s' * (n != 1)}, not a list of as many "
+            "replies."
+        )
 
 
 class _Answer:
@@ -155,6 +172,8 @@ def _module(file: str) -> ModuleType:
             raise UsageError(
                 f"python:{file}: {error}. Name a file (my_model.py) or an installed module."
             ) from error
+        except Exception as error:  # a stranger's module may raise anything
+            raise UsageError(f"{file} cannot be loaded: {_told(error, None)}") from error
     if not path.is_file():
         raise UsageError(f"python:{file}: there is no such file.")
     # Under its own name a file called json.py would take the place of Python's.
@@ -179,7 +198,11 @@ def _reply(name: str, said: object) -> Reply:
         return said
     if isinstance(said, str):
         return Reply(text=said, stop="stop")
-    raise Rejected(f"{name} gave a {type(said).__name__}, not text.")
+    raise Rejected(f"{name} gave {_a(said)}, not text.")
+
+
+def _a(said: object) -> str:
+    return f"a {type(said).__name__}"
 
 
 def _told(error: Exception, source: str | None) -> str:
