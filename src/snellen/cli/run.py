@@ -220,8 +220,7 @@ def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
         return False
     tally = Tally(benchmark, [benchmark.headline])
     reply = Reply(text="")
-    for _ in tally.rows([Scored(benchmark.read(row), 0, reply.state, reply)]):
-        pass
+    tally.add([Scored(benchmark.read(row), 0, reply.state, reply)])
     found = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
     return found.value is not None and found.unit == FRACTION
 
