@@ -1,11 +1,13 @@
 """Snellen from Python."""
 
 import asyncio
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from snellen.drawing import Canvas
 from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile
+from snellen.models.scripted import Scripted
 from snellen.sample import Sample
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
@@ -45,7 +48,7 @@ def rows(tmp_path: Path) -> Path:
 
 
 def test_what_is_promised_is_what_is_there() -> None:
-    assert snellen.__all__ == ["ask", "evaluate", "load_run", "score"]
+    assert snellen.__all__ == ["Profile", "ask", "evaluate", "load_run", "score"]
     assert all(callable(getattr(snellen, name)) for name in snellen.__all__)
 
 
@@ -143,7 +146,7 @@ def test_an_error_in_a_running_loop_reaches_the_caller() -> None:
 
 
 def test_one_question_can_be_asked_without_a_run() -> None:
-    reply = snellen.ask(AlwaysA(), Image(b"not looked at"), "Which?")
+    reply = snellen.ask(AlwaysA(), Image(Canvas(8, 8).png()), "Which?")
 
     assert reply.text == "A"
 
@@ -213,10 +216,209 @@ def test_replies_of_other_weights_are_another_run(tmp_path: Path) -> None:
     assert len(model.requests) == 20
 
 
-def test_without_a_revision_the_identity_has_none(tmp_path: Path) -> None:
-    result = snellen.evaluate(benchmark(), Says(lambda request: "yes"), out=tmp_path)
+def test_a_model_of_ours_that_has_no_revision_leaves_it_out(tmp_path: Path) -> None:
+    result = snellen.evaluate(benchmark(), Scripted("yes"), out=tmp_path)
 
     assert result.report.identity["model_revision"] is None
+
+
+def test_an_objects_revision_is_the_runs(tmp_path: Path) -> None:
+    model = Says(lambda request: "yes")
+    asked = []
+    for step in ("step-1000", "step-2000", "step-1000"):
+        model.revision = step  # type: ignore[attr-defined]
+        result = snellen.evaluate(benchmark(), model, out=tmp_path)
+        asked.append((result.report.identity["model_revision"], len(model.requests)))
+
+    assert asked == [("step-1000", 10), ("step-2000", 20), ("step-1000", 20)]
+
+
+def test_objects_of_one_name_but_other_source_are_two_runs(tmp_path: Path) -> None:
+    class Yes:
+        name = "z"
+
+        def generate(self, messages: Any) -> str:
+            return "yes"
+
+    class No:
+        name = "z"
+
+        def generate(self, messages: Any) -> str:
+            return "no"
+
+    first, second = (snellen.evaluate(benchmark(), m, out=tmp_path) for m in (Yes(), No()))
+
+    assert (first.headline.value, second.headline.value) == (1.0, 0.0)
+
+
+def test_a_function_that_is_built_in_has_no_revision(tmp_path: Path) -> None:
+    result = snellen.evaluate(benchmark(), [].count, out=tmp_path)
+
+    assert result.report.identity["model_revision"] is None
+
+
+def test_replies_that_are_kept_of_an_object_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snellen.evaluate(benchmark(), Says(lambda request: "yes", "z"), out=tmp_path)
+    assert capsys.readouterr().err == ""
+
+    result = snellen.evaluate(benchmark(), Says(lambda request: "no", "z"), out=tmp_path)
+
+    assert capsys.readouterr().err == (
+        f"kept 10 replies of z from {result.run}; give the model a revision if it is another one\n"
+    )
+
+
+def test_replies_that_are_kept_of_a_named_model_are_not(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        snellen.evaluate(str(rows), "baseline/first", out=tmp_path / "runs")
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_profile_may_be_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "profile.toml"
+    path.write_text('revision = "of-the-file"\n')
+    results = [
+        snellen.evaluate(benchmark(), Scripted("yes"), profile=given, out=tmp_path)
+        for given in (path, str(path), snellen.Profile(revision="of-the-file"))
+    ]
+
+    revisions = [result.report.identity["model_revision"] for result in results]
+    assert revisions == ["of-the-file"] * 3
+
+
+# -- what is given
+
+
+def says_yes(messages: Any) -> str:
+    return "yes"
+
+
+async def says_yes_later(messages: Any) -> str:
+    return "yes"
+
+
+class SaysYes:
+    def generate(self, messages: Any) -> str:
+        return "yes"
+
+
+class RepliesYes:
+    async def generate(self, r: Request) -> Reply:
+        return Reply(text="yes" if r.messages else "no", stop="stop")
+
+
+class CallsYes:
+    def __call__(self, messages: Any) -> str:
+        return "yes"
+
+
+class SaysYesToMany:
+    name = "many"
+
+    def generate_batch(self, conversations: list[Any]) -> list[str]:
+        return ["yes"] * len(conversations)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (says_yes, "says_yes"),
+        (says_yes_later, "says_yes_later"),
+        (functools.partial(says_yes), "says_yes"),
+        (SaysYes(), "SaysYes"),
+        (SaysYes().generate, "generate"),
+        (SaysYes, "SaysYes"),
+        (RepliesYes(), "RepliesYes"),
+        (CallsYes(), "CallsYes"),
+        (SaysYesToMany(), "many"),
+    ],
+)
+def test_what_a_file_may_hold_may_be_given(tmp_path: Path, model: object, name: str) -> None:
+    result = snellen.evaluate(benchmark(), model, out=tmp_path)
+
+    assert (result.report.model, result.report.replies) == (name, {"ok": 10})
+    assert result.headline.value == 1.0
+    assert snellen.ask(model, "Is it?").text == "yes"
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "protocol"])
+def test_what_is_raised_fails_its_question_alone(tmp_path: Path, kind: str) -> None:
+    def say(text: str) -> str:
+        if text == "question 3":
+            raise ValueError("not this one")
+        return "yes"
+
+    async def later(messages: Any) -> str:
+        return say(messages[-1].text)
+
+    models: dict[str, object] = {
+        "sync": lambda messages: say(messages[-1].text),
+        "async": later,
+        "protocol": Says(lambda request: say(request.messages[-1].text)),
+    }
+    result = snellen.evaluate(benchmark(), models[kind], out=tmp_path)
+
+    assert result.report.replies == {"failed": 1, "ok": 9}
+    assert any("ValueError: not this one" in note for note in result.report.notes)
+
+
+def test_a_sync_function_gets_as_many_threads_as_are_asked_for(tmp_path: Path) -> None:
+    together = threading.Barrier(2)
+
+    def meets(messages: Any) -> str:
+        together.wait(10)
+        return "yes"
+
+    result = snellen.evaluate(benchmark(), meets, concurrency=2, out=tmp_path)
+
+    assert result.report.replies == {"ok": 10}
+
+
+@pytest.mark.parametrize("model", [3, None, object()])
+def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> None:
+    with pytest.raises(UsageError, match=r"nor has it a method `generate`.* is no model"):
+        snellen.evaluate(benchmark(), model, out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"concurrency": 0}, "concurrency is a whole number from 1 on, not 0"),
+        ({"concurrency": -2}, "concurrency is a whole number from 1 on, not -2"),
+        ({"limit": -1}, "limit is a whole number from 1 on, not -1"),
+        ({"limit": 0}, "limit is a whole number from 1 on, not 0"),
+        ({"limit": 2.5}, "limit is a whole number from 1 on, not 2.5"),
+        ({"limit": True}, "limit is a whole number from 1 on, not True"),
+        ({"sample": 0}, "sample is a whole number from 1 on, not 0"),
+        ({"repeats": 0}, "repeats is a whole number from 1 on, not 0"),
+        ({"repeats": None}, "repeats is a whole number from 1 on, not None"),
+        ({"max_tokens": 0}, "max_tokens is a whole number from 1 on, not 0"),
+        ({"temperature": -3}, "temperature is a number from 0 on, not -3"),
+        ({"temperature": float("nan")}, "temperature is a number from 0 on, not nan"),
+        ({"seed": "one"}, "seed is a whole number, not 'one'"),
+        ({"missing": "foo"}, "missing is wrong or excluded, not 'foo'"),
+        ({"profile": 3}, "profile is a Profile or the path of a TOML file, not 3"),
+        ({"benchmark": ["mine.jsonl"]}, r"one Benchmark, not \['mine.jsonl'\]"),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_named_with_what_it_may_be(
+    tmp_path: Path, given: dict[str, Any], told: str
+) -> None:
+    arguments = {"benchmark": benchmark(), "model": says_yes, "out": tmp_path, **given}
+    with pytest.raises(UsageError, match=told):
+        snellen.evaluate(**arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scoring_takes_no_other_word_for_what_is_missing_either(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="missing is wrong or excluded, not 'foo'"):
+        snellen.score(tmp_path, missing="foo")  # type: ignore[arg-type]
 
 
 def test_a_profile_says_how_many_requests_an_object_gets_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 >>> import snellen
 >>> snellen.__all__
-['ask', 'evaluate', 'load_run', 'score']
+['Profile', 'ask', 'evaluate', 'load_run', 'score']
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from snellen.api import ask, evaluate, load_run, score
+    from snellen.api import Profile, ask, evaluate, load_run, score
 
 __version__ = "0.1.0"
-__all__ = ["ask", "evaluate", "load_run", "score"]
+__all__ = ["Profile", "ask", "evaluate", "load_run", "score"]
 
 
 def __dir__() -> list[str]:
@@ -21,7 +21,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # The functions are imported when they are first used, so that `import snellen` costs nothing.
+    # They are imported when they are first used, so that `import snellen` costs nothing.
     if name in __all__:
         from snellen import api
 

@@ -20,7 +20,7 @@ import msgspec
 
 from snellen.benchmark import Benchmark
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.model import Model
+from snellen.model import Generates, Model, Ranks, Streams
 from snellen.models._profile import ImageLimits, Profile
 
 FOLDER = Path(__file__).parent / "benchmarks"
@@ -292,6 +292,22 @@ def model(spec: str, profile: Profile | None = None) -> Opened:
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
 
+def given(model: object, *, threads: int | None = None) -> Opened:
+    """A model that the caller made: what `python:FILE:NAME` may name, or an object that
+    keeps a protocol; `threads` are those of a sync one.
+
+    Raises:
+        UsageError: it cannot be asked.
+    """
+    from snellen.models.python import name_of, of_object
+
+    if isinstance(model, Ranks | Streams) and not isinstance(model, Generates):
+        return Opened(model=model, name=model.name, server=model.name)
+    name = name_of(model)
+    made = of_object(model, name, threads=threads)
+    return _opened(made, name, made.revision, getattr(made, "concurrency", IN_PROCESS))
+
+
 def with_profile(opened: Opened, profile: Profile) -> Opened:
     """A model that the caller opened, with what its profile says of it."""
     told = replace(
@@ -346,24 +362,24 @@ def _open(spec: str, profile: Profile) -> Opened:
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model that runs here; one that answers batches gets its queue."""
+    """A model of ours, or of a file, that runs here."""
     file = kind if kind != "baseline" else MODELS[spec][0]
     made = importlib.import_module(f"snellen.models.{file}").open_model(
         name, profile=profile, api_key=None
     )
     suits = getattr(made, "concurrency", IN_PROCESS)
+    revision = _revision(profile, getattr(made, "revision", None))
+    return _opened(made, spec, revision, profile.concurrency or suits)
+
+
+def _opened(made: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
+    """A model that was made; one that answers batches gets its queue."""
     model: Model = made
     if not hasattr(made, "generate"):
         from snellen.models.batching import Batching
 
         model = Batching(made)
-    return Opened(
-        model=model,
-        name=spec,
-        server=spec,
-        revision=_revision(profile, getattr(made, "revision", None)),
-        concurrency=profile.concurrency or suits,
-    )
+    return Opened(model=model, name=name, server=name, revision=revision, concurrency=concurrency)
 
 
 def _key(spec: str, profile: Profile) -> str | None:

@@ -12,7 +12,7 @@ from snellen import catalog
 from snellen.errors import UsageError
 from snellen.formats import Answered, jsonl, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
-from snellen.store import Run, safe_name
+from snellen.store import STEM, Run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
@@ -65,7 +65,7 @@ def _table(
         name = vlmevalkit.file_name(model, catalog.published_name(manifest), kind)
         return name, vlmevalkit.table([_answered(one) for one in replies])
     if to == "lmms-eval":
-        name = lmms_eval.file_name(benchmark.name, datetime.now(UTC))
+        name = lmms_eval.file_name(_task(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.submission is None:
@@ -74,7 +74,22 @@ def _table(
         rows = (row(one.sample, "" if one.reply is None else one.reply.text) for one in replies)
         return benchmark.submission.name, (benchmark.submission.columns, rows)
     plain = ((*_fields(_answered(one)), one.state) for one in replies)
-    return f"{safe_name(benchmark.name)}_{safe_name(model)}.{to}", (PLAIN, plain)
+    return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (PLAIN, plain)
+
+
+def _task(manifest: Mapping[str, Any]) -> str:
+    """What lmms-eval calls a run's benchmark with its options; our name where it has none.
+
+    Its names are those in small letters that are not VLMEvalKit's own, which `name` holds.
+    """
+    name, options = manifest["benchmark"], manifest["identity"]["options"]
+    for entry in catalog.entries():
+        if entry.name == name:
+            for alias, implied in entry.aliases.items():
+                theirs = alias.islower() and alias != implied.get("name")
+                if theirs and implied.items() <= options.items():
+                    return alias
+    return str(name)
 
 
 def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored]:

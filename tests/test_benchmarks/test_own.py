@@ -375,7 +375,9 @@ def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_pa
 
 
 def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl, image is an address.*--allow-urls"):
+    with pytest.raises(
+        DataError, match=r"row 1 of mine\.jsonl, image is an address.*download the picture"
+    ):
         only(tmp_path, {**ASKED, "image": "https://example.org/1.png"})
 
 

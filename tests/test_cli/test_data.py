@@ -266,13 +266,16 @@ def test_a_published_files_name_is_said_of_that_file_alone(
     ]
 
 
-def test_where_names_all_folders_in_order_and_what_is_missing(
+def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
     snellen: Snellen, home: Path, tmp_path: Path
 ) -> None:
     done = snellen("data", "where", "mathvision", "--json").json
 
-    assert [one["folder"] for one in done["folders"]] == [
-        str(home),
+    tables = snellen("data", "where", "mmbench", "--json").json
+
+    assert [one["folder"] for one in done["folders"]] == [str(home)]
+    assert [one["folder"] for one in tables["folders"]] == [
+        str(home.with_name("mmbench")),
         str(tmp_path / "me/LMUData"),
     ]
     assert done["rows"] is None
@@ -419,6 +422,17 @@ def mine(folder: Path) -> Path:
     path = folder / "mine.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def test_a_picture_that_is_missing_is_said_with_its_row(snellen: Snellen, tmp_path: Path) -> None:
+    source = mine(tmp_path)
+    (tmp_path / "images/3.png").unlink()
+
+    done = snellen("data", "pack", source, "--to", "out.tsv")
+
+    assert done.code == 2
+    assert "row 2 ('b'): images/3.png is missing" in done.err
+    assert not (tmp_path / "out.tsv").exists()
 
 
 @pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])

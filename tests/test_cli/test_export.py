@@ -56,9 +56,49 @@ def test_vlmevalkits_file_has_its_name_and_lmms_evals_its_places(
     usual = snellen("export", run, "--to", "lmms-eval", "--json").json["file"]
 
     assert named == str(tmp_path / "x.tsv")
-    assert usual.endswith("_samples_mathvision.jsonl")
+    assert usual.endswith("_samples_mathvision_testmini.jsonl")
     rows = [json.loads(line) for line in Path(usual).read_text().splitlines()]
     assert [row["doc_id"] for row in rows] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize(
+    ("bench", "stem"),
+    [
+        ("mathvision:split=test", "mathvision"),
+        ("mathvision:split=testmini", "mathvision"),
+        ("mmbench:split=dev,lang=en", "mmbench"),
+        ("scienceqa:split=test,images=all", "scienceqa"),
+    ],
+)
+def test_a_file_as_lmms_eval_names_it_is_scored_by_its_name_alone(
+    snellen: Snellen, bench: str, stem: str
+) -> None:
+    data = str(bundled(stem))
+    run = run_of(snellen, bench, "--data", data)
+    scored = json.loads((run / "report.json").read_bytes())
+
+    file = snellen("export", run, "--to", "lmms-eval").out.strip()
+    again = snellen("score", file, "--data", data, "--json")
+
+    assert again.code == 0, again.err
+    assert again.json["replies"] == scored["replies"]
+    assert (again.json["n"], again.json["benchmark"]) == (scored["n"], stem)
+
+
+@pytest.mark.parametrize("to", ["vlmevalkit", "lmms-eval", "csv", "jsonl"])
+def test_a_run_of_a_model_with_a_long_name_is_exported(
+    snellen: Snellen, tmp_path: Path, to: str
+) -> None:
+    if to == "vlmevalkit":
+        pytest.importorskip("xlsxwriter", reason="needs the extra xlsx")
+    deep = tmp_path / ("a" * 100) / ("b" * 100) / ("c" * 100)
+    deep.mkdir(parents=True)
+    model = failing(deep).replace("failing.py", str(deep / "failing.py"))
+    run = run_of(snellen, "mathvision:split=testmini", "--data", "synthetic", model=model)
+
+    file = Path(snellen("export", run, "--to", to).out.strip())
+
+    assert file.is_file()
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,13 @@ def test_a_metric_below_its_floor_exits_1(
     assert ("or more" in done.err) == bool(code)
 
 
+def test_each_of_several_models_below_a_floor_is_named(snellen: Snellen, rows: Path) -> None:
+    done = snellen(*FIRST, "-m", "baseline/longest", "--fail-under", "accuracy=0.67")
+
+    assert "mine × baseline/first: accuracy is 0.666667, not 0.67 or more\n" in done.err
+    assert "mine × baseline/longest: accuracy is 0.666667, not 0.67 or more\n" in done.err
+
+
 def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
     snellen: Snellen, rows: Path
 ) -> None:

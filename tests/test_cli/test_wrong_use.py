@@ -69,6 +69,12 @@ WRONG = [
         "eyechart has no scoring 'best'; it has official",
     ),
     ("report .", "no run folder: it has no manifest.json"),
+    ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
+    ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
+    (
+        "score mine.jsonl --replies answer -b MMStar --data X_MMStar.xlsx",
+        "X_MMStar.xlsx is a spreadsheet, .* --data names the data set's own file \\(MMStar.tsv\\)",
+    ),
     ("report absent", "absent: there is no such file or folder"),
     ("check nothing", "no benchmark 'nothing'"),
 ]
@@ -78,6 +84,7 @@ WRONG = [
 def test_what_is_wrong_is_said_on_standard_error_with_what_to_do(
     snellen: Snellen, rows: Path, words: str, message: str
 ) -> None:
+    (rows.parent / "X_MMStar.xlsx").write_bytes(b"PK\x03\x04")
     said = snellen(*words.replace("{RUN}", " ".join(RUN)).split())
 
     assert said.code == 2

@@ -88,9 +88,22 @@ def test_what_is_missing_is_said_with_all_places_and_what_to_do(
     get = "Get it with `snellen data get mathvision`. " if published else ""
     assert str(error.value) == (
         "mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in "
-        f"{elsewhere}/home/data/mathvision, nor in {elsewhere}/LMUData. {get}"
-        "Name the file or its folder with --data PATH."
+        f"{elsewhere}/home/data/mathvision. {get}Name the file or its folder with --data PATH."
     )
+
+
+def test_vlmevalkits_folder_is_named_where_it_is_searched(elsewhere: Path) -> None:
+    with pytest.raises(DataError) as error:
+        assert find(None, "mmbench", ["MMBench.tsv"]).path
+
+    assert f"/home/data/mmbench, nor in {elsewhere}/LMUData. " in str(error.value)
+
+
+def test_a_spreadsheet_is_not_read_as_rows(tmp_path: Path) -> None:
+    sheet = put(tmp_path / "m_MMStar.xlsx")
+
+    with pytest.raises(DataError, match=r"is a spreadsheet.*own file \(MMStar\.tsv\)"):
+        assert find(sheet, "vlmevalkit", ["MMStar.tsv"]).path
 
 
 def test_what_is_not_in_the_cache_is_looked_for_where_vlmevalkit_puts_it(elsewhere: Path) -> None:

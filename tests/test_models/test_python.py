@@ -3,6 +3,8 @@
 import asyncio
 import sys
 import threading
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,9 @@ import pytest
 import snellen
 from snellen.content import user
 from snellen.errors import Overloaded, Rejected, UsageError
-from snellen.model import Reply, Request
+from snellen.model import Ranked, Ranks, Reply, Request
 from snellen.models._profile import Profile
-from snellen.models.python import Batched, Python, open_model
+from snellen.models.python import Batched, Python, of_object, open_model
 
 HELLO = Request(messages=(user("hello"),), seed=3)
 
@@ -67,6 +69,53 @@ def test_a_name_in_an_installed_module_is_found() -> None:
     model = open_model("inspect:cleandoc", profile=Profile(), api_key=None)
     assert model.name == "python:inspect:cleandoc"
     assert model.revision is not None
+
+
+class Ranker:
+    name = "ranker"
+
+    def generate(self, messages: object) -> str:
+        return "A"
+
+    async def rank(self, request: Request) -> list[Ranked]:
+        return [Ranked(-1.0, 1)] if request.seed == 3 else [][9]
+
+
+def test_an_object_that_ranks_too_still_does() -> None:
+    model = of_object(Ranker(), "ranker")
+    assert isinstance(model, Ranks)
+    assert asyncio.run(model.rank(HELLO)) == [(-1.0, 1)]
+
+
+def test_a_ranking_that_raises_is_rejected() -> None:
+    model = of_object(Ranker(), "ranker")
+    assert isinstance(model, Ranks)
+    with pytest.raises(Rejected, match=r"ranker: IndexError: .*\(test_python.py, line \d+\)"):
+        asyncio.run(model.rank(replace(HELLO, seed=4)))
+
+
+def test_an_object_that_does_not_rank_is_not_said_to() -> None:
+    assert not isinstance(of_object(len, "len"), Ranks)
+
+
+def test_an_async_function_behind_a_sync_one_is_awaited() -> None:
+    async def later(messages: object) -> str:
+        return "later"
+
+    model = of_object(lambda messages: later(messages), "later")
+    assert isinstance(model, Python)
+    assert asyncio.run(model.generate(HELLO)).text == "later"
+
+
+def test_an_objects_revision_counts_beside_its_files_digest(tmp_path: Path) -> None:
+    source = f"class answer:\n def __init__(self):\n  self.revision = 'step-2'\n def generate{SAY}"
+    digest = blake2b(source.encode(), digest_size=16).hexdigest()
+    assert opened(tmp_path, source).revision == f"step-2 {digest}"
+
+
+def test_a_first_parameter_annotated_as_a_request_gets_one(tmp_path: Path) -> None:
+    source = "from snellen.model import Request\ndef answer(r: Request):\n  return str(r.seed)\n"
+    assert ask(tmp_path, source).text == "3"
 
 
 @pytest.mark.parametrize(

@@ -271,6 +271,14 @@ def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
         Run(tmp_path).manifest()
 
 
+def test_a_file_is_no_run_folder_and_what_scores_it_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "theirs.jsonl"
+    file.write_text("{}")
+
+    with pytest.raises(StoreError, match=r"is a file, not .* `snellen score .*theirs\.jsonl`"):
+        Run(file).manifest()
+
+
 def test_the_same_identity_is_continued_and_another_says_what_differs(tmp_path: Path) -> None:
     identity = {"benchmark": "b", "generation": {"max_tokens": 512}}
     run, was, nearest = open_run(tmp_path, "b", "openai/x/y", identity)
@@ -295,6 +303,22 @@ def test_names_cannot_leave_the_runs_folder() -> None:
     assert safe_name("../../etc") == "__..__etc"
     assert safe_name("..") == "__"
     assert "/" not in safe_name("a/b\\c:d")
+
+
+def test_a_name_that_no_file_system_takes_is_cut_and_told_apart_by_its_whole(
+    tmp_path: Path,
+) -> None:
+    longest = "a" * 255
+    one, other = safe_name(f"/weights/{longest}/1"), safe_name(f"/weights/{longest}/2")
+
+    assert safe_name(longest) == longest
+    assert one != other
+    (tmp_path / one).mkdir()
+    (tmp_path / other).mkdir()
+
+
+def test_a_name_in_another_script_is_cut_too(tmp_path: Path) -> None:
+    (tmp_path / safe_name("é/a" * 200)).mkdir()
 
 
 def test_each_kind_of_line_has_a_published_schema() -> None:

@@ -6,10 +6,12 @@ from snellen.api._plan import Finished, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import run_async
 from snellen.api._score import load_run, score
+from snellen.models._profile import Profile
 
 __all__ = [
     "Finished",
     "Plan",
+    "Profile",
     "ask",
     "evaluate",
     "load_run",

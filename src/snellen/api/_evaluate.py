@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,18 +16,18 @@ from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, user
 from snellen.errors import UsageError
-from snellen.model import Generates, Generation, Model, Reply, Request
-from snellen.models._profile import Profile
+from snellen.model import Generates, Generation, Reply, Request
+from snellen.models._profile import Profile, read_profile
 from snellen.result import Result
 
 
 def evaluate(
     benchmark: str | Benchmark,
-    model: str | Model,
+    model: object,
     *,
     base_url: str | None = None,
     api_key_env: str | None = None,
-    profile: Profile | None = None,
+    profile: Profile | str | Path | None = None,
     data: str | Path | None = None,
     out: str | Path = "runs",
     limit: int | None = None,
@@ -43,10 +45,11 @@ def evaluate(
     """Ask a model a benchmark's questions, score the replies, and give the result.
 
     `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
-    `Benchmark`; `model` a name
-    (`openai/NAME`) or an object with `async generate(request) -> Reply`. `api_key_env` names the
-    environment variable that holds the key.
-    Asked again with the same arguments, it asks only what has no reply yet.
+    `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
+    messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
+    file. `api_key_env` names the environment variable that holds the key.
+    Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
+    model where name, `revision` and source are alike; arguments of theirs are not seen.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
@@ -54,24 +57,14 @@ def evaluate(
     place = None if data is None else Path(data)
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=place, task=task, columns=columns)
-    profile = profile or Profile()
+    profile = _profile(profile)
     if base_url is not None:
         profile = msgspec.structs.replace(profile, base_url=base_url)
     if api_key_env is not None:
         profile = msgspec.structs.replace(profile, api_key_env=api_key_env)
-    opened = (
-        model
-        if isinstance(model, str)
-        else catalog.Opened(
-            model=model,
-            name=model.name,
-            server=model.name,
-            concurrency=getattr(model, "concurrency", None),
-        )
-    )
     plan = Plan(
         benchmarks=[benchmark],
-        models=[opened],
+        models=[],
         profile=profile,
         out=Path(out),
         limit=limit,
@@ -83,7 +76,21 @@ def evaluate(
         temperature=temperature,
         missing=missing,
     )
-    finished = run_plan(plan, show)[0]
+    if isinstance(model, str):
+        finished = run_plan(replace(plan, models=[model]), show)[0]
+    else:
+        opened = catalog.given(model, threads=concurrency or profile.concurrency)
+        try:
+            finished = run_plan(replace(plan, models=[opened]), show)[0]
+        finally:
+            if opened.model is not model:
+                run_async(close_model(opened.model))  # its threads; the object is the caller's
+        if kept := finished.progress.kept:
+            print(
+                f"kept {kept} replies of {opened.name} from {finished.run}; give the model a "
+                "revision if it is another one",
+                file=sys.stderr,
+            )
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
     assert finished.result is not None
@@ -91,7 +98,7 @@ def evaluate(
 
 
 def ask(
-    model: str | Model,
+    model: object,
     *parts: Part,
     base_url: str | None = None,
     api_key_env: str | None = None,
@@ -104,7 +111,8 @@ def ask(
         ModelError: it gave none.
     """
     profile = Profile(base_url=base_url, api_key_env=api_key_env)
-    opened = catalog.model(model, profile).model if isinstance(model, str) else model
+    made = catalog.model(model, profile) if isinstance(model, str) else catalog.given(model)
+    opened = made.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")
     messages: tuple[Message, ...] = (user(*parts),)
@@ -116,7 +124,15 @@ def ask(
         try:
             return await opened.generate(request)
         finally:
-            if isinstance(model, str):
+            if opened is not model:
                 await close_model(opened)
 
     return run_async(once())
+
+
+def _profile(given: Profile | str | Path | None) -> Profile:
+    if given is None or isinstance(given, Profile):
+        return given or Profile()
+    if not isinstance(given, str | Path):
+        raise UsageError(f"profile is a Profile or the path of a TOML file, not {given!r:.80}.")
+    return read_profile(Path(given))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
+from snellen.errors import UsageError
 from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.runner import Progress
+
+COUNTS = ("limit", "sample", "repeats", "concurrency", "max_tokens", "max_requests")
+"""Fields that are numbers from 1 on."""
+AMOUNTS = ("temperature", "max_cost", "max_seconds")
+"""Fields that are numbers from 0 on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +30,9 @@ class Plan:
     `models` are names, or models that the caller has opened. `profiles` are those of single
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there.
+
+    Raises:
+        UsageError: a field is what it may not be.
     """
 
     benchmarks: Sequence[Benchmark]
@@ -47,12 +57,49 @@ class Plan:
     command: Sequence[str] = ()
     retry: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in COUNTS:
+            value = getattr(self, name)
+            absent = value is None and name != "repeats"
+            if not absent and not (_is_whole(value) and value >= 1):
+                raise UsageError(f"{name} is a whole number from 1 on, not {value!r}.")
+        for name in AMOUNTS:
+            value = getattr(self, name)
+            number = _is_whole(value) or isinstance(value, float)
+            if value is not None and not (number and 0 <= value < math.inf):
+                raise UsageError(f"{name} is a number from 0 on, not {value!r}.")
+        for name in ("seed", "sample_seed"):
+            value = getattr(self, name)
+            if value is not None and not _is_whole(value):
+                raise UsageError(f"{name} is a whole number, not {value!r}.")
+        check_missing(self.missing)
+        for made in self.benchmarks:
+            if not isinstance(made, Benchmark):
+                raise UsageError(
+                    f"benchmark is one name, one file of rows or one Benchmark, not {made!r:.80}."
+                )
+
     def profile_of(self, model: str) -> Profile:
         """The profile of a model, by its name; the plan's `concurrency` goes before its own."""
         profile = self.profiles.get(model, self.profile)
         if self.concurrency is None:
             return profile
         return msgspec.structs.replace(profile, concurrency=self.concurrency)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether it is a whole number; True is an int too, and counts nothing."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def check_missing(missing: object) -> None:
+    """That failed questions can count as this.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if missing is not None and missing not in get_args(Missing):
+        raise UsageError(f"missing is {' or '.join(get_args(Missing))}, not {missing!r}.")
 
 
 @dataclass(frozen=True)

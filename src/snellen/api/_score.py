@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen import catalog
 from snellen.api._identity import data_notes
+from snellen.api._plan import check_missing
 from snellen.benchmark import Benchmark, Missing
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.report.words import write_markdown
@@ -41,6 +42,7 @@ def score(
     Raises:
         SnellenError: something that the caller can mend.
     """
+    check_missing(missing)
     path = Path(replies)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder.")

@@ -360,8 +360,8 @@ class _Reader:
                 images.append(Image(cell.encode(), place=place))
             elif _ADDRESS.match(cell):
                 raise DataError(
-                    f"{place} is an address, {cell[:80]!r}. Addresses in data are fetched only "
-                    "with --allow-urls, which own rows do not take yet: save the image as a file."
+                    f"{place} is an address, {cell[:80]!r}. Addresses in data are not fetched: "
+                    "download the picture, and name its file here."
                 )
             else:
                 images.append(Image(self.folder / cell, place=cell, within=self.folder))

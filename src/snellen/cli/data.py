@@ -8,6 +8,7 @@ import inspect
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -110,7 +111,8 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
             click.echo("\n".join(map(plain, found.lines())))
         return DONE if found.ok else FELL_SHORT
     made = catalog.benchmark(benchmark)
-    checked = published.verify(_files(benchmark, made), published.folders(data, made.name))
+    files = _files(benchmark, made)
+    checked = published.verify(files, _folders(data, made, files))
     fine = all(one.state in ("ok", "unknown") for one in checked)
     if as_json:
         put({"benchmark": made.name, "ok": fine, "files": [_checked(one) for one in checked]})
@@ -130,7 +132,7 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
     """Say where BENCH's files are looked for, in order, and what is found."""
     made = catalog.benchmark(benchmark, data=data)
     files = _files(benchmark, made)
-    folders = published.folders(data, made.name)
+    folders = _folders(data, made, files)
     records = published.known(folders[0])
     found = []
     for file in files:
@@ -194,15 +196,28 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
 
 def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
     for row in made.data:
-        media = made.read(row).media
-        images = [one for one in media if isinstance(one, Image)]
+        sample = made.read(row)
+        media = sample.media
+        images = [_told(one, row, sample.id) for one in media if isinstance(one, Image)]
         if len(images) < len(media):
             where = f"row {row.place + 1} of {made.data.where}"
             raise DataError(f"{where} has a video: only pictures fit.")
         yield row, images
 
 
+def _told(image: Image, row: Row, id: str) -> Image:
+    """A picture whose file's name, in messages, comes with the row that names it."""
+    if not isinstance(image.source, Path):
+        return image
+    return replace(image, place=f"row {row.place + 1} ({id!r}): {image.place or image.source}")
+
+
 # -- files
+
+
+def _folders(data: Path | None, made: Benchmark, files: Sequence[File]) -> Sequence[Path]:
+    """Where a benchmark's published files are looked for."""
+    return published.folders(data, made.name, [file.name for file in files])
 
 
 def _files(spec: str, made: Benchmark) -> tuple[File, ...]:

@@ -261,7 +261,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             _say(f"{name}: not scored; `snellen score {one.run}` does it")
         else:
             _say_of_all(one.progress, one.result)
-            code = max(code, _against(floors, one.result))
+            code = max(code, _against(floors, one.result, name))
         unfinished |= bool(failed or one.stopped)
     if unfinished:
         _say("the same command goes on where this one ended, and asks again what has no reply")
@@ -281,8 +281,8 @@ def _say_of_all(progress: Progress, result: Result) -> None:
         )
 
 
-def _against(floors: Mapping[str, float], result: Result) -> int:
-    """Say which of the benchmark's metrics is below its floor, has no value, or cannot be compared
+def _against(floors: Mapping[str, float], result: Result, run: str) -> int:
+    """Say which of a run's metrics is below its floor, has no value, or cannot be compared
     with it; gives the exit code."""
     metrics = result.scoring().metrics
     code = DONE
@@ -302,7 +302,7 @@ def _against(floors: Mapping[str, float], result: Result) -> int:
             said = f"{name} is {value:.6g}, not {floor:g} or more"
         else:
             continue
-        _say(f"{result.report.benchmark}: {said}")
+        _say(f"{run}: {said}")
         code = max(code, FELL_SHORT)
     return code
 

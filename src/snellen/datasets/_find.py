@@ -11,6 +11,8 @@ from pathlib import Path
 from snellen.content import Image
 from snellen.errors import DataError
 
+SPREADSHEETS = (".xlsx", ".xls")
+
 
 @dataclass(frozen=True, kw_only=True)
 class File:
@@ -56,18 +58,22 @@ def lmu_data() -> Path:
     return Path.home() / "LMUData"
 
 
-def folders(data: Path | None, benchmark: str) -> tuple[Path, ...]:
-    """Where a benchmark's files are looked for, in order: in `data` alone where the user names it,
-    since what lies elsewhere would not be what was meant."""
-    return (data_folder(benchmark), lmu_data()) if data is None else (data,)
+def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Path, ...]:
+    """Where a benchmark's files of these names are looked for, in order: in `data` alone where the
+    user names it, since what lies elsewhere would not be what was meant.
+
+    In VLMEvalKit's, which all data sets share, only TSV files are looked for, since their names say
+    what they are: `test.jsonl` there could be anybody's.
+    """
+    if data is not None:
+        return (data,)
+    shared = (lmu_data(),) if any(name.endswith(".tsv") for name in names) else ()
+    return (data_folder(benchmark), *shared)
 
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
-    """The first of the names in the first of a benchmark's `folders` that has one.
-
-    In VLMEvalKit's, which all data sets share, only TSV files are looked for, since their names say
-    what they are: `test.jsonl` there could be anybody's. (If it is the only one, it was named.)
-    """
+    """The first of the names in the first of a benchmark's `folders` that has one; in VLMEvalKit's
+    only of TSV files. (If it is the only one, it was named.)"""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:
@@ -92,11 +98,16 @@ class Found:
 
     @cached_property
     def path(self) -> Path:
+        wanted = " or ".join(self.names)
         if self.data is not None and self.data.is_file():
+            if self.data.suffix.lower() in SPREADSHEETS:
+                raise DataError(
+                    f"{self.data} is a spreadsheet, as predictions are kept in. --data names the "
+                    f"data set's own file ({wanted}), or its folder."
+                )
             return self.data
         if found := looked_up(self._folders, self.names):
             return found
-        wanted = " or ".join(self.names)
         where = ", nor in ".join(map(str, self._folders))
         if self.data is not None and not self.data.is_dir():
             where += " (there is no such folder)"
@@ -123,7 +134,7 @@ class Found:
 
     @property
     def _folders(self) -> tuple[Path, ...]:
-        return folders(self.data, self.benchmark)
+        return folders(self.data, self.benchmark, self.names)
 
     def __str__(self) -> str:
         try:

@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from snellen.formats._answered import Answered
-from snellen.store import safe_name
+from snellen.store import STEM, safe_name
 
 COLUMNS = ("doc_id", "target", "filtered_resps", "input", "id")
 
 
 def file_name(task: str, when: datetime) -> str:
     """The name of the file; it lies in a folder named after the model."""
-    return f"{when:%Y%m%d_%H%M%S}_samples_{safe_name(task)}.jsonl"
+    before = f"{when:%Y%m%d_%H%M%S}_samples_"
+    return f"{before}{safe_name(task, room=STEM - len(before))}.jsonl"
 
 
 def table(answered: Iterable[Answered]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 
 from snellen.errors import DataError
 from snellen.formats._answered import Answered
-from snellen.store import safe_name
+from snellen.store import STEM, safe_name
 
 NO_REPLY = "Failed to obtain answer via API."
 """What it writes where a model failed, and asks again: `fail_msg` in vlmeval/api/base.py."""
@@ -18,7 +18,8 @@ NO_REPLY = "Failed to obtain answer via API."
 
 def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
     """The name of the file: `dataset` is what VLMEvalKit calls it, such as MMBench_DEV_EN."""
-    return f"{safe_name(model)}_{safe_name(dataset)}{kind}"
+    theirs = safe_name(dataset, room=STEM // 2)
+    return f"{safe_name(model, room=STEM - 1 - len(theirs))}_{theirs}{kind}"
 
 
 def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:

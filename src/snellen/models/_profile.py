@@ -10,36 +10,53 @@ import msgspec
 
 from snellen.errors import UsageError
 
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
-class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Fields that keep their bounds, also where they come from Python: msgspec checks only what it
+    decodes.
+
+    Raises:
+        UsageError: one is of another type, or beyond its bounds.
+    """
+
+    def __post_init__(self) -> None:
+        for field in msgspec.structs.fields(self):
+            try:
+                msgspec.convert(getattr(self, field.name), field.type)
+            except msgspec.ValidationError as error:
+                kind = type(self).__name__
+                raise UsageError(f"{kind}: {field.name}: {error}.") from error
+
+
+class Timeouts(Checked, frozen=True):
     """Seconds to connect, until the first byte of the reply, and for the whole request."""
 
-    connect: float = 10.0
-    first: float = 600.0
-    total: float = 1200.0
+    connect: Seconds = 10.0
+    first: Seconds = 600.0
+    total: Seconds = 1200.0
 
 
-class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Prices(Checked, frozen=True):
     """Money for a million tokens."""
 
-    input: float
-    output: float
+    input: Amount
+    output: Amount
 
 
-Limit = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class ImageLimits(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
+class ImageLimits(Checked, frozen=True, omit_defaults=True):
     """The largest pictures that a model takes: pixels of the longer side, width times height, and
     bytes of the file, beyond which a picture is made smaller; and pictures in a request, beyond
     which the question fails."""
 
-    max_side: Limit | None = None
-    max_pixels: Limit | None = None
-    max_bytes: Limit | None = None
-    max_images: Limit | None = None
+    max_side: Count | None = None
+    max_pixels: Count | None = None
+    max_bytes: Count | None = None
+    max_images: Count | None = None
 
     @property
     def of_one(self) -> dict[str, int]:
@@ -48,7 +65,7 @@ class ImageLimits(
         return {name: limit for name, limit in said.items() if name != "max_images"}
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Profile(Checked, frozen=True):
     """A model's profile, from a TOML file or from flags.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
@@ -59,13 +76,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     base_url: str | None = None
     api_key_env: str | None = None
     revision: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    token_floor: int | None = None
+    temperature: Amount | None = None
+    top_p: Share | None = None
+    max_tokens: Count | None = None
+    token_floor: Count | None = None
     extra: dict[str, Any] = {}
     prices: Prices | None = None
-    concurrency: int | None = None
+    concurrency: Count | None = None
     timeout: Timeouts = Timeouts()
     images: ImageLimits = ImageLimits()
 
@@ -83,7 +100,8 @@ def read_profile(path: Path) -> Profile:
     """The profile in a TOML file.
 
     Raises:
-        UsageError: the file is missing, is no TOML, or has a field that a profile has not.
+        UsageError: the file is missing, is no TOML, or has a field that a profile has not, or
+            one beyond its bounds.
     """
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Profile)

@@ -1,6 +1,7 @@
-"""python:FILE:NAME: a model of one's own, in a few lines and without importing anything of ours.
+"""A model of one's own, in a few lines and without importing anything of ours: python:FILE:NAME, or
+an object that is given to `snellen.evaluate`.
 
-NAME in FILE (a path ending in .py, or the name of an installed module) is
+NAME in FILE (a path ending in .py, or the name of an installed module), or the object, is
 
 - a function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text,
   `messages[-1].images` its images: `image.source` their bytes, `image.mime` their type,
@@ -13,27 +14,30 @@ NAME in FILE (a path ending in .py, or the name of an installed module) is
 A sync function is called for one question at a time, unless `--concurrency` or the profile says how
 many; it must then bear as many threads.
 
-A first parameter named `request` (or `requests`) gets all that a back end gets
-(`snellen.model.Request`), and a `Reply` may be given instead of text.
+A first parameter named `request` (or `requests`), or annotated so, gets all that a back end gets
+(`snellen.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
+says which one it is, beside its file's digest: with another one it is asked again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from snellen.errors import ModelError, Rejected, UsageError
-from snellen.model import Reply, Request, loaded
+from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, Streams, loaded
 from snellen.models._profile import Profile
 
 
@@ -48,37 +52,99 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Python | 
         raise UsageError(f"python:{name}: write python:FILE:NAME, with a function or class NAME.")
     module = _module(file)
     source = module.__file__
-    revision = blake2b(Path(source).read_bytes(), digest_size=16).hexdigest() if source else None
+    digest = blake2b(Path(source).read_bytes(), digest_size=16).hexdigest() if source else None
     made: Any = getattr(module, attribute, None)
     if made is None:
         names = ", ".join(key for key in vars(module) if not key.startswith("_"))
         raise UsageError(f"{file} has no {attribute!r}; it has {names}.")
+    title = f"python:{name}"
+    return of_object(made, title, threads=profile.concurrency, source=source, digest=digest)
+
+
+def of_object(
+    made: Any,
+    name: str,
+    *,
+    threads: int | None = None,
+    source: str | None = None,
+    digest: str | None = None,
+) -> Python | Batched:
+    """A function, an object or a class as a model of that name. `threads` are those of a sync one,
+    `source` the file whose lines are told when it raises. `digest`, a file's, is part of its
+    revision beside what it declares; without one its source is, where it declares nothing.
+
+    Raises:
+        UsageError: it cannot be asked, or it is a class that cannot be made without arguments.
+    """
     if inspect.isclass(made):
+        source = source or _file(made)
         try:
             made = made()
         except Exception as error:  # a stranger's code may raise anything
-            raise UsageError(f"{file}: {attribute}() failed: {_told(error, source)}") from error
-    title = f"python:{name}"
-    if callable(getattr(made, "generate_batch", None)):
-        return Batched(title, _Answer(title, made.generate_batch, source), revision)
-    ask = getattr(made, "generate", made)
+            raise UsageError(f"{name}: {name_of(made)}() failed: {_told(error, source)}") from error
+    batch = getattr(made, "generate_batch", None)
+    ask = batch if callable(batch) else getattr(made, "generate", made)
     if not callable(ask):
         raise UsageError(
-            f"{file}: {attribute} is neither a function nor has it a method `generate`."
+            f"{name} is neither a function nor has it a method `generate` or `generate_batch`: "
+            f"{made!r:.80} is no model."
         )
-    answer = _Answer(title, ask, source)
-    return Python(title, answer, revision, threads=profile.concurrency or 1)
+    source = source or _file(ask if inspect.isroutine(ask) else type(ask))
+    answer = _Answer(name, ask, source)
+    declared = _declared(made)
+    if digest is None:
+        revision = declared or _digest(made, ask)
+    else:  # a file may change without its object's knowing
+        revision = f"{declared} {digest}" if declared else digest
+    if ask is batch:
+        return Batched(name, answer, revision)
+    known = getattr(made, "concurrency", None)
+    limit = known if isinstance(known, int) and known > 0 else None
+    model = Python(name, answer, revision, threads=threads or limit, limit=limit)
+    # What a model can do is told by its methods: only those are here that it has.
+    if isinstance(made, Ranks):
+        model.rank = _ranking(_Answer(name, made.rank, source))
+    if isinstance(made, Streams):
+        model.open = made.open
+    return model
+
+
+def name_of(made: Any) -> str:
+    """What an object calls itself, else the name of its function or class."""
+    name = getattr(made, "name", None)
+    if not inspect.isclass(made) and isinstance(name, str) and name:
+        return name
+    made = _unwrapped(made)
+    return str(getattr(made, "__name__", None) or type(made).__name__)
+
+
+def _declared(made: Any) -> str | None:
+    """The revision that an object says it is, if it does."""
+    revision = getattr(made, "revision", None)
+    return revision if isinstance(revision, str) and revision else None
 
 
 class Python:
-    """A function of messages as a model; a sync one runs in `threads` threads."""
+    """A function of messages as a model; a sync one runs in `threads` threads (None: one). `limit`
+    is how many requests at once suit an async one (None: find out)."""
 
-    def __init__(self, name: str, answer: _Answer, revision: str | None, *, threads: int) -> None:
+    rank: Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]
+    open: Callable[[SessionSpec], Coroutine[Any, Any, Session]]
+
+    def __init__(
+        self,
+        name: str,
+        answer: _Answer,
+        revision: str | None,
+        *,
+        threads: int | None,
+        limit: int | None = None,
+    ) -> None:
         self.name = name
         self.revision = revision
-        self.concurrency = None if answer.is_async else threads
+        self.concurrency = limit if answer.is_async else threads or 1
         self._answer = answer
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._threads = ThreadPoolExecutor(threads or 1, thread_name_prefix="snellen python")
 
     async def generate(self, request: Request) -> Reply:
         """What the function says.
@@ -88,10 +154,12 @@ class Python:
         """
         given = self._answer.given(loaded(request))
         if self._answer.is_async:
-            said = await self._answer.awaited(given)
+            said = await self._answer.awaited(self._answer(given))
         else:
             loop = asyncio.get_running_loop()
             said = await loop.run_in_executor(self._threads, self._answer, given)
+            if inspect.isawaitable(said):  # an async function behind a sync one
+                said = await self._answer.awaited(said)
         return _reply(self.name, said)
 
     async def close(self) -> None:
@@ -129,8 +197,7 @@ class _Answer:
     """A stranger's function: what it wants, and what it raises told as `Rejected`."""
 
     def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
-        first = next(iter(inspect.signature(answer).parameters), "")
-        self.given = _whole if first in ("request", "requests") else _messages
+        self.given = _whole if _wants_request(answer) else _messages
         call = type(answer).__call__  # an object may be a function too
         self.is_async = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(call)
         self._name = name
@@ -145,13 +212,64 @@ class _Answer:
         except Exception as error:  # a stranger's code may raise anything; it fails one question
             raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
 
-    async def awaited(self, given: object) -> Any:
+    async def awaited(self, said: Awaitable[Any]) -> Any:
+        """What the function gives in the end, where it is awaited."""
         try:
-            return await self._answer(given)
+            return await said
         except ModelError:
             raise
         except Exception as error:  # as above
             raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
+
+
+def _ranking(answer: _Answer) -> Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]:
+    async def rank(request: Request) -> Sequence[Ranked]:
+        ranked: Sequence[Ranked] = await answer.awaited(answer(request))
+        return ranked
+
+    return rank
+
+
+def _wants_request(answer: Callable[[Any], Any]) -> bool:
+    try:
+        first = next(iter(inspect.signature(answer).parameters.values()), None)
+    except (TypeError, ValueError):  # a function in C that says nothing of its parameters
+        return False
+    if first is None:
+        return False
+    return first.name in ("request", "requests") or first.annotation in (Request, "Request")
+
+
+def _unwrapped(made: Any) -> Any:
+    """The function that a partial one is made of."""
+    while isinstance(made, functools.partial):
+        made = made.func
+    return made
+
+
+def _file(made: Any) -> str | None:
+    """The file that a function or class stands in, if it is known."""
+    try:
+        return inspect.getsourcefile(_unwrapped(made))
+    except TypeError:  # it is built in, or was typed
+        return None
+
+
+def _digest(made: Any, ask: Any) -> str | None:
+    """A digest of the source of a function, or of an object's class; None where it cannot be had,
+    and for our own classes, whose changes are this package's."""
+    made = _unwrapped(made)
+    what = made if inspect.isroutine(made) else type(made)
+    if str(what.__module__).partition(".")[0] == "snellen":
+        return None
+    # The method too: of a class that was typed in a notebook only that is found.
+    sources = [source for one in (what, _unwrapped(ask)) for source in _sources(one)]
+    return blake2b("".join(sources).encode(), digest_size=16).hexdigest() if sources else None
+
+
+def _sources(made: Any) -> Iterator[str]:
+    with suppress(OSError, TypeError):
+        yield inspect.getsource(made)
 
 
 def _whole(request: Request) -> object:

@@ -27,6 +27,10 @@ from snellen.store._records import (
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 MANIFEST, REPORT = "manifest.json", "report.json"
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
+LONGEST_NAME = 255
+"""Bytes that file systems take for the name of a file or folder."""
+STEM = 240
+"""Of these, for a file's name before its ending, and what is behind that while it is written."""
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -52,13 +56,20 @@ _EVENT = msgspec.json.Decoder(EventRecord)
 _ENCODE = msgspec.json.Encoder().encode
 
 
-def safe_name(name: str) -> str:
-    """A name as a folder's name: unsafe characters become `__`.
+def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
+    """A name as a folder's name: unsafe characters become `__`, and one of more than `room` bytes
+    is cut and ends in a digest of the whole.
 
     >>> safe_name("openai/Qwen/Qwen2-VL")
     'openai__Qwen__Qwen2-VL'
+    >>> safe_name("openai/Qwen/Qwen2-VL", room=20)
+    'openai_-feb969421371'
     """
-    return UNSAFE.sub("__", name).strip(".") or "__"
+    safe = UNSAFE.sub("__", name).strip(".") or "__"
+    if len(safe) <= room:
+        return safe
+    digest = blake2b(name.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    return f"{safe[: room - len(digest) - 1]}-{digest}"
 
 
 def identity_digest(identity: Mapping[str, Any]) -> str:
@@ -123,6 +134,11 @@ class Run:
         Raises:
             StoreError: there is none, or it is not one that this version reads.
         """
+        if self.path.is_file():
+            raise StoreError(
+                f"{self.path} is a file, not a run folder. If predictions are in it, "
+                f"`snellen score {self.path}` scores them."
+            )
         raw = self.folder.get(MANIFEST)
         if raw is None:
             raise StoreError(f"{self.path} is no run folder: it has no {MANIFEST}.")
