@@ -30,7 +30,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
@@ -78,10 +78,8 @@ def of_object(
     """
     if inspect.isclass(made):
         source = source or _file(made)
-        try:
+        with _told_as(UsageError, f"{name}: {name_of(made)}() failed", source):
             made = made()
-        except Exception as error:  # a stranger's code may raise anything
-            raise UsageError(f"{name}: {name_of(made)}() failed: {_told(error, source)}") from error
     batch = getattr(made, "generate_batch", None)
     ask = batch if callable(batch) else getattr(made, "generate", made)
     if not callable(ask):
@@ -205,21 +203,13 @@ class _Answer:
         self._source = source
 
     def __call__(self, given: object) -> Any:
-        try:
+        with _told_as(Rejected, self._name, self._source, but=ModelError):
             return self._answer(given)
-        except ModelError:
-            raise
-        except Exception as error:  # a stranger's code may raise anything; it fails one question
-            raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
 
     async def awaited(self, said: Awaitable[Any]) -> Any:
         """What the function gives in the end, where it is awaited."""
-        try:
+        with _told_as(Rejected, self._name, self._source, but=ModelError):
             return await said
-        except ModelError:
-            raise
-        except Exception as error:  # as above
-            raise Rejected(f"{self._name}: {_told(error, self._source)}") from error
 
 
 def _ranking(answer: _Answer) -> Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]:
@@ -285,13 +275,12 @@ def _module(file: str) -> ModuleType:
     path = Path(file)
     if path.suffix != ".py":
         try:
-            return importlib.import_module(file)
+            with _told_as(UsageError, f"{file} cannot be loaded", None, but=ImportError):
+                return importlib.import_module(file)
         except ImportError as error:
             raise UsageError(
                 f"python:{file}: {error}. Name a file (my_model.py) or an installed module."
             ) from error
-        except Exception as error:  # a stranger's module may raise anything
-            raise UsageError(f"{file} cannot be loaded: {_told(error, None)}") from error
     if not path.is_file():
         raise UsageError(f"python:{file}: there is no such file.")
     # Under its own name a file called json.py would take the place of Python's.
@@ -304,10 +293,8 @@ def _module(file: str) -> ModuleType:
     beside = str(path.parent.resolve())
     if beside not in sys.path:
         sys.path.append(beside)
-    try:
+    with _told_as(UsageError, f"{file} cannot be loaded", module.__file__):
         spec.loader.exec_module(module)
-    except Exception as error:  # a stranger's file may raise anything
-        raise UsageError(f"{file} cannot be loaded: {_told(error, module.__file__)}") from error
     return module
 
 
@@ -321,6 +308,23 @@ def _reply(name: str, said: object) -> Reply:
 
 def _a(said: object) -> str:
     return f"a {type(said).__name__}"
+
+
+@contextmanager
+def _told_as(
+    kind: type[Rejected | UsageError],
+    what: str,
+    source: str | None,
+    but: type[Exception] | tuple[()] = (),
+) -> Iterator[None]:
+    """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
+    `Rejected` fails one question."""
+    try:
+        yield
+    except but:
+        raise
+    except Exception as error:
+        raise kind(f"{what}: {_told(error, source)}") from error
 
 
 def _told(error: Exception, source: str | None) -> str:
