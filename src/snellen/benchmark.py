@@ -6,6 +6,7 @@ number --metrics--> Estimate
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from snellen.content import Message
@@ -47,12 +48,24 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """What a judge is asked about a reply that rules left open, and how its verdict is read."""
+    """What a judge is asked about a reply that rules left open, and how its verdict is read.
+
+    `when` says that rules left it open. `parse` is strict: a verdict that is not of the form asked
+    for has no answer, and leaves the sample not judged. `asks` is raised when the prompt or the
+    settings change, so that verdicts must be asked for again.
+    """
 
     name: str
     prompt: Callable[[Sample, Reply], tuple[Message, ...]]
     parse: Callable[[str, Sample], Reading]
     when: Callable[[Reading], bool]
+    asks: int = 1
+    max_answer_tokens: int = 512
+    temperature: float | None = 0.0
+
+
+Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str]]]
+"""By scoring, what judges said of a reply: a verdict for each judge and time it was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +100,13 @@ class Check:
     `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is
     not right. `expect` maps a
     scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get,
-    to 1e-9.
+    to 1e-9. `verdict` is what a judge that is right says of a reply, for scorings that have one.
     """
 
     says: Callable[[Sample, str], str]
     wrong: Callable[[Sample], str]
     expect: Mapping[str, Mapping[str, float]]
+    verdict: Callable[[Sample, Reply], str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +117,16 @@ class Submission:
     name: str
     columns: tuple[str, ...]
     row: Callable[[Sample, str], Sequence[object]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """What the authors' own files say of one model: its replies by sample id (None: a row without
+    one), and the words of the judges that read them, by scoring and sample id."""
+
+    replies: Mapping[str, str | None]
+    verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +142,9 @@ class Benchmark:
     image, a video), from
     a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
     Samples that mean something only `together` (the passes of one question) are selected so.
-    `files` is where the rows are read from, if from published files. `ladders` names the
+    `files` is where the rows are read from, if from published files. `layout` reads replies as the
+    authors publish them where these are not rows with an id and a reply each; it gives None for a
+    file or folder that is not of that form. `ladders` names the
     break-downs that are levels of difficulty, with the metric that says where on them reading ends.
     `options` are what this benchmark was loaded with; `notes` are said in every result.
     """
@@ -141,6 +167,7 @@ class Benchmark:
     check: Check | None = None
     submission: Submission | None = None
     files: Found | None = None
+    layout: Callable[[Path], Published | None] | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -7,10 +7,11 @@ Each is a table of replies by request digest, made here from the benchmark itsel
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from string import ascii_uppercase
 
 from snellen.benchmark import Benchmark, Check
 from snellen.errors import UsageError
-from snellen.model import Generation, Reply, loaded, request_digest
+from snellen.model import Generation, Ranked, Reply, loaded, request_digest
 from snellen.sample import Sample
 from snellen.scoring import Common, common_answer
 
@@ -30,7 +31,7 @@ def table(
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
-        reply = Reply(text=say(sample), stop="stop")
+        reply = _reply(benchmark, sample, say(sample))
         for repeat in range(repeats):
             request = benchmark.request(
                 sample, generation=generation, seed=(seed or 0) + repeat if repeat else seed
@@ -38,6 +39,18 @@ def table(
             if request is not None:
                 replies[request_digest(loaded(request))] = reply
     return replies
+
+
+def _reply(benchmark: Benchmark, sample: Sample, said: str) -> Reply:
+    """What is said, as text or as a ranking in which the choice named by its letter or its text is
+    the likeliest; all are alike where none is."""
+    if benchmark.ask == "generate":
+        return Reply(text=said, stop="stop")
+    named = [
+        said in (letter, choice)
+        for letter, choice in zip(ascii_uppercase, sample.choices, strict=False)
+    ]
+    return Reply(choices=tuple(Ranked(0.0 if one else -1.0, 1) for one in named), stop="stop")
 
 
 def right_answer(sample: Sample) -> str | None:

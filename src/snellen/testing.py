@@ -12,6 +12,7 @@ import asyncio
 import math
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,10 @@ from snellen.model import (
     request_digest,
 )
 from snellen.models.recorded import Recorded
-from snellen.store import SCORES
+from snellen.models.scripted import Scripted
+from snellen.result import Result
+from snellen.scoring import replies_of
+from snellen.store import SCORES, Run
 
 SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
 DRAWS = 400
@@ -87,13 +91,18 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
         for dummy, make in dummies.DUMMIES.items():
             replies = dummies.table(benchmark, make(benchmark.check))
             got = _headlines(benchmark, Recorded(dummy, replies), Path(folder))
-            for scoring in benchmark.scorings:
+            for scoring in _asked_for(benchmark):
                 expected = benchmark.check.expect[scoring][dummy]
                 value = got[scoring]
                 ok = value is not None and math.isclose(value, expected, abs_tol=1e-9)
                 rows.append(Checked(scoring, dummy, expected, value, ok))
         rows += _random(benchmark, Path(folder))
     return CheckReport(benchmark.name, benchmark.data.facts().rows, rows)
+
+
+def _asked_for(benchmark: Benchmark) -> list[str]:
+    """The scorings that read the kind of reply that the benchmark asks for."""
+    return [name for name, one in benchmark.scorings.items() if one.reads == benchmark.ask]
 
 
 def _keeps_to_the_contract(benchmark: Benchmark) -> None:
@@ -115,7 +124,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     assert samples == again, f"{name}: the same rows must give the same samples"
     assert len({sample.id for sample in samples}) == len(samples), f"{name}: ids must be unique"
     assert benchmark.check is not None, f"{name}: say what dummy models must score (Check)"
-    for scoring in benchmark.scorings:
+    for scoring in _asked_for(benchmark):
         expected = set(benchmark.check.expect.get(scoring, {}))
         assert expected == set(dummies.DUMMIES), f"{name}: expect of {scoring} names {expected}"
         found = benchmark.scorings[scoring]
@@ -141,13 +150,36 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
 def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
     opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out)
-    result = api.run_plan(plan)[0].result
-    assert result is not None
+    result = _judged(benchmark, api.run_plan(plan)[0].result)
     assert result.report.n == benchmark.data.facts().rows, "every sample must end in a state"
     return {
         name: next(iter(scoring.metrics.values())).value
         for name, scoring in result.report.scorings.items()
     }
+
+
+def _judged(benchmark: Benchmark, result: Result | None) -> Result:
+    """The result with what a judge says who is right, where scorings have one."""
+    assert result is not None
+    judges = [scoring.judge for scoring in benchmark.scorings.values() if scoring.judge]
+    if not judges:
+        return result
+    verdict = benchmark.check and benchmark.check.verdict
+    assert verdict, f"{benchmark.name}: say what a judge that is right says (Check.verdict)"
+    assert result.run is not None
+    run = Run(result.run)
+    run.load()
+    with closing(run):
+        said = {
+            judge.prompt(one.sample, one.reply): verdict(one.sample, one.reply)
+            for one in replies_of(run, benchmark)
+            if one.reply is not None
+            for judge in judges
+        }
+    model = Scripted(lambda request: said[request.messages], name="scripted")
+    opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
+    plan = api.Plan(benchmarks=[], models=[opened])
+    return api.judge_run(result.run, plan, benchmark=benchmark)[0]
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
@@ -156,13 +188,12 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
     value."""
     samples = [benchmark.sample(row.place, row) for row in benchmark.data]
     chances = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
-    if not any(chances):
+    if not any(chances) or benchmark.ask != "generate":
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = catalog.model("baseline/random")
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
-    result = api.run_plan(plan)[0].result
-    assert result is not None
+    result = _judged(benchmark, api.run_plan(plan)[0].result)
     mean = sum(chances) / len(chances)
     spread = math.sqrt(sum(p * (1 - p) for p in chances) / repeats) / len(chances)
     interval = (mean - Z999 * spread, mean + Z999 * spread)

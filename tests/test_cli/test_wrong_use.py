@@ -106,7 +106,7 @@ def test_the_traceback_is_shown_to_who_asks_for_it(snellen: Snellen) -> None:
 
     assert said.code == 2
     assert "Traceback (most recent call last)" in said.err
-    assert "there are eyechart, mathvision" in said.err.splitlines()[-1]
+    assert "eyechart, " in said.err.splitlines()[-1]
 
 
 def test_an_argument_that_is_no_text_is_refused(snellen: Snellen, rows: Path) -> None:

@@ -2,6 +2,7 @@
 functions."""
 
 from snellen.api._evaluate import ask, evaluate
+from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import run_async
@@ -14,6 +15,7 @@ __all__ = [
     "Profile",
     "ask",
     "evaluate",
+    "judge_run",
     "load_run",
     "run_async",
     "run_plan",

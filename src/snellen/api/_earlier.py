@@ -69,7 +69,7 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
         records = (record for record in run.replies() if isinstance(record, ReplyRecord))
         keys = {record.request: record.key for record in records if record.state != "failed"}
         tables.append((run, keys))
-    if not tables and len(plan.models) > 1:
+    if not tables and (len(plan.models) > 1 or not plan.reuse_strictly):
         return None  # it is for another model of the plan
     if not tables:
         raise UsageError(

@@ -29,7 +29,8 @@ class Plan:
 
     `models` are names, or models that the caller has opened. `profiles` are those of single
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
-    has to the very same request, of the same model, is taken from there.
+    has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
+    it is an error if none of them is that model's.
 
     Raises:
         UsageError: a field is what it may not be.
@@ -54,6 +55,7 @@ class Plan:
     max_cost: float | None = None
     max_seconds: float | None = None
     reuse: Sequence[Path] = ()
+    reuse_strictly: bool = True
     command: Sequence[str] = ()
     retry: Mapping[str, Any] = field(default_factory=dict)
 

@@ -15,15 +15,13 @@ from snellen.api._earlier import check_pictures, reuse_of
 from snellen.api._identity import manifest_of, run_identity
 from snellen.api._plan import Finished, Plan
 from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
+from snellen.api._score import scored
 from snellen.benchmark import Benchmark
 from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generation, Model
 from snellen.models._profile import Profile
-from snellen.report.words import write_markdown
-from snellen.result import Result
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
-from snellen.scoring import score_run
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
@@ -90,7 +88,11 @@ async def _run_plan(
                     Finished(
                         run=job.run.path,
                         progress=job.progress,
-                        result=_scored(job, plan, outcome.stopped) if plan.score else None,
+                        result=scored(
+                            job.run, job.benchmark, missing=plan.missing, stopped=outcome.stopped
+                        )
+                        if plan.score
+                        else None,
                         stopped=outcome.stopped,
                         interrupted=outcome.interrupted,
                     )
@@ -248,9 +250,3 @@ def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -
         revision=profile.revision,
         concurrency=32,
     )
-
-
-def _scored(job: _Job, plan: Plan, stopped: str | None) -> Result:
-    result = Result(score_run(job.run, job.benchmark, missing=plan.missing), job.run.path, stopped)
-    write_markdown(result)
-    return result

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import catalog
+from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
-from snellen.benchmark import Benchmark, Missing
+from snellen.benchmark import Benchmark, Missing, Published
 from snellen.errors import CatalogError, DataError, UsageError
+from snellen.model import Reply
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
+from snellen.sample import Sample
 from snellen.scoring import score_predictions, score_run
 from snellen.store import MANIFEST, Run
 
@@ -61,25 +64,59 @@ def score(
         return _score_folder(path, benchmark, scorings, missing)
     from snellen.formats import predictions
 
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+    if benchmark is not None and not (ids or replies_in or only) and benchmark.layout is not None:
+        published = benchmark.layout(path)
+        if published is not None:
+            return _score_published(path, benchmark, published, scorings, missing)
     said = predictions.read(path, ids=ids, replies=replies_in, only=only)
     model, notes = path.name, [*said.notes]
     if benchmark is None:
-        model, benchmark = _named_by(path, said.named)
-        notes.append(f"taken for replies of {model} to {benchmark}, by the file's name")
-    if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+        model, name = _named_by(path, said.named)
+        notes.append(f"taken for replies of {model} to {name}, by the file's name")
+        benchmark = catalog.benchmark(name, data=None if data is None else Path(data))
     answers = _by_place(benchmark, said) if said.row_numbers else said.replies
-    notes += [*benchmark.notes, *data_notes(benchmark)]
     report = score_predictions(
         benchmark,
         answers,
         where=said.where,
         model=model,
-        notes=notes,
+        notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
         scorings=scorings,
         missing=missing,
     )
     return Result(report)
+
+
+def _score_published(
+    path: Path,
+    benchmark: Benchmark,
+    published: Published,
+    scorings: Sequence[str] | None,
+    missing: Missing | None,
+) -> Result:
+    """The score of what the authors' own files say."""
+    replies = {name: text for name, text in published.replies.items() if text is not None}
+    notes = ["read as the benchmark's authors publish results", *published.notes]
+    if without := len(published.replies) - len(replies):
+        notes.append(f"{without:,} rows have an id and no reply")
+    verdicts = {name: partial(_words, given) for name, given in published.verdicts.items()}
+    report = score_predictions(
+        benchmark,
+        replies,
+        where=path.name,
+        model=path.name,
+        notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
+        scorings=scorings,
+        missing=missing,
+        verdicts=verdicts,
+    )
+    return Result(report)
+
+
+def _words(given: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> Sequence[str]:
+    return given.get(sample.id, ())
 
 
 def _score_folder(
@@ -90,19 +127,43 @@ def _score_folder(
 ) -> Result:
     run = Run(path)
     manifest = run.manifest()
-    if benchmark is None:
-        benchmark = _of_run(path, manifest)
-    else:
-        _check_asked(path, manifest, benchmark)
+    benchmark = benchmark_of(path, manifest, benchmark)
     with run.folder.lock(), closing(run):
         run.load()
-        result = Result(score_run(run, benchmark, scorings=scorings, missing=missing), path)
-        if scorings is None:
-            write_markdown(result)
-        return result
+        return scored(run, benchmark, scorings=scorings, missing=missing)
 
 
-def _of_run(path: Path, manifest: Mapping[str, Any]) -> Benchmark:
+def scored(
+    run: Run,
+    benchmark: Benchmark,
+    *,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+    stopped: str | None = None,
+) -> Result:
+    """The score of a run (loaded, locked) with what judges have said of its replies."""
+    with ExitStack() as stack:
+        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        report = score_run(
+            run, benchmark, scorings=scorings, missing=missing, verdicts=verdicts, notes=notes
+        )
+    result = Result(report, run.path, stopped)
+    if scorings is None:
+        write_markdown(result)
+    return result
+
+
+def benchmark_of(
+    path: Path, manifest: Mapping[str, Any], given: Benchmark | None = None
+) -> Benchmark:
+    """The benchmark of a run: what its manifest names, or the caller's own, given again.
+
+    Raises:
+        CatalogError: the manifest names none of ours. UsageError: the one given is another.
+    """
+    if given is not None:
+        _check_asked(path, manifest, given)
+        return given
     try:
         return catalog.of_run(manifest)
     except CatalogError as error:

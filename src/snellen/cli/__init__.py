@@ -21,6 +21,7 @@ VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Ask models benchmarks' questions, store, score and report.",
     "score": "Score a run again, or anybody's predictions.",
+    "judge": "Ask a judge about replies that rules leave open.",
     "report": "Show the results of runs.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",

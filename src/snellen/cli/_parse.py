@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+TIMEOUTS = "connect=S,first=S,total=S"
 
 
 def seconds(text: str) -> float:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from snellen import api, catalog, report, suites
 from snellen.benchmark import Benchmark
@@ -17,6 +16,7 @@ from snellen.cli import _parse, _plan
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
+from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.errors import UsageError
 from snellen.model import Reply
@@ -27,7 +27,6 @@ from snellen.scoring import Scored, Tally
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
-SECONDS = "connect=S,first=S,total=S"
 FRACTION = "fraction"
 """The unit of metrics that lie between 0 and 1."""
 
@@ -93,7 +92,9 @@ FRACTION = "fraction"
 @click.option("--max-tokens", type=NUMBER, help="For a reply, instead of the benchmark's limit.")
 @click.option("--temperature", type=_parse.amount, metavar="X")
 @click.option("--seed", type=int, help="Sent with each request.")
-@click.option("--timeout", metavar=SECONDS, callback=_parse.timeouts, help="For one request.")
+@click.option(
+    "--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For one request."
+)
 @click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")
 @click.option(
     "--max-cost",
@@ -170,12 +171,12 @@ def command(
         for spec in specs
     ]
     _check_floors(floors, chosen, no_score=no_score)
-    flagged = partial(_flagged, base_url=base_url, api_key_env=api_key_env, timeout=timeout)
+    with_flags = partial(flagged, base_url=base_url, api_key_env=api_key_env, timeout=timeout)
     plan = api.Plan(
         benchmarks=chosen,
         models=list(dict.fromkeys(models)),
-        profile=flagged(read_profile(profile_file) if profile_file else Profile()),
-        profiles={name: flagged(profile) for name, profile in profiles.items()},
+        profile=with_flags(read_profile(profile_file) if profile_file else Profile()),
+        profiles={name: with_flags(profile) for name, profile in profiles.items()},
         score=not no_score,
         max_seconds=max_time,
         command=sys.argv[1:],
@@ -228,22 +229,6 @@ def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
 def _beyond(name: str, floor: float) -> str:
     hint = f"; for {floor:g} % write {floor / 100:g}" if 1 < floor <= 100 else ""
     return f"--fail-under: {name} lies between 0 and 1{hint}."
-
-
-def _flagged(
-    profile: Profile,
-    *,
-    base_url: str | None,
-    api_key_env: str | None,
-    timeout: Mapping[str, float],
-) -> Profile:
-    """A profile with the flags over it."""
-    return msgspec.structs.replace(
-        profile,
-        base_url=base_url or profile.base_url,
-        api_key_env=api_key_env or profile.api_key_env,
-        timeout=msgspec.structs.replace(profile.timeout, **timeout),
-    )
 
 
 def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> int:

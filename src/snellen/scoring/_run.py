@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from snellen.benchmark import Benchmark, History, Missing
+from snellen.benchmark import Benchmark, History, Missing, Verdicts
 from snellen.content import Image, Message, Part, Video
 from snellen.errors import DataError
 from snellen.model import Reply, Usage
@@ -23,6 +23,8 @@ def score_run(
     *,
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
+    verdicts: Verdicts | None = None,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
 
@@ -33,7 +35,7 @@ def score_run(
     """
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
-    scoring = Tally(benchmark, scorings, missing or manifest.get("missing"))
+    scoring = Tally(benchmark, scorings, missing or manifest.get("missing"), verdicts)
 
     def samples() -> Iterator[Sample]:
         return (scored.sample for scored in replies_of(run, benchmark))
@@ -46,7 +48,7 @@ def score_run(
         baselines=baselines(benchmark, scoring, samples),
         model=manifest.get("model", ""),
         identity=manifest.get("identity", {}),
-        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run)],
+        notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes],
         of=of,
     )
     if scorings is None:
@@ -72,6 +74,7 @@ def score_predictions(
     notes: Sequence[str] = (),
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
+    verdicts: Verdicts | None = None,
 ) -> Report:
     """Score somebody's replies by sample id (`where` is their file); writes nothing.
 
@@ -79,7 +82,7 @@ def score_predictions(
         DataError: no id of the replies is one of the benchmark's.
         UsageError: there is no scoring of that name.
     """
-    tally = Tally(benchmark, scorings, missing)
+    tally = Tally(benchmark, scorings, missing, verdicts)
     found = 0
 
     def samples() -> Iterator[Sample]:

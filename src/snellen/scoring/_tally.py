@@ -17,12 +17,14 @@ from snellen.benchmark import (
     Reading,
     ReadingState,
     Scoring,
+    Verdicts,
     reading_state,
 )
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
+from snellen.scoring._judged import Found, agreement, by_verdict, judged, widened
 from snellen.scoring._report import Baselines, Disagreement, MetricReport, Report, ScoringReport
 from snellen.stats import Estimate
 from snellen.store import FORMAT, ScoreRow
@@ -88,7 +90,8 @@ def common_answer(target: str | None, references: Sequence[str]) -> str | None:
 class Tally:
     """Scores one reply after the other, then all of them together.
 
-    `missing` overrides what each scoring does about questions without a reply.
+    `missing` overrides what each scoring does about questions without a reply. `verdicts` are what
+    judges said of replies, by scoring.
     """
 
     def __init__(
@@ -96,8 +99,10 @@ class Tally:
         benchmark: Benchmark,
         names: Sequence[str] | None = None,
         missing: Missing | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self._benchmark = benchmark
+        self._verdicts = verdicts or {}
         self._columns: dict[str, _Growing] = {}
         self._notes: list[str] = []
         self._missing = missing
@@ -114,7 +119,7 @@ class Tally:
                     f"`{benchmark.ask}`"
                 )
             else:
-                self._columns[name] = _Growing()
+                self._columns[name] = _Growing(given=None if scoring.judge is None else [])
         self._states: Counter[str] = Counter()
         self._refused = self._reused = self._thinking = 0
         self._clusters: dict[str, int] = {}
@@ -202,17 +207,35 @@ class Tally:
             n=n,
             headline=next(iter(self._columns), ""),
             replies={state: self._states[state] for state in REPLY_STATES if self._states[state]},
-            scorings={name: self._scoring_report(name) for name in self._columns},
+            scorings={name: self._scoring_report(name) for name in self._reported()},
             breakdown={tag: list(labels.values()) for tag, labels in self._labels().items()},
-            disagreements=[d.report() for d in self._disagreements.values() if d.n],
+            disagreements=[
+                d.report()
+                for name, d in self._disagreements.items()
+                if d.n and name in self._reported()
+            ],
             notes=[*said, *self._notes],
             identity=dict(identity),
-            incomplete=bool(failed),
+            incomplete=bool(failed or any(self._waiting(name) for name in self._reported())),
             asked_of=of if of > n else None,
             tokens=dict(self._tokens),
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
         )
+
+    def _waiting(self, name: str) -> int:
+        """How many replies wait for a judge under a scoring."""
+        return self._columns[name].states.count(READING_STATES.index("not-judged"))
+
+    def _reported(self) -> list[str]:
+        """The scorings to report: not one beside the headline that waits for a judge whom nobody
+        asked."""
+        first = next(iter(self._columns), None)
+        return [
+            name
+            for name, column in self._columns.items()
+            if name == first or not self._waiting(name) or any(column.given or ())
+        ]
 
     @property
     def n(self) -> int:
@@ -268,12 +291,13 @@ class Tally:
             self._tokens["output"] += usage.output or 0
         first: tuple[str, Reading, float | None] | None = None
         for name, growing in self._columns.items():
-            scoring = self._benchmark.scorings[name]
-            reading, state, score = self._read(scoring, scored)
+            reading, state, score, given = self._read(name, scored)
             growing.add(self._same(reading.answer), state, score)
+            if growing.given is not None:
+                growing.given.append(given)
             if first is None:
                 first = (name, reading, score)
-            elif scored.reply is not None and score != first[2]:
+            elif scored.reply is not None and score != first[2] and state != "not-judged":
                 differing = self._disagreements.setdefault(name, _Differing(first[0], name))
                 differing.add(sample.id, first[1].rule, reading.rule)
             yield ScoreRow(
@@ -281,7 +305,7 @@ class Tally:
                 sample=sample.id,
                 repeat=scored.repeat,
                 scoring=name,
-                version=scoring.version,
+                version=self._benchmark.scorings[name].version,
                 state=state,
                 reply=scored.state,
                 score=score,
@@ -310,19 +334,24 @@ class Tally:
             return self._short.setdefault(answer, answer)
         return answer
 
-    def _read(self, scoring: Scoring, scored: Scored) -> tuple[Reading, ReadingState, float | None]:
-        """What a scoring finds in a reply and what that is worth; None where it is in no mean."""
+    def _read(self, name: str, scored: Scored) -> Found:
+        """What a scoring finds in a reply and what that is worth."""
+        scoring, sample = self._benchmark.scorings[name], scored.sample
         if scored.reply is None or scored.state == "refused":
             missing = self._missing or (scoring.missing if scored.state == "absent" else "excluded")
             wrong = scored.state == "refused" or missing == "wrong"
-            if scored.sample.hidden:
-                return Reading(answer=None, rule=scored.state), "no-target", None
-            return Reading(answer=None, rule=scored.state), "no-reply", 0.0 if wrong else None
-        reading = scoring.parse(scored.reply, scored.sample)
-        state = reading_state(reading, scored.sample)
+            nothing = Reading(answer=None, rule=scored.state)
+            if sample.hidden:
+                return Found(nothing, "no-target", None)
+            return Found(nothing, "no-reply", 0.0 if wrong else None)
+        reading = scoring.parse(scored.reply, sample)
+        state = reading_state(reading, sample)
         if state == "no-target":
-            return reading, state, None
-        return reading, state, scoring.score(reading, scored.sample)
+            return Found(reading, state, None)
+        if scoring.judge is not None and scoring.judge.when(reading):
+            said = self._verdicts[name](sample, scored.reply) if name in self._verdicts else ()
+            return judged(scoring, scoring.judge, said, sample)
+        return Found(reading, state, scoring.score(reading, sample))
 
     # -- all of them
 
@@ -348,15 +377,26 @@ class Tally:
         rows = self._rows_of(scoring, self._columns[name])
         if rows.absent.any():
             self._say_absent(name, rows)
+        if waiting := self._waiting(name):
+            self._say_once(
+                f"{name}: {waiting:,} of {self.n:,} replies are not judged and are in no mean; "
+                "`snellen judge RUN --judge MODEL` asks for what is missing"
+            )
         counted = rows.columns.where(rows.in_mean)
         if not counted.n:
             hidden = all(target is None for target in self._targets) and not self.has_references
             nothing = f"none of the {self.n:,} questions has a reply"
+            if self._waiting(name):
+                nothing = f"none of the {self.n:,} replies is judged"
             return _no_values(scoring, "the answers are hidden" if hidden else nothing)
-        whole = {
-            metric: _metric_report(function(counted), _bounds(function, rows, scoring.best))
-            for metric, function in scoring.metrics.items()
-        }
+        verdicts = by_verdict(rows.columns, self._columns[name].given or (), rows.in_mean)
+        whole = {}
+        for metric, function in scoring.metrics.items():
+            values = [function(one).value for one in verdicts]
+            estimate = widened(function(counted), values)
+            whole[metric] = _metric_report(estimate, _bounds(function, rows, scoring.best))
+            if verdicts:
+                self._say_spread(name, metric, values)
         return whole | self._by_category(scoring, counted)
 
     def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:
@@ -369,10 +409,13 @@ class Tally:
         failed, refused, absent = (
             states == REPLY_STATES.index(state) for state in ("failed", "refused", "absent")
         )
-        hidden = columns.state.codes == READING_STATES.index("no-target")
+        hidden, unjudged = (
+            columns.state.codes == READING_STATES.index(state)
+            for state in ("no-target", "not-judged")
+        )
         # Whether replies have scores of their own; what has no reply counts as 0 only then.
         replied = ~(failed | refused | absent | hidden)
-        if (has_score[replied] if replied.any() else has_score).any():
+        if unjudged.any() or (has_score[replied] if replied.any() else has_score).any():
             in_mean = has_score
         else:
             columns = replace(columns, score=None)
@@ -384,7 +427,7 @@ class Tally:
         return _Rows(
             columns=columns,
             in_mean=in_mean,
-            unknown=(failed | refused) & ~hidden,
+            unknown=(failed | refused | unjudged) & ~hidden,
             absent=absent & ~hidden,
         )
 
@@ -436,6 +479,18 @@ class Tally:
                 else f"without them {metric} {value:.4f}"
             )
             note = f"{without} scored 0, {who}; {rest}"
+        self._say_once(note)
+
+    def _say_spread(self, name: str, metric: str, values: Sequence[float | None]) -> None:
+        """Put in words how far the verdicts on single replies, and the metric by each, agree."""
+        several, alike = agreement(self._columns[name].given or ())
+        by_each = ", ".join("none" if value is None else f"{value:.4f}" for value in values)
+        self._say_once(
+            f"{name}: {several:,} replies have several verdicts, {alike / several:.1%} of them all "
+            f"alike; {metric} by each alone {by_each}, which is in the interval"
+        )
+
+    def _say_once(self, note: str) -> None:
         if note not in self._notes:
             self._notes.append(note)
 
@@ -459,7 +514,9 @@ class Tally:
 @dataclass
 class _Growing:
     """One scoring's columns while they grow; a row without a score has 0.0 there and False in
-    `_has`."""
+    `_has`. `given` is what each verdict on a row gave, None for scorings without a judge."""
+
+    given: list[tuple[float, ...]] | None = None
 
     scores: array[float] = field(default_factory=lambda: array("d"))
     answers: list[object] = field(default_factory=list)
@@ -489,8 +546,9 @@ class _Growing:
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
-    """One scoring's rows, and masks (n,): what is `in_mean`; what is `unknown`, since it failed or
-    was refused; what is `absent` from a prediction file. Hidden answers are in none of the three.
+    """One scoring's rows, and masks (n,): what is `in_mean`; what is `unknown`, since it failed,
+    was refused or waits for a judge; what is `absent` from a prediction file. Hidden answers are in
+    none of the three.
 
     `columns` have no scores where replies have none of their own.
     """

@@ -1,0 +1,105 @@
+"""snellen judge: verdicts for what rules leave open."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from snellen import api, report
+from snellen.cli import _parse
+from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put_results
+from snellen.cli._profile import flagged
+from snellen.cli._progress import ProgressLines
+from snellen.models._profile import Profile, read_profile
+from snellen.result import plain
+
+NUMBER = click.IntRange(1)
+PATH = click.Path(path_type=Path)
+
+
+@click.command("judge")
+@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...")
+@click.option(
+    "--judge",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="The model that judges; repeatable.",
+)
+@click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
+@click.option(
+    "--repeats", type=NUMBER, default=1, show_default=True, help="How often each reply is judged."
+)
+@click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
+@click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
+@click.option("--profile", "profile_file", type=PATH, help="A model profile (TOML).")
+@click.option(
+    "--concurrency",
+    type=_parse.at_once,
+    default="auto",
+    metavar="N|auto",
+    show_default=True,
+    help="Requests at once.",
+)
+@click.option("--max-tokens", type=NUMBER, help="For a verdict, instead of the judge's limit.")
+@click.option("--temperature", type=_parse.amount, metavar="X")
+@click.option("--seed", type=int, help="Sent with each request.")
+@click.option("--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For a request.")
+@click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")
+@click.option("--max-cost", type=_parse.amount, metavar="X", help="Stop when so much is spent.")
+@json_option
+def command(
+    runs: tuple[Path, ...],
+    models: tuple[str, ...],
+    scorings: tuple[str, ...],
+    profile_file: Path | None,
+    base_url: str | None,
+    api_key_env: str | None,
+    timeout: Mapping[str, float],
+    as_json: bool,
+    **options: Any,  # those that are fields of Plan
+) -> int:
+    """Ask the judge about the replies of each RUN that its scorings leave open, and score the RUN.
+
+    The same command again asks only what has no verdict yet.
+    """
+    profile = flagged(
+        read_profile(profile_file) if profile_file else Profile(),
+        base_url=base_url,
+        api_key_env=api_key_env,
+        timeout=timeout,
+    )
+    plan = api.Plan(
+        benchmarks=[],
+        models=list(dict.fromkeys(models)),
+        profile=profile,
+        command=sys.argv[1:],
+        **options,
+    )
+    results = []
+    code = DONE
+    for path in runs:
+        result, finished = api.judge_run(path, plan, scorings=scorings, show=ProgressLines())
+        results.append(result)
+        for one in finished:
+            if one.progress.failed or one.stopped:
+                code = max(code, FELL_SHORT)
+                why = f"stopped: {one.stopped}" if one.stopped else "the same command asks again"
+                failed = f"{one.progress.failed:,} without a verdict; {why}"
+                print(plain(f"{one.progress.name}: {failed}"), file=sys.stderr)
+        if any(one.interrupted for one in finished):
+            code = INTERRUPTED
+            break
+    if as_json:
+        put_results(results)
+    else:
+        for result in results:
+            report.print_result(result)
+    return code

@@ -1,0 +1,161 @@
+"""Judges: a benchmark over stored replies, asked by the same runner into a run folder of its own.
+
+A scoring's rules decide first; what they leave open is put to a judge, a model as any other. Its
+verdicts lie in `judged/` of the run's folder and are known by the sample and the very words of the
+reply: asked again, only what has no verdict is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
+from snellen.content import Message
+from snellen.datasets import Facts, Row
+from snellen.errors import UsageError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.store import MANIFEST, Run, safe_name
+
+JUDGED = "judged"
+"""The folder of a run that its judges' runs lie in."""
+
+Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
+"""Each sample's place among the rows, with a reply to it."""
+
+
+def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest: str) -> Benchmark:
+    """The benchmark that asks a scoring's judge about the replies that its rules leave open.
+
+    `of` is where the replies lie, `digest` names the run that they are of: more replies of it are
+    more rows, and not another benchmark.
+
+    Raises:
+        UsageError: there is no such scoring, or it has no judge.
+    """
+    judge = judge_of(benchmark, name)
+    scoring = benchmark.scorings[name]
+    return Benchmark(
+        name=f"{benchmark.name}.{name}",
+        asks=judge.asks,
+        data=_Open(scoring, judge, replies, of, digest),
+        sample=lambda _, row: row["sample"],
+        prompt=lambda sample, history: () if history else _prompt(judge, sample),
+        # Not 1: several replies of one row, its repeats, may be open.
+        turns=None,
+        scorings={
+            "verdict": Scoring(
+                version=scoring.version,
+                source=scoring.source,
+                parse=lambda reply, sample: judge.parse(reply.text, _original(sample)),
+                score=lambda *_: None,
+                metrics={"score": mean},
+            )
+        },
+        max_answer_tokens=judge.max_answer_tokens,
+        options={"judge": judge.name},
+    )
+
+
+def judge_of(benchmark: Benchmark, name: str) -> Judge:
+    """The judge of a scoring.
+
+    Raises:
+        UsageError: there is no such scoring, or it has no judge.
+    """
+    with_judge = [one for one, scoring in benchmark.scorings.items() if scoring.judge]
+    scoring = benchmark.scorings.get(name)
+    if scoring is None or scoring.judge is None:
+        has = f"those that have are {', '.join(with_judge)}" if with_judge else "none of its has"
+        raise UsageError(f"{benchmark.name}: no scoring {name!r} with a judge; {has}.")
+    return scoring.judge
+
+
+def verdicts(run: Run, benchmark: Benchmark, stack: ExitStack) -> tuple[Verdicts, Sequence[str]]:
+    """What the judges of a run have said so far, and who they were, in words. The files stay open
+    as long as `stack` does."""
+    found = {}
+    notes = []
+    for name, scoring in benchmark.scorings.items():
+        if scoring.judge is None:
+            continue
+        asked = [
+            one
+            for one in runs_of(run.path, f"{benchmark.name}.{name}")
+            if one.manifest()["identity"]["asks"] == scoring.judge.asks
+        ]
+        for one in asked:
+            one.load()
+            stack.callback(one.close)
+        if asked:
+            repeats = [(one, one.manifest().get("repeats", 1)) for one in asked]
+            found[name] = partial(_said, repeats)
+            judges = ", ".join(dict.fromkeys(one.manifest()["model"] for one in asked))
+            notes.append(f"{name}: judged by {judges}")
+    return found, notes
+
+
+def runs_of(path: Path, name: str) -> list[Run]:
+    """The runs of judges in a run's folder, under the name of their benchmark."""
+    manifests = sorted((path / JUDGED / safe_name(name)).glob(f"*/*/{MANIFEST}"))
+    return [Run(manifest.parent) for manifest in manifests]
+
+
+def _said(judges: Sequence[tuple[Run, int]], sample: Sample, reply: Reply) -> list[str]:
+    """What each judge said each time it was asked, of those that gave a verdict."""
+    name = _name(sample, reply)
+    records = (run.final((name, repeat, 0)) for run, repeats in judges for repeat in range(repeats))
+    return [record.reply for record in records if record is not None and record.state != "failed"]
+
+
+def _name(sample: Sample, reply: Reply) -> str:
+    """The id of what a judge is asked: the sample, and the reply by its digest."""
+    words = reply.text.encode(errors="surrogatepass")
+    return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"
+
+
+class _Open:
+    """The replies that a scoring's rules leave open, as rows; a reply that a sample has twice is
+    asked about once."""
+
+    revision: str | None = None
+
+    def __init__(
+        self, scoring: Scoring, judge: Judge, replies: Replies, where: str, digest: str
+    ) -> None:
+        self.where = where
+        self._scoring = scoring
+        self._judge = judge
+        self._replies = replies
+        self._digest = digest
+
+    def __iter__(self) -> Iterator[Row]:
+        seen: set[str] = set()
+        for place, sample, reply in self._replies():
+            name = _name(sample, reply)
+            if name in seen or sample.hidden:
+                continue
+            if self._judge.when(self._scoring.parse(reply, sample)):
+                seen.add(name)
+                data = {"of": sample.id, "reply": reply.text, "data": dict(sample.data)}
+                asked = replace(sample, id=name, media=(), data=data)
+                yield Row({"sample": asked}, place, name.rpartition("~")[2])
+
+    def facts(self) -> Facts:
+        return Facts(rows=sum(1 for _ in self), digest=self._digest)
+
+
+def _original(asked: Sample) -> Sample:
+    of: Any = asked.data
+    return replace(asked, id=of["of"], data=of["data"])
+
+
+def _prompt(judge: Judge, asked: Sample) -> tuple[Message, ...]:
+    return judge.prompt(_original(asked), Reply(text=str(asked.data["reply"])))
