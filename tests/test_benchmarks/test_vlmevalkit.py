@@ -416,7 +416,7 @@ def test_a_set_can_be_made_where_its_sheet_is_not(tmp_path: Path) -> None:
 
 def test_no_scoring_passes_for_a_sets_own() -> None:
     names = {name: list(vlmevalkit(name).scorings) for name in ("MMStar", "AMBER", "VizWiz")}
-    assert names == {"MMStar": ["generic"], "AMBER": ["generic"], "VizWiz": ["generic", "robust"]}
+    assert names == {"MMStar": ["generic"], "AMBER": ["generic"], "VizWiz": ["generic", "robust", "judged"]}
     for name in names:
         benchmark = vlmevalkit(name)
         assert {scoring.source for scoring in benchmark.scorings.values()} == {"ours"}

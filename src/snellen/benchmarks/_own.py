@@ -12,7 +12,8 @@ Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the wo
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
          the whole reply, without case, punctuation and articles, against the answer; with three
          answers or more, min(1, how many of them it equals / 3). robust (vqa): the same for what
-         follows "the answer is", where a reply says so. caption: asked, stored, not scored
+         follows "the answer is", where a reply says so. caption: asked and stored. vqa and
+         caption, judged: what a judge gives, 0 to 10, against the answers (`snellen judge`)
 """
 
 import json
@@ -28,7 +29,17 @@ from string import ascii_uppercase
 from typing import Any, cast, get_args
 
 from snellen.benchmark import Benchmark, Check
-from snellen.benchmarks._tasks import ASK, CHOICES, EXPECT, TARGET, WRONG, Task, scorings, yes_no
+from snellen.benchmarks._tasks import (
+    ASK,
+    CHOICES,
+    EXPECT,
+    TARGET,
+    WRONG,
+    Task,
+    scorings,
+    verdict,
+    yes_no,
+)
 from snellen.content import Image, Message, Slice, user
 from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
@@ -149,7 +160,12 @@ def _benchmark(
         scorings=scorings(task),
         break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
         cluster_by=lambda s: str(s.data.get("image", s.id)),
-        check=Check(says=lambda _, answer: answer, wrong=WRONG[task], expect=EXPECT[task]),
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=WRONG[task],
+            expect=EXPECT[task],
+            verdict=verdict,
+        ),
         options={"task": task, "columns": {field: [*here] for field, here in columns.items()}},
     )
 

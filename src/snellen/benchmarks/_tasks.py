@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, cast
 
 from snellen.answers.choice import option_letter
 from snellen.benchmark import Reading, Scoring
+from snellen.benchmarks._judges import grading
 from snellen.metrics import Columns, Metric, mean
 from snellen.model import Reply
 from snellen.sample import Sample
@@ -159,13 +161,20 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
             metrics=metrics or {"accuracy": mean},
         )
 
+    judged = replace(
+        scoring(_parse_whole, lambda reading, _: cast(float, reading.answer)),
+        judge=grading(),
+        partial=True,
+    )
     if task == "vqa":
         return {
             "default": scoring(_parse_whole, _agreement),
             "robust": scoring(_parse_said, _agreement),
+            "judged": judged,
         }
     if task == "caption":
-        return {"default": scoring(_parse_whole, lambda *_: None, {"score": _no_score})}
+        silent = scoring(_parse_whole, lambda *_: None, {"score": _no_score})
+        return {"default": silent, "judged": judged}
     parse = {"mcq": parse_letter, "yesno": _parse_yes_no, "count": _parse_count}[task]
     return {"default": scoring(parse)}
 
@@ -191,8 +200,14 @@ WRONG: Mapping[Task, Callable[[Sample], str]] = {
 _PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
     "mcq": {"default": _PERFECT},
-    "vqa": {"default": _PERFECT, "robust": _PERFECT},
+    "vqa": {"default": _PERFECT, "robust": _PERFECT, "judged": _PERFECT},
     "yesno": {"default": _PERFECT},
     "count": {"default": _PERFECT},
-    "caption": {},
+    "caption": {"judged": _PERFECT},
 }
+
+
+def verdict(sample: Sample, reply: Reply) -> str:
+    """What a judge that is right says: 10 to an answer as it is given, 0 to any other."""
+    right = reply.text in (sample.target, *sample.references)
+    return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"

@@ -17,9 +17,11 @@ Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c
 Scoring  circular: a question is right if the answers in all its rows (as many as there are, index
          modulo 1,000,000) are, multiple_choice.py#L409-L428 and #L511-L582. vanilla: its first row
          alone; vanilla_all: every row. official: the letter by VLMEvalKit's rules,
-         matching_util.py#L18-L61 and #L107-L127. What these leave open the authors ask ChatGPT;
-         without a judge it is wrong, as under their `exact_matching`. vlmevalkit-2024: the older
-         rules, as MMStar copied them. robust: ours, the letter that a reply settles on
+         matching_util.py#L18-L61 and #L107-L127. What these leave open the authors ask ChatGPT,
+         as `judged` does (`snellen judge`); without a judge it is wrong, as under their
+         `exact_matching`. Where ChatGPT's words fit no choice in three tries, theirs is a choice
+         drawn at random, and here not judged. vlmevalkit-2024: the older rules, as MMStar copied
+         them. robust: ours, the letter that a reply settles on
 Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
          right, as published (67.7), and vanilla 75.4 (tests/parity). The rules, both years':
          VLMEvalKit's code on 1,500 made replies. Abilities: by hand
@@ -34,6 +36,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.benchmark import Benchmark, Check, Reading, Scoring, Submission
+from snellen.benchmarks._judges import matching
 from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import user
 from snellen.datasets import Row, Table, find, vlmevalkit_tsv
@@ -127,6 +130,15 @@ def mmbench(
                 metrics=metrics,
                 missing="wrong",
             ),
+            "judged": Scoring(
+                version=1,
+                source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
+                parse=official_answer,
+                score=is_target,
+                metrics=metrics,
+                missing="wrong",
+                judge=matching(official_answer),
+            ),
             "vlmevalkit-2024": Scoring(
                 version=2,
                 source=f"{OLDER}:eval/vlmeval/utils/matching_util.py#L6-L66",
@@ -147,7 +159,8 @@ def mmbench(
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
-            expect={"official": expect, "vlmevalkit-2024": expect, "robust": expect},
+            expect=dict.fromkeys(("official", "judged", "vlmevalkit-2024", "robust"), expect),
+            verdict=lambda *_: "Z",
         ),
         files=found,
         submission=Submission(name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted),

@@ -24,7 +24,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.benchmark import Benchmark, Check
-from snellen.benchmarks._tasks import ASK, EXPECT, WRONG, Task, scorings, yes_no
+from snellen.benchmarks._tasks import ASK, EXPECT, WRONG, Task, scorings, verdict, yes_no
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
 from snellen.content import Image, Message, Part, Slice, user
 from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
@@ -149,6 +149,7 @@ def vlmevalkit(
             says=lambda _, answer: answer,
             wrong=WRONG[task],
             expect={called.get(key, key): values for key, values in EXPECT[task].items()},
+            verdict=verdict,
         ),
     )
 
