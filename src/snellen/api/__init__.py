@@ -6,7 +6,7 @@ from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import run_async
-from snellen.api._score import load_run, score
+from snellen.api._score import explain, load_run, score
 from snellen.models._profile import Profile
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Profile",
     "ask",
     "evaluate",
+    "explain",
     "judge_run",
     "load_run",
     "run_async",

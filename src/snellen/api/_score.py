@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,19 @@ from typing import TYPE_CHECKING, Any
 from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
-from snellen.benchmark import Benchmark, Missing, Published
+from snellen.benchmark import Benchmark, Missing, Published, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Reply
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
 from snellen.sample import Sample
-from snellen.scoring import score_predictions, score_run
+from snellen.scoring import (
+    Explanation,
+    explain_reply,
+    explain_run,
+    score_predictions,
+    score_run,
+)
 from snellen.store import MANIFEST, Run
 
 if TYPE_CHECKING:
@@ -47,6 +54,64 @@ def score(
     """
     check_missing(missing)
     path = Path(replies)
+    if _is_run(path, benchmark, data):
+        assert not isinstance(benchmark, str)
+        return _score_folder(path, benchmark, scorings, missing)
+    said = _said_in(path, benchmark, data, ids, replies_in, only)
+    report = score_predictions(
+        said.benchmark,
+        said.replies,
+        where=said.where,
+        model=said.model,
+        notes=said.notes,
+        scorings=scorings,
+        missing=missing,
+        verdicts=said.verdicts,
+    )
+    return Result(report)
+
+
+def explain(
+    replies: str | Path,
+    sample: str,
+    benchmark: str | Benchmark | None = None,
+    *,
+    data: str | Path | None = None,
+    ids: str | None = None,
+    replies_in: str | None = None,
+    only: str | None = None,
+) -> list[Explanation]:
+    """One sample's whole story, once for each time that it was asked: what was sent, what came,
+    what every scoring finds in it. The arguments are those of `score`.
+
+    Raises:
+        UsageError: there is no such sample, or it was not asked.
+    """
+    path = Path(replies)
+    if _is_run(path, benchmark, data):
+        assert not isinstance(benchmark, str)
+        run = Run(path)
+        made = benchmark_of(path, run.manifest(), benchmark)
+        with run.folder.lock(), closing(run), ExitStack() as stack:
+            run.load()
+            verdicts, _ = judge.verdicts(run, made, stack)
+            found = explain_run(run, made, sample, verdicts)
+        where = f"the run {path}"
+    else:
+        said = _said_in(path, benchmark, data, ids, replies_in, only)
+        made, where = said.benchmark, said.benchmark.data.where
+        found = explain_reply(made, sample, said.replies.get(sample), said.verdicts)
+    if not found:
+        raise UsageError(f"{made.name}: {where} has no sample {sample!r}.")
+    return found
+
+
+def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | None) -> bool:
+    """Whether a path is a run folder, rather than somebody's predictions.
+
+    Raises:
+        UsageError: it is neither, or something is given that does not go with it.
+    """
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder.")
     is_run = (path / MANIFEST).exists()
@@ -60,8 +125,29 @@ def score(
                 f"{path} is no run folder: it has no {MANIFEST}. If predictions are in it, name "
                 "their benchmark (-b)."
             )
-        assert not isinstance(benchmark, str)
-        return _score_folder(path, benchmark, scorings, missing)
+    return is_run
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What somebody's files hold: replies to a benchmark, by sample id, and verdicts on them."""
+
+    benchmark: Benchmark
+    replies: Mapping[str, str]
+    where: str
+    model: str
+    notes: Sequence[str]
+    verdicts: Verdicts = field(default_factory=dict)
+
+
+def _said_in(
+    path: Path,
+    benchmark: str | Benchmark | None,
+    data: str | Path | None,
+    ids: str | None,
+    replies_in: str | None,
+    only: str | None,
+) -> _Said:
     from snellen.formats import predictions
 
     if isinstance(benchmark, str):
@@ -69,50 +155,36 @@ def score(
     if benchmark is not None and not (ids or replies_in or only) and benchmark.layout is not None:
         published = benchmark.layout(path)
         if published is not None:
-            return _score_published(path, benchmark, published, scorings, missing)
+            return _published(path, benchmark, published)
     said = predictions.read(path, ids=ids, replies=replies_in, only=only)
     model, notes = path.name, [*said.notes]
     if benchmark is None:
         model, name = _named_by(path, said.named)
         notes.append(f"taken for replies of {model} to {name}, by the file's name")
         benchmark = catalog.benchmark(name, data=None if data is None else Path(data))
-    answers = _by_place(benchmark, said) if said.row_numbers else said.replies
-    report = score_predictions(
-        benchmark,
-        answers,
+    return _Said(
+        benchmark=benchmark,
+        replies=_by_place(benchmark, said) if said.row_numbers else said.replies,
         where=said.where,
         model=model,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
-        scorings=scorings,
-        missing=missing,
     )
-    return Result(report)
 
 
-def _score_published(
-    path: Path,
-    benchmark: Benchmark,
-    published: Published,
-    scorings: Sequence[str] | None,
-    missing: Missing | None,
-) -> Result:
-    """The score of what the authors' own files say."""
+def _published(path: Path, benchmark: Benchmark, published: Published) -> _Said:
+    """What the authors' own files say."""
     replies = {name: text for name, text in published.replies.items() if text is not None}
     notes = ["read as the benchmark's authors publish results", *published.notes]
     if without := len(published.replies) - len(replies):
         notes.append(f"{without:,} rows have an id and no reply")
-    verdicts = {name: partial(_words, given) for name, given in published.verdicts.items()}
-    report = score_predictions(
-        benchmark,
-        replies,
+    return _Said(
+        benchmark=benchmark,
+        replies=replies,
         where=path.name,
         model=path.name,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
-        scorings=scorings,
-        missing=missing,
-        verdicts=verdicts,
+        verdicts={name: partial(_words, given) for name, given in published.verdicts.items()},
     )
-    return Result(report)
 
 
 def _words(given: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> Sequence[str]:

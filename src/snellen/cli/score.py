@@ -10,7 +10,7 @@ from snellen import api, report
 from snellen.benchmark import Missing
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put_results
+from snellen.cli._json import put, put_results
 
 PATH = click.Path(path_type=Path)
 
@@ -32,6 +32,7 @@ PATH = click.Path(path_type=Path)
     type=click.Choice(["wrong", "excluded"]),
     help="What questions without a reply count as.",
 )
+@click.option("--explain", "sample", metavar="ID", help="Tell one sample's whole story.")
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -39,6 +40,7 @@ def command(
     data: Path | None,
     scorings: tuple[str, ...],
     missing: Missing | None,
+    sample: str | None,
     as_json: bool,
     **columns: str | None,
 ) -> int:
@@ -46,6 +48,17 @@ def command(
 
     Files that VLMEvalKit or lmms-eval named after a benchmark need no -b.
     """
+    if sample is not None:
+        stories = [
+            story
+            for path in paths
+            for story in api.explain(path, sample, benchmark, data=data, **columns)
+        ]
+        if as_json:
+            put(stories)
+        else:
+            click.echo("\n\n".join(map(report.story, stories)))
+        return DONE
     names = None if not scorings or "all" in scorings else list(dict.fromkeys(scorings))
     results = [
         api.score(path, benchmark, data=data, scorings=names, missing=missing, **columns)

@@ -1,6 +1,7 @@
 """Results for people: in the terminal, as Markdown, as CSV."""
 
 from snellen.report.sheets import csv
+from snellen.report.stories import story
 from snellen.report.terminal import as_text, print_result, print_results, show
 from snellen.report.words import markdown, write_markdown
 
@@ -11,5 +12,6 @@ __all__ = [
     "print_result",
     "print_results",
     "show",
+    "story",
     "write_markdown",
 ]

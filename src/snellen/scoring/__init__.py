@@ -5,6 +5,7 @@ intervals, and what became of every single reply.
 """
 
 from snellen.scoring._baselines import Common
+from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
 from snellen.scoring._report import (
     Baselines,
     Disagreement,
@@ -16,15 +17,20 @@ from snellen.scoring._run import replies_of, score_predictions, score_run
 from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
+    "Attempt",
     "Baselines",
     "Common",
     "Disagreement",
+    "Explained",
+    "Explanation",
     "MetricReport",
     "Report",
     "Scored",
     "ScoringReport",
     "Tally",
     "common_answer",
+    "explain_reply",
+    "explain_run",
     "replies_of",
     "score_predictions",
     "score_run",

@@ -1,0 +1,170 @@
+"""One sample's whole story: what was asked, what came, what each scoring finds in it and why."""
+
+from __future__ import annotations
+
+import msgspec
+
+from snellen.benchmark import Benchmark, Verdicts
+from snellen.content import Message
+from snellen.model import Reply
+from snellen.scoring._run import replies_of
+from snellen.scoring._tally import Scored, Tally
+from snellen.store import ReplyRecord, Run, ScoreRow
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One time that a question was sent: the turn and number of it, and what came of it."""
+
+    state: str
+    turn: int = 0
+    attempt: int = 1
+    reply: str = ""
+    reasoning: str | None = None
+    error: str | None = None
+    at: str | None = None
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one scoring finds in the reply: the answer, by which rule, what it is worth, and the
+    words of the judges that were asked, if any were."""
+
+    scoring: str
+    source: str
+    state: str
+    answer: str | float | list[str] | None
+    rule: str
+    score: float | None
+    candidates: list[str] = []
+    verdicts: list[str] = []
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One sample's whole story. `messages` are (role, text), pictures as `<PLACE>`."""
+
+    benchmark: str
+    sample: str
+    repeat: int
+    question: str
+    choices: list[str]
+    target: str | None
+    references: list[str]
+    tags: dict[str, str]
+    messages: list[tuple[str, str]]
+    attempts: list[Attempt]
+    readings: list[Explained]
+
+
+def explain_run(
+    run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
+) -> list[Explanation]:
+    """The story of a run's sample, once for each repeat; none where it was not asked."""
+    found: dict[int, Scored] = {
+        one.repeat: one for one in replies_of(run, benchmark) if one.sample.id == sample
+    }
+    messages: dict[int, list[tuple[str, str]]] = {repeat: [] for repeat in found}
+    for question in run.questions():
+        if question.key[0] == sample and question.key[1] in found:
+            for role, parts in question.messages:
+                shown = [
+                    part if isinstance(part, str) else _picture(question.media[part].place)
+                    for part in parts
+                ]
+                messages[question.key[1]].append((role, "\n".join(shown)))
+    attempts: dict[int, list[Attempt]] = {repeat: [] for repeat in found}
+    for record in run.replies():
+        if isinstance(record, ReplyRecord) and record.key[0] == sample and record.key[1] in found:
+            attempts[record.key[1]].append(_attempt(record))
+    return [
+        _explained(benchmark, scored, verdicts, messages[repeat], attempts[repeat])
+        for repeat, scored in found.items()
+    ]
+
+
+def explain_reply(
+    benchmark: Benchmark, sample: str, text: str | None, verdicts: Verdicts
+) -> list[Explanation]:
+    """The story of somebody's reply (None: there is none) to a sample; none where the data set has
+    no such sample. The messages are those that we would send."""
+    for row in benchmark.data:
+        found = benchmark.read(row)
+        if found.id == sample:
+            break
+    else:
+        return []
+    reply = None if text is None else Reply(text=text)
+    state = "absent" if reply is None else reply.state
+    request = benchmark.request(found)
+    messages = [] if request is None else [_message(message) for message in request.messages]
+    attempts = [] if reply is None else [Attempt(state=reply.state, reply=reply.text)]
+    scored = Scored(found, 0, state, reply, benchmark.ask)
+    return [_explained(benchmark, scored, verdicts, messages, attempts)]
+
+
+def _attempt(record: ReplyRecord) -> Attempt:
+    return Attempt(
+        turn=record.key[2],
+        attempt=record.attempt,
+        state=record.state,
+        reply=record.reply,
+        reasoning=record.reasoning,
+        error=None if record.error is None else record.error.message,
+        at=record.at,
+    )
+
+
+def _message(message: Message) -> tuple[str, str]:
+    shown = [
+        part if isinstance(part, str) else _picture(part.place or "") for part in message.content
+    ]
+    return message.role, "\n".join(shown)
+
+
+def _picture(place: str) -> str:
+    return f"<{place or 'picture'}>"
+
+
+def _explained(
+    benchmark: Benchmark,
+    scored: Scored,
+    verdicts: Verdicts,
+    messages: list[tuple[str, str]],
+    attempts: list[Attempt],
+) -> Explanation:
+    sample = scored.sample
+    tally = Tally(benchmark, verdicts=verdicts)
+    rows = [
+        msgspec.json.decode(line, type=ScoreRow)
+        for block in tally.rows([scored])
+        for line in block.splitlines()
+    ]
+    return Explanation(
+        benchmark=benchmark.name,
+        sample=sample.id,
+        repeat=scored.repeat,
+        question=sample.question,
+        choices=list(sample.choices),
+        target=sample.target,
+        references=list(sample.references),
+        tags=dict(sample.tags),
+        messages=messages,
+        attempts=attempts,
+        readings=[
+            Explained(
+                scoring=row.scoring,
+                source=benchmark.scorings[row.scoring].source,
+                state=row.state,
+                answer=row.answer,
+                rule=row.rule,
+                score=row.score,
+                candidates=row.candidates,
+                verdicts=_words(verdicts, row.scoring, scored),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _words(verdicts: Verdicts, scoring: str, scored: Scored) -> list[str]:
+    if scoring not in verdicts or scored.reply is None:
+        return []
+    return list(verdicts[scoring](scored.sample, scored.reply))
