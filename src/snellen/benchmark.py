@@ -119,6 +119,26 @@ class Submission:
     row: Callable[[Sample, str], Sequence[object]]
 
 
+UNMAPPED = "unmapped"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What each category of a tag asks of a model: a leaf of `capabilities.TREE`, or `unmapped`.
+
+    `source` is where the benchmark's authors say what the categories are. The tag "" has the one
+    category "", which all samples are of.
+    """
+
+    tag: str
+    leaves: Mapping[str, str]
+    source: str
+
+    def leaf(self, sample: Sample) -> str:
+        """The leaf that a sample counts for; `unmapped` where nobody has said which."""
+        return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Published:
     """What the authors' own files say of one model: its replies by sample id (None: a row without
@@ -146,6 +166,7 @@ class Benchmark:
     authors publish them where these are not rows with an id and a reply each; it gives None for a
     file or folder that is not of that form. `ladders` names the
     break-downs that are levels of difficulty, with the metric that says where on them reading ends.
+    `capabilities` says what its categories ask of a model.
     `options` are what this benchmark was loaded with; `notes` are said in every result.
     """
 
@@ -168,6 +189,7 @@ class Benchmark:
     submission: Submission | None = None
     files: Found | None = None
     layout: Callable[[Path], Published | None] | None = None
+    capabilities: Capabilities | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

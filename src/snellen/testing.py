@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen import api, catalog, dummies
-from snellen.benchmark import Benchmark
+from snellen.benchmark import UNMAPPED, Benchmark
+from snellen.capabilities import LEAVES
 from snellen.datasets import jsonl
 from snellen.metrics import Category, Columns, Metric
 from snellen.model import (
@@ -131,6 +132,10 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         assert found.source == "ours" or "@" in found.source, (
             f"{name}: {scoring} needs its source at a commit"
         )
+    if benchmark.capabilities is not None:
+        strange = set(benchmark.capabilities.leaves.values()) - {*LEAVES, UNMAPPED}
+        assert not strange, f"{name}: {', '.join(strange)}: no leaf of capabilities.TREE"
+        assert benchmark.capabilities.source, f"{name}: say where its categories are defined"
     for sample in samples:
         missing = set(benchmark.break_down_by) - set(sample.tags)
         assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"

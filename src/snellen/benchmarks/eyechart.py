@@ -36,7 +36,7 @@ from random import Random
 from typing import Any, Literal
 
 from snellen import metrics
-from snellen.benchmark import Benchmark, Check, History, Reading, Scoring
+from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
 from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Row
 from snellen.drawing import UNIT, Canvas
@@ -65,6 +65,17 @@ COLOURS = {
     "brown": (120, 75, 35),
     "black": (20, 20, 20),
 }
+CAPABILITIES = Capabilities(
+    tag="task",
+    leaves={
+        **dict.fromkeys(("letters", "rotation", "noise", "clutter"), "OCR/text"),
+        "colours": "perception/attribute",
+        "counts": "perception/counting",
+        "positions": "perception/spatial",
+        "relations": "perception/spatial",
+    },
+    source="ours",
+)
 QUARTERS = ("top left", "top right", "bottom left", "bottom right")
 SIDES = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1)}
 MOST = 20
@@ -198,6 +209,7 @@ def eyechart(
             )
         },
         break_down_by=("task", *ladders),
+        capabilities=CAPABILITIES,
         ladders={task: ladder.metric for task, ladder in ladders.items()},
         max_answer_tokens=64,
         check=Check(

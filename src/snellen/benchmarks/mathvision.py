@@ -23,7 +23,7 @@ from typing import Literal
 
 from snellen.answers.choice import option_letter
 from snellen.answers.value import boxed, cleaned, final_value, same_value
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.content import Message, user
 from snellen.datasets import Found, Row, find, jsonl
 from snellen.datasets.published import File
@@ -68,6 +68,14 @@ FILES_PUBLISHED = (
     ),
 )
 
+MATHEMATICS = (
+    *("algebra", "analytic geometry", "arithmetic", "combinatorial geometry", "combinatorics"),
+    *("counting", "descriptive geometry", "graph theory", "metric geometry - angle"),
+    *("metric geometry - area", "metric geometry - length", "solid geometry", "statistics"),
+    *("topology", "transformation geometry"),
+)
+LEAVES = {**dict.fromkeys(MATHEMATICS, "reasoning/mathematical"), "logic": "reasoning/logic"}
+
 Preset = Literal["direct", "cot", "gemini"]
 DIRECT = "Answer the question using a single word or phrase."
 COT = (
@@ -109,6 +117,9 @@ def mathvision(
             ),
         },
         break_down_by=("level", "subject", "subject_level"),
+        capabilities=Capabilities(
+            tag="subject", leaves=LEAVES, source="https://arxiv.org/abs/2402.14804, section 3"
+        ),
         files=found,
         max_answer_tokens=4096,
         check=Check(

@@ -35,7 +35,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.benchmark import Benchmark, Check, Reading, Scoring, Submission
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks._judges import matching
 from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import user
@@ -78,6 +78,38 @@ ABILITIES = {
     "logic_reasoning": ("LR", "reasoning"),
 }
 """VLMEvalKit's abbreviation of each l2-category, and the L1 ability above it."""
+
+LEAVES = {
+    "image_scene": "perception/scene",
+    "image_topic": "perception/scene",
+    "image_style": "perception/attribute",
+    "image_quality": "perception/attribute",
+    "image_emotion": "perception/attribute",
+    "attribute_recognition": "perception/attribute",
+    "attribute_comparison": "perception/attribute",
+    "celebrity_recognition": "knowledge/world",
+    "object_localization": "perception/spatial",
+    "spatial_relationship": "perception/spatial",
+    "action_recognition": "perception/object",
+    "ocr": "OCR/text",
+    "physical_property_reasoning": "knowledge/domain",
+    "function_reasoning": "reasoning/commonsense",
+    "identity_reasoning": "knowledge/world",
+    "social_relation": "reasoning/commonsense",
+    "nature_relation": "knowledge/domain",
+    "physical_relation": "perception/spatial",
+    "structuralized_imagetext_understanding": "OCR/table",
+    "future_prediction": "reasoning/causal",
+    # CCBench
+    "scenery_building": "knowledge/cultural",
+    "cultural_relic": "knowledge/cultural",
+    "traditional_show": "knowledge/cultural",
+    "calligraphy_painting": "knowledge/cultural",
+    "historical_figure": "knowledge/cultural",
+    "food_clothes": "knowledge/cultural",
+    "sketch_reasoning": "reasoning/logic",
+}
+"""What each of the authors' finest abilities asks of a model."""
 
 HOST = "https://opencompass.openxlab.space/utils"
 MD5 = {
@@ -152,6 +184,9 @@ def mmbench(
             ),
         },
         break_down_by=("category", "l2-category", "L1", "split", "pass"),
+        capabilities=Capabilities(
+            tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2307.06281, appendix"
+        ),
         cluster_by=question_of,
         group_by=question_of,
         together=question_of,

@@ -32,7 +32,7 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Found, Row, find
@@ -122,6 +122,12 @@ def scienceqa(
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings={headline: scorings.pop(headline), **scorings},
         break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
+        # Language science, grammar and punctuation, is none of the tree's.
+        capabilities=Capabilities(
+            tag="subject",
+            leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
+            source="https://arxiv.org/abs/2209.09513, section 3",
+        ),
         max_answer_tokens=1024,
         check=Check(
             says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from snellen.capabilities import over
 from snellen.report._ladder import ladder
 from snellen.result import Result, Shown, shown
 from snellen.scoring import Disagreement
@@ -15,6 +16,7 @@ OVERVIEW = (
     *("run", "remark"),
 )
 RUN = OVERVIEW.index("run")
+CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
 EMPTY = Shown("", "", "", "")
 
 
@@ -63,6 +65,22 @@ def _overview_row(result: Result) -> tuple[str, ...]:
         "" if result.run is None else result.run.name,
         "; ".join(notes),
     )
+
+
+def capability_rows(results: Sequence[Result]) -> list[Sequence[str]]:
+    """A row under CAPABILITIES for each model and each leaf that its benchmarks ask for; none for
+    results of one benchmark."""
+    by_model: dict[str, dict[str, Result]] = {}
+    for result in results:
+        by_model.setdefault(names(result)[1], {})[names(result)[0]] = result
+    rows: list[Sequence[str]] = []
+    for model, of in by_model.items():
+        for one in over(result.report for result in of.values()) if len(of) > 1 else ():
+            cells = shown(one.mean)
+            asked = ", ".join(one.benchmarks)
+            row = (cells.value, cells.interval, f"{one.n:,}", asked, cells.remark)
+            rows.append((model, one.leaf, *row))
+    return rows
 
 
 def how_to_see_one(results: Sequence[Result]) -> str:

@@ -50,6 +50,8 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
         console.width = WIDE
         headings, *rows = _rows.overview(results)
         _table(console, f"{len(results)} runs", headings, rows)
+        if capabilities := _rows.capability_rows(results):
+            _table(console, "by capability", _rows.CAPABILITIES, capabilities)
         _line(console, _rows.how_to_see_one(results))
         return
     for result in results:

@@ -30,6 +30,9 @@ def markdown(results: Sequence[Result]) -> str:
         headings, *rows = _rows.overview(results)
         table = "\n".join(_table(headings, rows))
         parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
+        if capabilities := _rows.capability_rows(results):
+            table = "\n".join(_table(_rows.CAPABILITIES, capabilities))
+            parts.insert(1, f"## By capability\n\n{table}\n")
     return "\n".join(parts)
 
 

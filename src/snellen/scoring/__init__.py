@@ -8,6 +8,7 @@ from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
 from snellen.scoring._report import (
     Baselines,
+    CapabilityReport,
     Disagreement,
     MetricReport,
     Report,
@@ -19,6 +20,7 @@ from snellen.scoring._tally import Scored, Tally, common_answer
 __all__ = [
     "Attempt",
     "Baselines",
+    "CapabilityReport",
     "Common",
     "Disagreement",
     "Explained",

@@ -39,6 +39,14 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     examples: list[str]
 
 
+class CapabilityReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples that ask for one capability: how many there are, and the mean of their scores
+    under the headline scoring, as a share of the best."""
+
+    n: int
+    mean: MetricReport
+
+
 class Baselines(msgspec.Struct, frozen=True, kw_only=True):
     """What the headline's first metric gives blind models on the same questions.
 
@@ -59,7 +67,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `breakdown` lists, for each tag, what stands behind the slash in its metrics' names. `asked_of`
     is the number of (sample, repeat)s that the whole
     data set has, where fewer were asked. `ladders` are the tags whose categories are levels, with
-    the metric that says where on them reading ends.
+    the metric that says where on them reading ends. `capabilities` are the samples by what they ask
+    of a model; their numbers sum to n.
     """
 
     format: int
@@ -78,3 +87,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens: dict[str, int] = {}
     baselines: Baselines | None = None
     ladders: dict[str, str] = {}
+    capabilities: dict[str, CapabilityReport] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from snellen import stats
 from snellen.benchmark import (
     READING_STATES,
     Benchmark,
@@ -25,7 +26,14 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
 from snellen.scoring._judged import Found, agreement, by_verdict, judged, widened
-from snellen.scoring._report import Baselines, Disagreement, MetricReport, Report, ScoringReport
+from snellen.scoring._report import (
+    Baselines,
+    CapabilityReport,
+    Disagreement,
+    MetricReport,
+    Report,
+    ScoringReport,
+)
 from snellen.stats import Estimate
 from snellen.store import FORMAT, ScoreRow
 
@@ -130,6 +138,7 @@ class Tally:
         self._tags: dict[str, tuple[dict[str, int], array[int]]] = {
             tag: ({}, array("i")) for tag in benchmark.break_down_by
         }
+        self._leaves: tuple[dict[str, int], array[int]] = ({}, array("i"))
         self._targets: list[str | None] = []
         self._references: list[tuple[str, ...]] = []
         self._choices = array("i")
@@ -221,6 +230,7 @@ class Tally:
             tokens=dict(self._tokens),
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
+            capabilities=self._capabilities(),
         )
 
     def _waiting(self, name: str) -> int:
@@ -283,6 +293,10 @@ class Tally:
         self._cluster.append(self._cluster_of(sample))
         for tag, (codes, column) in self._tags.items():
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
+        if self._benchmark.capabilities is not None:
+            leaves, leaf = self._leaves
+            name = self._benchmark.capabilities.leaf(sample)
+            leaf.append(leaves.setdefault(name, len(leaves)))
         self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
         self._choices.append(len(sample.choices))
@@ -398,6 +412,27 @@ class Tally:
             if verdicts:
                 self._say_spread(name, metric, values)
         return whole | self._by_category(scoring, counted)
+
+    def _capabilities(self) -> dict[str, CapabilityReport]:
+        """The mean score under the headline, by what samples ask of a model."""
+        import numpy as np
+
+        leaves, codes = self._leaves
+        if not leaves or not self._columns:
+            return {}
+        name = next(iter(self._columns))
+        scoring = self._benchmark.scorings[name]
+        rows = self._rows_of(scoring, self._columns[name])
+        found = {}
+        for leaf, code in leaves.items():
+            of = np.frombuffer(codes, dtype=np.int32) == code
+            part = rows.columns.where(of & rows.in_mean)
+            if part.score is None:
+                estimate = Estimate(value=None, n=0, reason="only the whole set has a score")
+            else:
+                estimate = stats.mean(part.score / scoring.best, part.cluster)
+            found[leaf] = CapabilityReport(n=int(of.sum()), mean=_metric_report(estimate))
+        return found
 
     def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:
         """A scoring's rows, and what becomes of each."""

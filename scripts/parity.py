@@ -1,0 +1,110 @@
+"""Write docs/parity.md: every published model and split by our scoring and by the authors'.
+
+usage: python scripts/parity.py [--check]
+
+Reads the published outputs where `SNELLEN_GOLDEN` names them (else beside the checkout). `--check`
+writes nothing, and says whether the page is as it would be written.
+"""
+
+import argparse
+import importlib
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/parity.md"
+INTRO = """\
+# Parity with the authors' scorers
+
+Made by `python scripts/parity.py` from outputs that benchmarks' authors published; `tests/parity`
+holds every line to 1e-9 and every single item to the authors' verdict.
+
+`published` is what the paper or leaderboard says, `official` what the authors' own code gives for
+the outputs that they published, `ours` what `snellen score` gives for the same files. Only
+*published outputs* are proof of a scorer; *generated pairs* are replies made to try its rules, with
+what the authors' code says of each; *by hand* is what it says.
+"""
+HEADINGS = ("model", "metric", "n", "published", "official", "ours", "difference", "proof", "")
+
+
+def lines() -> list:
+    """The lines of every benchmark's parity test."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    found = []
+    for path in sorted((ROOT / "tests/parity").glob("test_*.py")):
+        module = importlib.import_module(f"tests.parity.{path.stem}")
+        if hasattr(module, "parity"):
+            found += module.parity()
+    return found
+
+
+def page(found: Sequence) -> str:
+    by_benchmark = defaultdict(list)
+    for line in found:
+        by_benchmark[line.benchmark].append(line)
+    parts = [INTRO, "## In one look\n"]
+    head = ("benchmark", "models", "figures", "largest difference", "proof")
+    rows = []
+    for name, group in by_benchmark.items():
+        gaps = [gap for line in group if (gap := difference(line)) is not None]
+        proofs = sorted({line.proof for line in group}, reverse=True)
+        models = len({line.model for line in group})
+        largest = f"{max(gaps):.1g}" if gaps else "-"
+        rows.append(
+            (f"[{name}](#{name})", str(models), str(len(group)), largest, ", ".join(proofs))
+        )
+    parts.append(table(head, rows))
+    for name, group in by_benchmark.items():
+        parts.append(f"\n## {name}\n")
+        parts.append(table(HEADINGS, [cells(line) for line in group]))
+    return "\n".join(parts) + "\n"
+
+
+def difference(line) -> float | None:
+    if line.ours is None or line.official is None:
+        return None
+    return abs(line.ours - line.official)
+
+
+def cells(line) -> tuple[str, ...]:
+    gap = difference(line)
+    return (
+        line.model,
+        line.metric,
+        f"{line.n:,}",
+        shown(line.published),
+        shown(line.official),
+        shown(line.ours),
+        "" if gap is None else f"{gap:.1g}",
+        line.proof,
+        line.reason,
+    )
+
+
+def shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.8g}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    text = page(lines())
+    if not parser.parse_args().check:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
+    print(f"{PAGE} is {'as it is written' if same else 'not what it would be'}")
+    return not same
+
+
+if __name__ == "__main__":
+    sys.exit(main())

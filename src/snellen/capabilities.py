@@ -1,0 +1,84 @@
+"""What benchmarks ask of a model, as leaves of one tree, and results over several benchmarks by it.
+
+A benchmark's file says which leaf each of its categories is (`Benchmark.capabilities`) and where
+its authors define them; what fits none is `unmapped`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from snellen.benchmark import UNMAPPED
+from snellen.scoring import CapabilityReport, MetricReport, Report
+from snellen.stats import normal_quantile
+
+TREE: Mapping[str, tuple[str, ...]] = {
+    "perception": ("object", "scene", "attribute", "counting", "spatial"),
+    "reasoning": ("logic", "commonsense", "causal", "mathematical", "temporal"),
+    "knowledge": ("world", "domain", "cultural"),
+    "OCR": ("text", "document", "table", "formula"),
+    "hallucination": ("object", "attribute", "relation"),
+}
+LEAVES = tuple(f"{branch}/{leaf}" for branch, leaves in TREE.items() for leaf in leaves)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """One leaf over several benchmarks: how many samples ask for it, the mean of their scores, and
+    the benchmarks that they are of."""
+
+    leaf: str
+    n: int
+    mean: MetricReport
+    benchmarks: tuple[str, ...]
+
+
+def over(reports: Iterable[Report]) -> list[Capability]:
+    """One model's results by leaf, in the order of the tree, `unmapped` last.
+
+    Each sample weighs the same. With n_b the samples of benchmark b that have a score, N their sum,
+    m_b and s_b their mean and its standard error:
+
+        m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
+
+    since benchmarks share no samples. The interval of one benchmark alone is its own.
+    """
+    found: dict[str, list[tuple[str, CapabilityReport]]] = {}
+    for report in reports:
+        for leaf, one in report.capabilities.items():
+            found.setdefault(leaf, []).append((report.benchmark, one))
+    return [
+        Capability(
+            leaf=leaf,
+            n=sum(one.n for _, one in found[leaf]),
+            mean=_mean([one.mean for _, one in found[leaf]]),
+            benchmarks=tuple(dict.fromkeys(name for name, _ in found[leaf])),
+        )
+        for leaf in (*LEAVES, UNMAPPED)
+        if leaf in found
+    ]
+
+
+def _mean(parts: list[MetricReport]) -> MetricReport:
+    known = [part for part in parts if part.value is not None]
+    if len(known) == 1:
+        return known[0]
+    n = sum(part.n for part in known)
+    if not n:
+        return parts[0]
+    value = sum(part.n * part.value for part in known if part.value is not None) / n
+    errors = [part.stderr for part in known]
+    stderr = None
+    interval = None
+    reason = next((part.reason for part in known if part.stderr is None and part.reason), None)
+    if all(error is not None for error in errors):
+        parts_of = zip(known, errors, strict=True)
+        stderr = math.sqrt(sum((part.n / n * (error or 0.0)) ** 2 for part, error in parts_of))
+        reach = normal_quantile(0.975) * stderr
+        interval = (max(0.0, value - reach), min(1.0, value + reach))
+        reason = None
+    return MetricReport(
+        value=value, unit="fraction", n=n, stderr=stderr, ci95=interval, reason=reason
+    )

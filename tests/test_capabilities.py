@@ -1,0 +1,160 @@
+"""Samples by what they ask of a model: counted once each, and pooled over benchmarks."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog, report
+from snellen.api import Plan, run_plan
+from snellen.benchmark import Benchmark, Capabilities, Reading, Scoring
+from snellen.capabilities import LEAVES, over
+from snellen.datasets import jsonl
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.scoring import CapabilityReport, MetricReport, Report, Scored, Tally
+from snellen.testing import check_benchmark
+
+ASKED = Capabilities(
+    tag="category",
+    leaves={"cats": "perception/object", "sums": "reasoning/mathematical"},
+    source="x",
+)
+
+
+def benchmark(**changes: object) -> Benchmark:
+    made = Benchmark(
+        name="mine",
+        asks=1,
+        data=jsonl(Path("rows.jsonl")),
+        sample=lambda _, row: Sample(id=row["id"], question=""),
+        prompt=lambda *_: (),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source="ours",
+                parse=lambda reply, _: Reading(answer=reply.text, rule="whole"),
+                score=lambda reading, sample: 2.0 * (reading.answer == sample.target),
+                metrics={"accuracy": mean},
+                best=2.0,
+            )
+        },
+        capabilities=ASKED,
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def told(made: Benchmark, categories: str) -> Report:
+    """A reply to a sample of each category, the first letter of its name: every other one right."""
+    names = {"c": "cats", "s": "sums", "o": "other"}
+    tally = Tally(made)
+    for place, letter in enumerate(categories):
+        sample = Sample(id=str(place), question="", target="yes", tags={"category": names[letter]})
+        tally.add([Scored(sample, 0, "ok", Reply(text="no" if place % 2 else "yes"))])
+    return tally.report(model="m", identity={})
+
+
+def one(name: str, **leaves: MetricReport) -> Report:
+    made = told(benchmark(capabilities=None), "c")
+    found = {leaf: CapabilityReport(n=mean.n, mean=mean) for leaf, mean in leaves.items()}
+    return Report(
+        **{
+            field: getattr(made, field)
+            for field in made.__struct_fields__
+            if field not in ("benchmark", "capabilities")
+        },
+        benchmark=name,
+        capabilities=found,
+    )
+
+
+def metric(value: float, n: int, stderr: float | None) -> MetricReport:
+    interval = None if stderr is None else (value - stderr, value + stderr)
+    return MetricReport(value=value, unit="fraction", n=n, stderr=stderr, ci95=interval)
+
+
+def test_every_sample_is_counted_for_one_leaf() -> None:
+    found = told(benchmark(), "ccccssso")
+    assert {leaf: one.n for leaf, one in found.capabilities.items()} == {
+        "perception/object": 4,
+        "reasoning/mathematical": 3,
+        "unmapped": 1,
+    }
+    assert sum(one.n for one in found.capabilities.values()) == found.n
+
+
+def test_a_leafs_mean_is_a_share_of_the_best_score() -> None:
+    found = told(benchmark(), "ccccsss")
+    assert found.capabilities["perception/object"].mean.value == 0.5
+    assert found.capabilities["reasoning/mathematical"].mean.value == pytest.approx(2 / 3)
+
+
+def test_a_benchmark_without_capabilities_says_nothing_of_them() -> None:
+    assert told(benchmark(capabilities=None), "ccs").capabilities == {}
+
+
+def test_over_benchmarks_each_sample_weighs_the_same() -> None:
+    text = "OCR/text"
+    (found,) = over(
+        [one("a", **{text: metric(0.5, 300, 0.03)}), one("b", **{text: metric(0.9, 100, 0.04)})]
+    )
+    assert (found.leaf, found.n, found.benchmarks) == (text, 400, ("a", "b"))
+    assert found.mean.value == pytest.approx(0.6)
+    stderr = math.sqrt((0.75 * 0.03) ** 2 + (0.25 * 0.04) ** 2)
+    assert found.mean.stderr == pytest.approx(stderr)
+    assert found.mean.ci95 == pytest.approx((0.6 - 1.959964 * stderr, 0.6 + 1.959964 * stderr))
+
+
+def test_the_interval_of_one_benchmark_alone_is_its_own() -> None:
+    own = metric(0.5, 300, 0.03)
+    (found,) = over([one("a", **{"OCR/text": own})])
+    assert found.mean == own
+
+
+def test_without_one_of_the_errors_there_is_no_interval() -> None:
+    text = "OCR/text"
+    (found,) = over(
+        [one("a", **{text: metric(0.5, 300, 0.03)}), one("b", **{text: metric(1.0, 5, None)})]
+    )
+    assert found.mean.ci95 is None
+    assert found.mean.value == pytest.approx(155 / 305)
+
+
+def test_leaves_stand_in_the_order_of_the_tree_and_unmapped_last() -> None:
+    found = over([told(benchmark(), "oscc")])
+    assert [one.leaf for one in found] == [
+        "perception/object",
+        "reasoning/mathematical",
+        "unmapped",
+    ]
+
+
+def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> None:
+    benchmarks = [
+        catalog.benchmark(name, data=Path("synthetic")) for name in ("scienceqa", "mathvision")
+    ]
+    plan = Plan(benchmarks=benchmarks, models=["baseline/first"], out=tmp_path)
+    results = [one.result for one in run_plan(plan) if one.result is not None]
+    text = report.as_text(results)
+    assert "by capability" in text
+    assert "knowledge/domain" in text and "reasoning/mathematical" in text
+    assert "By capability" in report.markdown(results)
+    assert "capability" not in report.as_text(results[:1])
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in catalog.entries()])
+def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
+    made = catalog.benchmark(name)
+    found = made.capabilities
+    if found is not None:
+        assert set(found.leaves.values()) <= {*LEAVES, "unmapped"}
+        assert found.source
+
+
+def test_a_leaf_that_is_none_of_the_trees_breaks_the_contract() -> None:
+    made = catalog.benchmark("scienceqa", data=Path("synthetic"))
+    strange = Capabilities(tag="subject", leaves={"NAT": "perception/smell"}, source="x")
+    with pytest.raises(AssertionError, match="perception/smell"):
+        check_benchmark(replace(made, capabilities=strange))
