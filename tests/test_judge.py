@@ -273,3 +273,14 @@ def test_published_verdicts_are_read_by_sample() -> None:
     found = tally.report(model="", identity={}).scorings["official"]
     assert found.readings == {"answered": 1, "not-judged": 1}
     assert found.metrics["accuracy"].value == 0.5
+
+
+def test_published_verdicts_go_before_the_rules_and_need_no_target(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    verdicts = {"official": lambda *_: ["B"]}
+    hidden = Sample(id="1", question="")
+    for first, state in ((True, "answered"), (False, "no-target")):
+        tally = Tally(made, verdicts=verdicts, verdicts_first=first)
+        tally.add([Scored(hidden, 0, "ok", Reply(text="A"))])
+        found = tally.report(model="", identity={}).scorings["official"]
+        assert found.readings == {state: 1}

@@ -112,11 +112,16 @@ class Check:
 @dataclass(frozen=True, kw_only=True)
 class Submission:
     """The file that a benchmark's test server takes: its usual name, whose ending says of which
-    kind it is, and a row for each sample and what the model replied ("" where it failed)."""
+    kind it is, and a row for each sample and what the model replied ("" where it failed).
+
+    A `.json` file is a list of objects, or with `by_id` one object of the second column's values by
+    those of the first.
+    """
 
     name: str
     columns: tuple[str, ...]
     row: Callable[[Sample, str], Sequence[object]]
+    by_id: bool = False
 
 
 UNMAPPED = "unmapped"

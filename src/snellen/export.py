@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen import catalog
+from snellen.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.formats import Answered, jsonl, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
@@ -23,6 +24,7 @@ WRITERS: Mapping[str, Write] = {
     ".tsv": lambda path, columns, rows: separated.write(path, columns, rows, formulas="kept"),
     ".xlsx": xlsx.write,
     ".jsonl": jsonl.write,
+    ".json": jsonl.write_list,
 }
 
 
@@ -41,9 +43,13 @@ def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[s
     run.load()
     try:
         states: Counter[str] = Counter()
-        name, (columns, rows) = _table(run, manifest, to, out, states)
+        benchmark = catalog.of_run(manifest)
+        name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
         path = out / name if out is not None and out.is_dir() else out or Path(name)
         write = WRITERS.get(path.suffix)
+        sent = benchmark.submission if to == "submission" else None
+        if sent is not None and sent.by_id and path.suffix == ".json":
+            write = jsonl.write_by_id
         if write is None:
             raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
         changed = write(path, columns, rows)
@@ -53,11 +59,15 @@ def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[s
 
 
 def _table(
-    run: Run, manifest: Mapping[str, Any], to: str, out: Path | None, states: Counter[str]
+    run: Run,
+    manifest: Mapping[str, Any],
+    benchmark: Benchmark,
+    to: str,
+    out: Path | None,
+    states: Counter[str],
 ) -> tuple[str, Table]:
     """The file's usual name, and its columns and rows; `states` counts the replies in them as they
     are read."""
-    benchmark = catalog.of_run(manifest)
     model = manifest["model"]
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     if to == "vlmevalkit":

@@ -283,3 +283,34 @@ def test_an_lmms_eval_file_is_read_back(tmp_path: Path) -> None:
         (1, "A", "None"),
         (2, "2", None),
     ]
+
+
+def test_a_list_of_objects_is_json_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "sent.json"
+    jsonl.write_list(path, ("question_id", "answer"), [(7, "é"), (8, "two\nlines")])
+    assert json.loads(path.read_bytes()) == [
+        {"question_id": 7, "answer": "é"},
+        {"question_id": 8, "answer": "two\nlines"},
+    ]
+
+
+def test_an_object_by_id_is_json_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "sent.json"
+    jsonl.write_by_id(path, ("id", "answer"), [("test_Art_1", "A"), (2, None)])
+    assert json.loads(path.read_bytes()) == {"test_Art_1": "A", "2": None}
+
+
+@pytest.mark.parametrize(("write", "empty"), [(jsonl.write_list, []), (jsonl.write_by_id, {})])
+def test_without_rows_the_json_is_empty_and_whole(
+    write: Callable[..., list[str]], empty: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "sent.json"
+    write(path, ("id", "answer"), [])
+    assert json.loads(path.read_bytes()) == empty
+
+
+def test_an_id_that_comes_twice_is_not_sent_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "sent.json"
+    with pytest.raises(DataError, match="row 2 has the id '1' of an earlier row"):
+        jsonl.write_by_id(path, ("id", "answer"), [("1", "A"), ("1", "B")])
+    assert not path.exists()

@@ -1,4 +1,4 @@
-"""JSONL files, out."""
+"""JSON files, out: a line with an object for each row, a list of them, or one object by id."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,46 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     """
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         for number, row in enumerate(rows, 1):
-            where = f"{path.name}: row {number}"
             fields = dict(zip(columns, row, strict=True))
-            try:
-                line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
-            except ValueError as error:
-                raise DataError(f"{where} has a number that JSON cannot hold: {error}.") from error
-            file.write(whole(line, where) + "\n")
+            file.write(_json(fields, f"{path.name}: row {number}") + "\n")
     return []
+
+
+def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """As `write`, but as one list, which is what most test servers take."""
+    with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
+        before = "[\n"
+        for number, row in enumerate(rows, 1):
+            fields = dict(zip(columns, row, strict=True))
+            file.write(before + _json(fields, f"{path.name}: row {number}"))
+            before = ",\n"
+        file.write("[]\n" if before == "[\n" else "\n]\n")
+    return []
+
+
+def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """As `write_list`, but as one object of the second column's values by those of the first.
+
+    Raises:
+        DataError: an id comes twice.
+    """
+    assert len(columns) == 2, "an id and what is said of it"
+    seen: set[object] = set()
+    with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
+        before = "{\n"
+        for number, (name, value) in enumerate(rows, 1):
+            where = f"{path.name}: row {number}"
+            if name in seen:
+                raise DataError(f"{where} has the id {name!r} of an earlier row.")
+            seen.add(name)
+            file.write(f"{before}{_json(str(name), where)}: {_json(value, where)}")
+            before = ",\n"
+        file.write("{}\n" if before == "{\n" else "\n}\n")
+    return []
+
+
+def _json(value: object, where: str) -> str:
+    try:
+        return whole(json.dumps(value, ensure_ascii=False, allow_nan=False), where)
+    except ValueError as error:
+        raise DataError(f"{where} has a number that JSON cannot hold: {error}.") from error

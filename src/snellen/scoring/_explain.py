@@ -97,7 +97,7 @@ def explain_reply(
     messages = [] if request is None else [_message(message) for message in request.messages]
     attempts = [] if reply is None else [Attempt(state=reply.state, reply=reply.text)]
     scored = Scored(found, 0, state, reply, benchmark.ask)
-    return [_explained(benchmark, scored, verdicts, messages, attempts)]
+    return [_explained(benchmark, scored, verdicts, messages, attempts, published=True)]
 
 
 def _attempt(record: ReplyRecord) -> Attempt:
@@ -129,9 +129,11 @@ def _explained(
     verdicts: Verdicts,
     messages: list[tuple[str, str]],
     attempts: list[Attempt],
+    *,
+    published: bool = False,
 ) -> Explanation:
     sample = scored.sample
-    tally = Tally(benchmark, verdicts=verdicts)
+    tally = Tally(benchmark, verdicts=verdicts, verdicts_first=published)
     rows = [
         msgspec.json.decode(line, type=ScoreRow)
         for block in tally.rows([scored])

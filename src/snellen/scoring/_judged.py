@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import variance
 from typing import TYPE_CHECKING, NamedTuple
 
-from snellen.benchmark import Judge, Reading, ReadingState, Scoring, reading_state
+from snellen.benchmark import Judge, Reading, ReadingState, Scoring
 from snellen.metrics import Columns
 from snellen.sample import Sample
 from snellen.stats import Estimate
@@ -38,7 +38,8 @@ def judged(scoring: Scoring, judge: Judge, said: Sequence[str], sample: Sample) 
         rule = "unreadable verdict" if said else "no verdict"
         return Found(Reading(answer=None, rule=rule), "not-judged", None)
     first = readable[0]
-    return Found(first, reading_state(first, sample), sum(scores) / len(scores), scores)
+    state: ReadingState = "guessed" if first.guessed else "answered"
+    return Found(first, state, sum(scores) / len(scores), scores)
 
 
 def by_verdict(

@@ -76,13 +76,14 @@ def score_predictions(
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
 ) -> Report:
-    """Score somebody's replies by sample id (`where` is their file); writes nothing.
+    """Score somebody's replies by sample id (`where` is their file), with the verdicts that were
+    published with them; writes nothing.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's.
         UsageError: there is no scoring of that name.
     """
-    tally = Tally(benchmark, scorings, missing, verdicts)
+    tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
     found = 0
 
     def samples() -> Iterator[Sample]:

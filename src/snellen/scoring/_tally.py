@@ -99,7 +99,8 @@ class Tally:
     """Scores one reply after the other, then all of them together.
 
     `missing` overrides what each scoring does about questions without a reply. `verdicts` are what
-    judges said of replies, by scoring.
+    judges said of replies, by scoring; with `verdicts_first` they go before the rules, and need no
+    target: published scores were made of published verdicts.
     """
 
     def __init__(
@@ -108,9 +109,12 @@ class Tally:
         names: Sequence[str] | None = None,
         missing: Missing | None = None,
         verdicts: Verdicts | None = None,
+        *,
+        verdicts_first: bool = False,
     ) -> None:
         self._benchmark = benchmark
         self._verdicts = verdicts or {}
+        self._verdicts_first = verdicts_first
         self._columns: dict[str, _Growing] = {}
         self._notes: list[str] = []
         self._missing = missing
@@ -360,11 +364,14 @@ class Tally:
             return Found(nothing, "no-reply", 0.0 if wrong else None)
         reading = scoring.parse(scored.reply, sample)
         state = reading_state(reading, sample)
+        judge = scoring.judge
+        said = self._verdicts[name](sample, scored.reply) if name in self._verdicts else ()
+        if judge is not None and said and self._verdicts_first:
+            return judged(scoring, judge, said, sample)
         if state == "no-target":
             return Found(reading, state, None)
-        if scoring.judge is not None and scoring.judge.when(reading):
-            said = self._verdicts[name](sample, scored.reply) if name in self._verdicts else ()
-            return judged(scoring, scoring.judge, said, sample)
+        if judge is not None and judge.when(reading):
+            return judged(scoring, judge, said, sample)
         return Found(reading, state, scoring.score(reading, sample))
 
     # -- all of them

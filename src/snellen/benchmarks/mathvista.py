@@ -1,0 +1,480 @@
+r"""MathVista: mathematics with charts, figures, photographs; choices, numbers, lists.
+
+Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundation Models in Visual
+         Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024)
+Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json (1,000
+         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141, whose
+         answers are hidden), images/; on the hub AI4Math/MathVista, as parquet too; CC BY-SA 4.0,
+         not to be trained on. What is "daily life" among grades on the hub and in the authors'
+         results is "not applicable" in the repository
+Prompt   official: hint, question, choices, README.md#L407-L427, as the hub's `query` and
+         data/query.json have it, and VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52,
+         1,024 tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script
+         has built it since, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; its _solution is the
+         authors'
+Scoring  official: what is found in a reply, evaluation/extract_answer.py#L29-L77 (a choice's text
+         or a number that is all of the reply, else what GPT-4 extracts behind five examples), and
+         its form, calculate_score.py#L17-L94. Its quirks stand beside the code below. official-2023
+         takes "7.9" for no integer, as eight of the published files of figures do. Only problems in
+         the file are counted. robust: ours, the letter or value that a reply settles on
+Proof    published replies and extractions of 10 models: every prediction, verdict and figure of the
+         authors' scorer, now and by the rule of 2023, by one of which all published figures are
+         reproduced, but for one denominator (tests/parity). Prompts: those of data/query.json, and
+         what the scripts build, for all of testmini. robust: by hand
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Literal
+
+from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
+from snellen.benchmarks._results import of_json
+from snellen.benchmarks._tasks import parse_letter
+from snellen.content import Image, user
+from snellen.datasets import Drawn, Found, Row, Table, find, parquet
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+REVISION = "53d525874bdde205128e6b160b7357a88277d479"
+SOURCE = f"lupantech/MathVista@{REVISION}:evaluation/calculate_score.py#L17-L94"
+ALIASES = {
+    "MathVista_MINI": {"split": "testmini"},
+    "mathvista_testmini": {"split": "testmini"},
+    "mathvista_testmini_cot": {"split": "testmini", "prompt": "lmms-eval-cot"},
+    "mathvista_testmini_format": {"split": "testmini", "prompt": "lmms-eval-format"},
+    "mathvista_testmini_solution": {"split": "testmini", "prompt": "solution"},
+    "mathvista_test": {"split": "test", "prompt": "lmms-eval-reason"},
+}
+PARQUET = "data/testmini-00000-of-00001-725687bf7a18d64b.parquet"
+FILES = {
+    "testmini": ("testmini.json", "data/testmini.json", "annotations.json", PARQUET),
+    "test": ("test.json", "data/test.json"),
+}
+RAW = f"https://raw.githubusercontent.com/lupantech/MathVista/{REVISION}"
+HUB = "hf://datasets/AI4Math/MathVista@2b6ad69445fbb5695c9b165475e8decdbeb97747"
+FILES_PUBLISHED = (
+    File(
+        name="testmini.json",
+        url=f"{RAW}/data/testmini.json",
+        sha256="ab0148dca9d401c31cc47f29b3826eec28a76ff155a1c0878d81e8daf0413480",
+        size=871_725,
+    ),
+    File(name="test.json", url=f"{RAW}/data/test.json"),
+    File(name="images.zip", url=f"{HUB}/images.zip", unpack=True, note="the pictures of both"),
+)
+SKILLS = (
+    "algebraic reasoning",
+    "arithmetic reasoning",
+    "geometry reasoning",
+    "logical reasoning",
+    "numeric commonsense",
+    "scientific reasoning",
+    "statistical reasoning",
+)
+LEAVES = {
+    "figure question answering": "OCR/table",
+    "geometry problem solving": "reasoning/mathematical",
+    "math word problem": "reasoning/mathematical",
+    "visual question answering": "perception/counting",
+    "textbook question answering": "knowledge/domain",
+}
+METADATA = ("language", "source", "category", "task", "context", "grade")
+
+Preset = Literal["official", "solution", "lmms-eval-cot", "lmms-eval-format", "lmms-eval-reason"]
+
+
+def mathvista(
+    split: Literal["testmini", "test"] = "testmini",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    found = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
+
+    def extractor(of: Normal) -> Judge:
+        return Judge(
+            name="gpt-4-0613",
+            prompt=lambda sample, reply: (
+                user(f"{EXAMPLES}\n\n{QUERIES[prompt](sample)}\n\n{reply.text.strip()}\n\n{ASK}"),
+            ),
+            parse=lambda words, sample: extracted(words, sample, of),
+            when=lambda reading: reading.rule == OPEN,
+            max_answer_tokens=1024,
+        )
+
+    def official(of: Normal) -> Scoring:
+        return Scoring(
+            version=1,
+            source=SOURCE,
+            parse=lambda reply, sample: official_answer(reply, sample, of),
+            score=lambda reading, sample: float(reading.answer == sample.target),
+            metrics={"accuracy": mean},
+            judge=extractor(of),
+        )
+
+    empty = {"oracle": 1.0, "wrong": 0.0, "silent": SHORTEST, "hedging": SHORTEST}
+    return Benchmark(
+        name="mathvista",
+        asks=1,
+        data=table(found),
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: (user(*sample.media, QUERIES[prompt](sample)),),
+        scorings={
+            "official": official(normal),
+            "official-2023": official(normal_of_2023),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_answer,
+                score=robust_score,
+                metrics={"accuracy": mean},
+            ),
+        },
+        break_down_by=("question_type", "answer_type", *METADATA, *SKILLS),
+        capabilities=Capabilities(
+            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2310.02255, section 2.1"
+        ),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=16_384 if prompt.startswith("lmms-eval") else 1024,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=wrong_answer,
+            # A judge that is right extracts nothing from "A B C D".
+            verdict=lambda _, reply: "" if re.match(r"\w+ \w", reply.text) else reply.text,
+            expect={
+                "official": empty,
+                "official-2023": empty,
+                "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
+            },
+        ),
+        files=found,
+        layout=layout,
+    )
+
+
+# -- rows
+
+
+def table(found: Found) -> Table:
+    if str(found).endswith(".parquet"):
+        return parquet(found, revision=HUB.partition("@")[2])
+    return Drawn(str(found), lambda: problems(found), REVISION)
+
+
+def problems(found: Found) -> Iterator[dict[str, Any]]:
+    """The problems of the authors' object that has them by id."""
+    every = of_json(found.path)
+    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
+        raise DataError(f"{found.path} is no whole object of problems by id. Get it again, whole.")
+    for name, fields in every.items():
+        yield {"pid": name, **fields}
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    folder, metadata = found.path.parent, row["metadata"]
+    choices = tuple(row["choices"] or ())
+    if unknown := set(metadata["skills"]) - set(SKILLS):
+        raise ValueError(f"unknown skills: {', '.join(sorted(unknown))}")
+    answer = row.get("answer") or None
+    picture = row.get("decoded_image") or Image(
+        folder / row["image"], place=row["image"], within=folder
+    )
+    return Sample(
+        id=row["pid"],
+        question=row["question"],
+        choices=choices,
+        media=(picture,),
+        # Where two choices are the same, the first stands for both: texts are compared.
+        target=ascii_uppercase[choices.index(answer)] if choices and answer else answer,
+        tags={
+            "question_type": row["question_type"],
+            "answer_type": row["answer_type"],
+            **{name: metadata[name] for name in METADATA},
+            **{skill: skill if skill in metadata["skills"] else "" for skill in SKILLS},
+        },
+        data={
+            "image": row["image"],
+            "unit": row["unit"],
+            "precision": None if row["precision"] is None else int(row["precision"]),
+            "query": row.get("query"),
+        },
+    )
+
+
+# -- prompts
+
+REQUIRED: Mapping[str, str] = {
+    "text": "answer the question and provide the correct option letter, e.g., A, B, C, D, at the "
+    "end",
+    "integer": "answer the question requiring an integer answer and provide the final value, e.g., "
+    "1, 2, 3, at the end",
+    "float 1": "answer the question requiring a floating-point number with one decimal place and "
+    "provide the final value, e.g., 1.2, 1.3, 1.4, at the end",
+    "float 2": "answer the question requiring a floating-point number with two decimal places and "
+    "provide the final value, e.g., 1.23, 1.34, 1.45, at the end",
+    "list": "answer the question requiring a Python list as an answer and provide the final list, "
+    "e.g., [1, 2, 3], [1.2, 1.3, 1.4], at the end",
+}
+FORMATS: Mapping[str, str] = {
+    "text": "Answer with the option's letter from the given choices directly.",
+    "integer": "Answer the question using a single integer number.",
+    "float 1": "Answer the question using a single floating-point number with one decimal place.",
+    "float 2": "Answer the question using a single floating-point number with two decimal places.",
+    "list": "Answer the question using a Python list.",
+}
+
+
+def kind(sample: Sample) -> str:
+    """The form of the answer, with the decimals of a number that has some."""
+    answer_type = sample.tags["answer_type"]
+    return f"float {sample.data['precision']}" if answer_type == "float" else answer_type
+
+
+def hint(sample: Sample) -> str:
+    return f"Hint: Please {REQUIRED[kind(sample)]}."
+
+
+def question(sample: Sample) -> str:
+    unit = f" (Unit: {sample.data['unit']})" if sample.data["unit"] else ""
+    return sample.question + unit
+
+
+def choices(sample: Sample) -> str:
+    return (
+        f"\nChoices:\n{lettered(sample.choices, '({letter}) {choice}')}" if sample.choices else ""
+    )
+
+
+def official_query(sample: Sample) -> str:
+    """As it is stored, where it is."""
+    stored = sample.data["query"]
+    return str(stored) if stored else f"{hint(sample)}\n{asked(sample)}".strip()
+
+
+def asked(sample: Sample) -> str:
+    return f"Question: {question(sample)}{choices(sample)}"
+
+
+def reason_query(sample: Sample) -> str:
+    required = REQUIRED[kind(sample)]
+    if sample.choices:
+        required = "select the question from the choices"  # sic
+    first = (
+        f"First perform reasoning, then finally {required} in the following format: Answer: xxx."
+    )
+    return f"{first}\n{asked(sample)}".strip()
+
+
+def format_query(sample: Sample) -> str:
+    lines = f"\n{lettered(sample.choices)}" if sample.choices else ""
+    return f"{question(sample)}{lines}\n{FORMATS[kind(sample)]}".strip()
+
+
+QUERIES: Mapping[Preset, Callable[[Sample], str]] = {
+    "official": official_query,
+    # The blank behind the colon is taken off.
+    "solution": lambda sample: f"{asked(sample)}\n{hint(sample)}\nSolution:".strip(),
+    "lmms-eval-cot": lambda sample: f"{asked(sample)}\n{hint(sample)}".strip(),
+    "lmms-eval-format": format_query,
+    "lmms-eval-reason": reason_query,
+}
+
+
+# -- scoring, official
+
+OPEN = "for the judge"
+# evaluation/prompts/ext_ans.py#L5-L42
+EXAMPLES = """\
+Please read the following example. Then extract the answer from the model response and type it at \
+the end of the prompt.
+
+Hint: Please answer the question requiring an integer answer and provide the final value, e.g., \
+1, 2, 3, at the end.
+Question: Which number is missing?
+
+Model response: The number missing in the sequence is 14.
+
+Extracted answer: 14
+
+Hint: Please answer the question requiring a floating-point number with one decimal place and \
+provide the final value, e.g., 1.2, 1.3, 1.4, at the end.
+Question: What is the fraction of females facing the camera?
+
+Model response: The fraction of females facing the camera is 0.6, which means that six out of ten \
+females in the group are facing the camera.
+
+Extracted answer: 0.6
+
+Hint: Please answer the question requiring a floating-point number with two decimal places and \
+provide the final value, e.g., 1.23, 1.34, 1.45, at the end.
+Question: How much money does Luca need to buy a sour apple candy and a butterscotch candy? \
+(Unit: $)
+
+Model response: Luca needs $1.45 to buy a sour apple candy and a butterscotch candy.
+
+Extracted answer: 1.45
+
+Hint: Please answer the question requiring a Python list as an answer and provide the final list, \
+e.g., [1, 2, 3], [1.2, 1.3, 1.4], at the end.
+Question: Between which two years does the line  graph saw its maximum peak?
+
+Model response: The line graph saw its maximum peak between 2007 and 2008.
+
+Extracted answer: [2007, 2008]
+
+Hint: Please answer the question and provide the correct option letter, e.g., A, B, C, D, at the \
+end.
+Question: What fraction of the shape is blue?
+Choices:
+(A) 3/11
+(B) 8/11
+(C) 6/11
+(D) 3/5
+
+Model response: The correct answer is (B) 8/11.
+
+Extracted answer: B"""
+ASK = "Extracted answer: "
+
+Normal = Callable[[str, Sample], str | None]
+"""What an extraction is in the form of the answer, a choice by its letter; None for nothing."""
+
+
+def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
+    """A choice's text or a number that is all of a reply, or nothing; else for the judge."""
+    # What asked the models took blanks off.
+    text = reply.text.strip()
+    if not text:
+        # A choice all the same, the shortest one: no reply to choices is ever unparsed.
+        return Reading(answer=of("", sample) or None, rule="nothing said")
+    if text in sample.choices:
+        return Reading(answer=of(text, sample), rule="choice")
+    try:
+        if sample.tags["answer_type"] == "integer":
+            return Reading(answer=of(str(int(text)), sample), rule="integer")
+        if sample.tags["answer_type"] == "float":
+            return Reading(answer=of(str(float(text)), sample), rule="float")
+    except ValueError:
+        pass
+    return Reading(answer=None, rule=OPEN)
+
+
+def extracted(words: str, sample: Sample, of: Normal) -> Reading:
+    """What the judge extracted; as it stands, and wrong, where it has not the form."""
+    answer = of(words, sample)
+    if answer is None:
+        return Reading(answer=words, rule="extracted: not of the form")
+    return Reading(answer=answer, rule="extracted")
+
+
+def normal(words: str, sample: Sample) -> str | None:
+    """An integer is cut off at its point: "7.9" is 7."""
+    if sample.choices:
+        return meant(words, sample.choices)
+    try:
+        match sample.tags["answer_type"]:
+            case "integer":
+                return str(int(float(words)))
+            case "float":
+                # 1.2, not 1.20; halves go where binary has them: 2.675 is 2.67.
+                precision = sample.data["precision"]
+                return str(round(float(words), precision)) if isinstance(precision, int) else None
+    except (ValueError, OverflowError):
+        return None
+    return words  # a list, which [2007,2008] without its blank is not
+
+
+def normal_of_2023(words: str, sample: Sample) -> str | None:
+    """As the code that made eight of the published files of figures had it; none of it is left."""
+    if sample.tags["answer_type"] != "integer":
+        return normal(words, sample)
+    try:
+        return str(int(words))
+    except ValueError:
+        return None
+
+
+def meant(words: str, choices: tuple[str, ...]) -> str:
+    """The letter of a choice, always: the first in brackets, the letter that all of it is, or else
+    the choice that is nearest by its signs, the first of several; b, "B." and "" are no letters."""
+    from rapidfuzz.distance import Levenshtein
+
+    text = words.strip()
+    if bracketed := re.search(r"\(([a-zA-Z])\)", text):
+        text = bracketed[1].upper()
+    letters = ascii_uppercase[: len(choices)]
+    if len(text) == 1 and text in letters:
+        choice = choices[letters.index(text)]
+    else:
+        choice = min(choices, key=lambda one: Levenshtein.distance(text, one))
+    return letters[choices.index(choice)]
+
+
+# -- scoring, robust
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """The letter or the value that a reply settles on; unparsed where it names two, or none."""
+    if sample.choices:
+        return parse_letter(reply, sample)
+    value = final_value(reply.text)
+    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    """Numbers with decimals are right if they are, rounded to as many as are asked for."""
+    if reading.answer is None or sample.target is None:
+        return 0.0
+    if sample.choices:
+        return float(reading.answer == sample.target)
+    answer, precision = str(reading.answer), sample.data["precision"]
+    value, right = number(answer), number(sample.target)
+    if isinstance(precision, int) and value is not None and right is not None:
+        return float(abs(value - right) <= 0.5 * 10.0**-precision + 1e-9)
+    return float(same_value(answer, cleaned(sample.target)))
+
+
+# -- published results
+
+
+def layout(path: Path) -> Published | None:
+    """The authors' object of problems by id, each with its response and what was extracted of it;
+    of a program what it printed was read."""
+    rows = of_json(path)
+    if not isinstance(rows, dict) or not rows:
+        return None
+    if not all(
+        isinstance(row, dict) and {"question_type", "response"} <= set(row) for row in rows.values()
+    ):
+        return None
+    replies = {name: row.get("execution", row["response"]) for name, row in rows.items()}
+    # Python's None, where a row has that, is the text "None".
+    words = {name: (str(row.get("extraction", "")),) for name, row in rows.items()}
+    without = sum("extraction" not in row for row in rows.values())
+    note = f"{without:,} rows have no extraction, which is read as an empty one"
+    return Published(
+        replies={name: text if isinstance(text, str) else None for name, text in replies.items()},
+        verdicts={"official": words, "official-2023": words},
+        notes=(note,) if without else (),
+    )
+
+
+# -- check
+
+SHORTEST = 2 / 16
+"""The share of the bundled rows whose first shortest choice is right."""
+
+
+def wrong_answer(sample: Sample) -> str:
+    if not sample.choices:
+        return "-98765"
+    letters = ascii_uppercase[: len(sample.choices)]
+    return letters[letters.index(sample.target or "A") - 1]

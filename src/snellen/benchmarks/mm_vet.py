@@ -1,0 +1,438 @@
+"""MM-Vet: open questions about pictures, each needing one to four of six abilities at once.
+
+Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrated Capabilities,
+         https://arxiv.org/abs/2308.02490 (ICML 2024); MM-Vet v2, https://arxiv.org/abs/2408.00765
+Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517),
+         images/; CC BY-NC 4.0. `subset=bard` is what Bard would answer then, bard_set.json. LLaVA's
+         llava-mm-vet.jsonl has the questions alone: they can be asked, not judged. In a right
+         answer <OR> and <AND> part alternatives and requirements. In v2 `<IMG>` parts a question's
+         texts and names of pictures
+Prompt   official: the bare question, then the picture, yuweihao/MM-Vet@
+         acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens (#L14);
+         in v2 texts and pictures as the question has them, v2/inference/claude.py#L28-L63. gpt4v: a
+         line of the system before it, inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/
+         gpt4.py#L12-L71, 500 tokens. llava: picture first, as LLaVA's, VLMEvalKit's and the
+         authors' Gemini's numbers (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. lmms-eval:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mmvet/mmvet.yaml, which asks for steps. The last two are for v1
+Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 behind seven
+         graded examples, mm-vet_evaluator.py#L15-L26 and #L188-L275; v2/mm-vet-v2_evaluator.py
+         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. Where
+         no grade can be read the authors ask up to five times more and then count 0: here it stays
+         not judged. Published are percentages: of all, by ability (a question counts in each of its
+         own), and by set of abilities, whose names the authors join in an order that changes with
+         every run. Numbers by other judges cannot be compared
+Proof    published grades of LLaVA-1.5-7B, one run and three: every total is the authors' (tests/
+         parity). Abilities and sets of them were compared once with the published tables, 44
+         figures to their decimal; no test holds it, since which abilities a question needs is in
+         mm-vet.json alone. v2: by hand
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.benchmark import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Judge,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.benchmarks._results import of_json
+from snellen.content import Image, Message, system, user
+from snellen.datasets import Drawn, Found, Row, find, jsonl
+from snellen.datasets.published import File
+from snellen.errors import DataError, UsageError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.sample import Sample
+
+REVISION = "acde843e02dae30047bb456ee4a8ab28dee7e0ae"
+SOURCE: Mapping[str, str] = {
+    "v1": f"yuweihao/MM-Vet@{REVISION}:mm-vet_evaluator.py#L188-L275",
+    "v2": f"yuweihao/MM-Vet@{REVISION}:v2/mm-vet-v2_evaluator.py#L196-L268",
+}
+ALIASES = {
+    "MMVet": {"version": "v1"},
+    "mmvet": {"version": "v1"},
+    "mmvetv2": {"version": "v2"},
+}
+FILES = {
+    "v1": (
+        "mm-vet.json",
+        "mm-vet/mm-vet.json",
+        "llava-mm-vet.jsonl",
+        "annotations/llava-mm-vet.jsonl",
+    ),
+    "v2": ("mm-vet-v2.json", "mm-vet-v2/mm-vet-v2.json"),
+}
+RELEASES = "https://github.com/yuweihao/MM-Vet/releases/download"
+ABILITIES = ("rec", "ocr", "know", "gen", "spat", "math", "seq")
+"""In the order of the published tables; `seq` is of v2."""
+
+HARDEST = {
+    "math": "reasoning/mathematical",
+    "seq": "reasoning/temporal",
+    "ocr": "OCR/text",
+    "spat": "perception/spatial",
+    "know": "knowledge/world",
+    "rec": "perception/object",
+    "gen": UNMAPPED,
+}
+"""What a question counts for: the first of these that it needs."""
+
+
+def together(needed: Sequence[str]) -> str:
+    """The name of a set of abilities; a single one is not to be taken for all that need it."""
+    return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
+
+
+LEAVES = {
+    together(needed): next(leaf for ability, leaf in HARDEST.items() if ability in needed)
+    for n in range(1, len(ABILITIES) + 1)
+    for needed in combinations(ABILITIES, n)
+}
+
+Version = Literal["v1", "v2"]
+Preset = Literal["official", "gpt4v", "llava", "lmms-eval"]
+SYSTEM = (
+    "You are a helpful assistant. Generate a short and concise response to the following image "
+    "text pair."
+)
+STEPS = (
+    "First please perform reasoning, and think step by step to provide best answer to the "
+    "following question: \n\n"
+)
+MOST_TOKENS: Mapping[tuple[Preset, Version], int] = {
+    ("official", "v1"): 512,
+    ("official", "v2"): 512,
+    ("gpt4v", "v1"): 300,
+    ("gpt4v", "v2"): 500,
+    ("llava", "v1"): 1024,
+    ("lmms-eval", "v1"): 1024,
+}
+
+
+def mm_vet(
+    version: Version = "v1",
+    subset: Literal["all", "bard"] = "all",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    if (prompt, version) not in MOST_TOKENS:
+        raise UsageError(
+            f"mm-vet:version={version} has no prompt {prompt!r}: it has official and gpt4v."
+        )
+    if version == "v2" and subset == "bard":
+        raise UsageError("mm-vet:subset=bard is a part of version=v1.")
+    found = find(data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}")
+    abilities = ABILITIES if version == "v2" else ABILITIES[:-1]
+    grader = Judge(
+        name="gpt-4-0613",
+        prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
+        parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
+        when=lambda _: True,
+        max_answer_tokens=3,
+    )
+    return Benchmark(
+        name="mm-vet",
+        asks=1,
+        data=Drawn(str(found), lambda: questions(found, subset)),
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: PROMPTS[prompt](sample),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE[version],
+                parse=lambda *_: Reading(answer=None, rule="for the judge"),
+                score=lambda reading, _: None if reading.answer is None else as_score(reading),
+                metrics={"score": mean},
+                # Sums over what is graded are divided by the number of all questions, #L302-L325.
+                missing="wrong",
+                judge=grader,
+                partial=True,
+            )
+        },
+        break_down_by=(*abilities, "abilities"),
+        capabilities=Capabilities(
+            tag="abilities", leaves=LEAVES, source="https://arxiv.org/abs/2308.02490, section 3.1"
+        ),
+        cluster_by=lambda sample: str(sample.data["images"]),
+        max_answer_tokens=MOST_TOKENS[prompt, version],
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "nothing of the kind",
+            verdict=lambda sample, reply: "1.0" if reply.text == sample.target else "0.0",
+            expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+        ),
+        files=found,
+        layout=layout,
+    )
+
+
+def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
+    """The one archive of a version: its questions, and its pictures in images/."""
+    name = "mm-vet" if version == "v1" else "mm-vet-v2"
+    return (File(name=f"{name}.zip", url=f"{RELEASES}/{version}/{name}.zip", unpack=True),)
+
+
+# -- rows
+
+
+def questions(found: Found, subset: str) -> Iterator[dict[str, Any]]:
+    """The questions of the authors' object that has them by id, or of LLaVA's lines."""
+    if ".jsonl" in found.path.suffixes:
+        if subset != "all":
+            raise DataError(f"{found.path} has no subsets; mm-vet.json and bard_set.json have.")
+        for row in jsonl(found):
+            yield {
+                "id": f"v1_{row['question_id']}",
+                "imagename": row["image"],
+                "question": row["text"],
+            }
+        return
+    every = of_json(found.path)
+    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
+        raise DataError(f"{found.path} is no whole object of questions by id. Get it again, whole.")
+    kept = every if subset == "all" else bard_set(found)
+    for name, fields in every.items():
+        if name in kept:
+            yield {"id": name, **fields}
+
+
+def bard_set(found: Found) -> set[str]:
+    path = found.path.with_name("bard_set.json")
+    names = of_json(path)
+    if not isinstance(names, list | dict):
+        raise DataError(f"{path} is not there, or no list of ids: mm-vet.zip has it.")
+    return set(names)
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    # v1 names its one picture beside the question, v2 its pictures inside it.
+    named = row.get("imagename")
+    names = [named] if named else [text for is_image, text in parts(row["question"]) if is_image]
+    folder = found.path.parent
+    needed = sorted(set(row.get("capability", ())), key=ABILITIES.index)
+    return Sample(
+        id=row["id"],
+        question=row["question"],
+        media=tuple(
+            Image(folder / "images" / name, place=f"images/{name}", within=folder) for name in names
+        ),
+        target=row.get("answer"),
+        tags={
+            **{ability: ability if ability in needed else "" for ability in ABILITIES},
+            "abilities": together(needed),
+        },
+        data={"images": " ".join(names)},
+    )
+
+
+def parts(question: str) -> Iterator[tuple[bool, str]]:
+    """A question's texts and names of pictures, without blanks, in order; says which is which."""
+    for part in map(str.strip, question.split("<IMG>")):
+        if part:
+            yield part.endswith((".jpg", ".png", ".jpeg")), part
+
+
+# -- prompts
+
+
+def in_order(sample: Sample) -> Message:
+    """Text, then the picture; where the question names pictures itself, they stand there."""
+    if "<IMG>" not in sample.question:
+        return user(sample.question, *sample.media)
+    media = iter(sample.media)
+    return user(*(next(media) if image else text for image, text in parts(sample.question)))
+
+
+PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Message, ...]]] = {
+    "official": lambda sample: (in_order(sample),),
+    "gpt4v": lambda sample: (system(SYSTEM), in_order(sample)),
+    "llava": lambda sample: (user(*sample.media, sample.question),),
+    "lmms-eval": lambda sample: (user(*sample.media, f"{STEPS}{sample.question}"),),
+}
+
+
+# -- the judge
+
+TASK = (
+    "Compare the ground truth and prediction from AI models, to give a correctness score for the "
+    "prediction. {image}<AND> in the ground truth means it is totally right only when all elements "
+    "in the ground truth are present in the prediction, and <OR> means it is totally right when "
+    "any one element in the ground truth is present in the prediction. The correctness score is "
+    "0.0 (totally wrong), 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, or 1.0 (totally right). "
+    "Just complete the last space of the correctness score.\n\n"
+)
+EQUATION = ("What is x in the equation?", "-1 <AND> -5")
+MEME = (
+    "Can you explain this meme?",
+    "This meme is poking fun at the fact that the names of the countries Iceland and Greenland are "
+    "misleading. Despite its name, Iceland is known for its beautiful green landscapes, while "
+    "Greenland is mostly covered in ice and snow. The meme is saying that the person has trust "
+    "issues because the names of these countries do not accurately represent their landscapes.",
+)
+EXAMPLES = (
+    (*EQUATION, "x = 3", "0.0"),
+    (*EQUATION, "x = -1", "0.5"),
+    (*EQUATION, "x = -5", "0.5"),
+    (*EQUATION, "x = -5 or 5", "0.5"),
+    (*EQUATION, "x = -1 or x = -5", "1.0"),
+    (
+        *MEME,
+        "The meme talks about Iceland and Greenland. It's pointing out that despite their names, "
+        "Iceland is not very icy and Greenland isn't very green.",
+        "0.4",
+    ),
+    (
+        *MEME,
+        "The meme is using humor to point out the misleading nature of Iceland's and Greenland's "
+        "names. Iceland, despite its name, has lush green landscapes while Greenland is mostly "
+        "covered in ice and snow. The text 'This is why I have trust issues' is a playful way to "
+        "suggest that these contradictions can lead to distrust or confusion. The humor in this "
+        "meme is derived from the unexpected contrast between the names of the countries and their "
+        "actual physical characteristics.",
+        "1.0",
+    ),
+)
+HEADER = ("Question", "Ground truth", "Prediction", "Correctness")
+
+
+def graded_v1(sample: Sample, reply: Reply) -> str:
+    """The table of examples, and a row to be completed; `|` and lines in a reply stay."""
+    table = [HEADER, ("---",) * 4, *EXAMPLES]
+    lines = [" | ".join(row) for row in table]
+    # What asked the models for v1 took blanks off their replies.
+    row = " | ".join([sample.question, alternatives(sample), reply.text.strip(), ""])
+    return TASK.format(image="") + "\n".join(lines) + "\n\n" + row
+
+
+def graded_v2(sample: Sample, reply: Reply) -> str:
+    """As before, with bars around the rows, marks for pictures, and lines as `<br>`."""
+    examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
+    lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
+    # Not `parts`: there blanks go first, and a name followed by one is a picture.
+    question = "".join(
+        "<image>" if part.endswith((".jpg", "jpeg", ".png")) else part
+        for part in sample.question.split("<IMG>")
+    )
+    cells = [question, alternatives(sample), reply.text]
+    row = " | ".join([*(cell.replace("\n", "<br>") for cell in cells), ""])
+    marks = "<image> in the question indicates where an image is. "
+    return TASK.format(image=marks) + "\n".join(lines) + "\n| " + row
+
+
+GRADED: Mapping[Version, Callable[[Sample, Reply], str]] = {"v1": graded_v1, "v2": graded_v2}
+
+
+def alternatives(sample: Sample) -> str:
+    return (sample.target or "").replace("<AND>", " <AND> ").replace("<OR>", " <OR> ")
+
+
+def grade(words: str) -> float | None:
+    """The number from 0 to 1 that the words up to the first blank are; `nan` is none here."""
+    try:
+        number = float(words.split(" ")[0])
+    except ValueError:
+        return None
+    return number if 0.0 <= number <= 1.0 else None
+
+
+def as_score(reading: Reading) -> float:
+    assert isinstance(reading.answer, float)
+    return reading.answer
+
+
+# -- published results
+
+GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?")
+
+
+def layout(path: Path) -> Published | None:
+    """The authors' files of grades, with the replies from the model's file beside it, and LLaVA's
+    files of answers; what has replies by id needs no layout."""
+    if path.is_dir():
+        grades = [one for one in sorted(path.iterdir()) if GRADES.fullmatch(one.name)]
+        if len(grades) > 1:
+            names = ", ".join(one.name for one in grades)
+            raise DataError(f"{path} has several files of grades: {names}. Name one of them.")
+        return graded(grades[0]) if grades else None
+    return answers(path) if ".jsonl" in path.suffixes else graded(path)
+
+
+def graded(path: Path) -> Published | None:
+    rows = of_json(path)
+    if not isinstance(rows, dict) or not rows:
+        return None
+    if not all(isinstance(row, dict) and {"content", "score"} <= set(row) for row in rows.values()):
+        return None
+    verdicts = {name: words_of(row, f"{path}: {name!r}") for name, row in rows.items()}
+    runs = {len(words) for words in verdicts.values()}
+    if len(runs) != 1:
+        raise DataError(
+            f"{path} has {min(runs)} to {max(runs)} grades a question: their averages would not be "
+            "the authors'. Let all runs end."
+        )
+    notes = [f"graded {max(runs)} times by {', '.join(judges_of(rows)) or 'an unnamed judge'}"]
+    forced = sum(
+        word != said
+        for name, row in rows.items()
+        for word, said in zip(verdicts[name], row["content"], strict=True)
+    )
+    if forced:
+        notes.append(f"{forced:,} of the grades are what the authors wrote where they read none")
+    replies = beside(path)
+    if not replies:
+        notes.append("the replies are not in this file, and not beside it: its grades alone count")
+    texts = {name: replies.get(name, "") for name in verdicts}
+    return Published(
+        replies={**replies, **texts}, verdicts={"official": verdicts}, notes=tuple(notes)
+    )
+
+
+def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """The judge's words, each run's; where they are no grade, the one that the authors took."""
+    words, scores = row["content"], row["score"]
+    if (
+        not isinstance(words, list)
+        or not isinstance(scores, list)
+        or len(words) != len(scores)
+        or not all(isinstance(word, str) for word in words)
+        or not all(isinstance(score, int | float) for score in scores)
+        or any(grade(str(score)) is None for score in scores)
+    ):
+        raise DataError(f"{where} is no list of words and one of grades from 0 to 1 beside it.")
+    return tuple(
+        word if grade(word) == score else str(score)
+        for word, score in zip(words, scores, strict=True)
+    )
+
+
+def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return sorted({str(name) for row in rows.values() for name in row.get("model", ())})
+
+
+def beside(path: Path) -> dict[str, str]:
+    """The replies of the model that a file of grades is named after; none where they are not."""
+    named = GRADES.fullmatch(path.name)
+    for ending in (".json", ".json.gz") if named else ():
+        replies = of_json(path.with_name(f"{named['model'] if named else ''}{ending}"))
+        if isinstance(replies, dict) and all(isinstance(text, str) for text in replies.values()):
+            return replies
+    return {}
+
+
+def answers(path: Path) -> Published | None:
+    """LLaVA's answers have the number in the id alone, scripts/convert_mmvet_for_eval.py#L15."""
+    rows = list(jsonl(path))
+    if not all(isinstance(row.get("question_id"), int) and "text" in row for row in rows):
+        return None
+    return Published(replies={f"v1_{row['question_id']}": row["text"] for row in rows})
