@@ -160,19 +160,18 @@ class Benchmark:
     headline.
 
     `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked
-    again. `prompt` gives the whole conversation to
-    send, and () when there is no further turn; it is not asked for more than `turns` turns (None:
-    until it gives ()). The last
-    turn's reply is what scorings read. `cluster_by` and `group_by` name what samples share (an
-    image, a video), from
-    a sample's id, tags and data alone: clusters widen intervals, groups are scheduled together.
-    Samples that mean something only `together` (the passes of one question) are selected so.
-    `files` is where the rows are read from, if from published files. `layout` reads replies as the
-    authors publish them where these are not rows with an id and a reply each; it gives None for a
-    file or folder that is not of that form. `ladders` names the
-    break-downs that are levels of difficulty, with the metric that says where on them reading ends.
-    `capabilities` says what its categories ask of a model.
-    `options` are what this benchmark was loaded with; `notes` are said in every result.
+    again. `prompt` gives the whole conversation to send, and () when there is no further turn; it
+    is not asked for more than `turns` turns (None: until it gives ()). The last turn's reply is
+    what scorings read. `cluster_by` and `group_by` name what samples share (an image, a video),
+    from a sample's id, tags and data alone: clusters widen intervals, groups are scheduled
+    together. Samples that mean something only `together` (the passes of one question) are selected
+    so. `metric_tags` are tags that metrics read, and results are not broken down by. `ladders`
+    names the break-downs that are levels of difficulty, with the metric that says where on them
+    reading ends. `files` is where the rows are read from, if from published files. `layout` reads
+    replies as the authors publish them where these are not rows with an id and a reply each; it
+    gives None for a file or folder that is not of that form. `capabilities` says what its
+    categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
+    in every result.
     """
 
     name: str
@@ -184,6 +183,7 @@ class Benchmark:
     turns: int | None = 1
     ask: Kind = "generate"
     break_down_by: tuple[str, ...] = ()
+    metric_tags: tuple[str, ...] = ()
     ladders: Mapping[str, str] = field(default_factory=dict)
     cluster_by: Callable[[Sample], str] | None = None
     group_by: Callable[[Sample], str] | None = None

@@ -140,7 +140,7 @@ class Tally:
         self._short: dict[str, str] = {}
         self._cluster = array("i")
         self._tags: dict[str, tuple[dict[str, int], array[int]]] = {
-            tag: ({}, array("i")) for tag in benchmark.break_down_by
+            tag: ({}, array("i")) for tag in (*benchmark.break_down_by, *benchmark.metric_tags)
         }
         self._leaves: tuple[dict[str, int], array[int]] = ({}, array("i"))
         self._targets: list[str | None] = []
@@ -489,14 +489,15 @@ class Tally:
     def _labels(self) -> dict[str, dict[int, str]]:
         """For each tag its categories, by code, as they stand in metric names; a name that two tags
         share says whose it is."""
-        uses = Counter(name for names, _ in self._tags.values() for name in names)
+        broken_down = {tag: self._tags[tag] for tag in self._benchmark.break_down_by}
+        uses = Counter(name for names, _ in broken_down.values() for name in names)
         return {
             tag: {
                 codes[name]: name if uses[name] == 1 else f"{tag}={name}"
                 for name in sorted(codes)
                 if name
             }
-            for tag, (codes, _) in self._tags.items()
+            for tag, (codes, _) in broken_down.items()
         }
 
     def _say_absent(self, name: str, rows: _Rows) -> None:
