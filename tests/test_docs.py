@@ -13,8 +13,9 @@ import pytest
 from snellen.content import Image, user
 from snellen.drawing import Canvas
 from snellen.errors import Overloaded, Rejected
-from snellen.model import Request
+from snellen.model import Reply, Request
 from snellen.models._profile import Profile
+from snellen.sample import Sample
 from snellen.testing import check_benchmark, check_model
 from tests.servers import Answer, serving
 
@@ -72,3 +73,12 @@ def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> N
             with pytest.raises(error, match=str(status)):
                 check_model(model, request)
     assert len(code("add-a-backend.md").splitlines()) <= 90
+
+
+def test_the_judge_of_the_guide_reads_its_verdicts_strictly(tmp_path: Path) -> None:
+    judge = module("judges.md", "my_judge", tmp_path).judge
+    sample = Sample(id="1", question="What is it?", target="a cat")
+    (message,) = judge.prompt(sample, Reply(text="a kitten"))
+    assert message.text.startswith("Is this the same as 'a cat'? 'a kitten'")
+    verdicts = {words: judge.parse(words, sample).answer for words in ("same", "other", "Same.")}
+    assert verdicts == {"same": "a cat", "other": "other", "Same.": None}

@@ -29,7 +29,6 @@ TABLE = Path(file.__file__).with_name("_vlmevalkit_sets.tsv")
 # Bytes that nobody opens here.
 PICTURE = base64.b64encode(bytes(range(60))).decode()
 WITHOUT_MD5 = {
-    "A-OKVQA",
     "PathMMU_TEST",
     "PathMMU_VAL",
     "TreeBench",
@@ -77,7 +76,7 @@ def test_every_line_of_the_table_is_a_set_with_an_address_and_a_digest() -> None
 
 def test_no_set_is_twice_in_the_table() -> None:
     lines = TABLE.read_text(encoding="utf-8").splitlines()[1:]
-    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 75
+    assert len(lines) == len({line.split("\t")[0].lower() for line in lines}) == 73
 
 
 def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
@@ -107,10 +106,10 @@ def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
             "https://huggingface.co/datasets/yifanzhang114/AMBER_base64/resolve/main/AMBER.tsv",
         ),
         (
-            "GQA_TestDev_Balanced",
+            "MTVQA_TEST",
             "VQA",
-            "99b62f22e224d9b2f32dcbe41359d1c9",
-            "https://opencompass.openxlab.space/utils/VLMEval/GQA_TestDev_Balanced.tsv",
+            "d87c17dbab934b7cd89c0a3c1c5657f4",
+            "https://opencompass.openxlab.space/utils/VLMEval/MTVQA_TEST.tsv",
         ),
     ],
 )
@@ -248,11 +247,6 @@ SELECT = "Please select the correct answer from the options above. \n"
         ("CV-Bench-2D", {**ANIMALS, "prompt": "Theirs {a}\n(A) 1"}, "Theirs {a}\n(A) 1"),
         ("VSR-zeroshot", {}, "What?"),
         ("AMBER", {}, "What?\nPlease answer yes or no."),
-        (
-            "GQA_TestDev_Balanced",
-            {},
-            "What?\nAnswer the question using a single word or phrase.",
-        ),
         (
             "CountBenchQA",
             {},
@@ -416,7 +410,11 @@ def test_a_set_can_be_made_where_its_sheet_is_not(tmp_path: Path) -> None:
 
 def test_no_scoring_passes_for_a_sets_own() -> None:
     names = {name: list(vlmevalkit(name).scorings) for name in ("MMStar", "AMBER", "VizWiz")}
-    assert names == {"MMStar": ["generic"], "AMBER": ["generic"], "VizWiz": ["generic", "robust", "judged"]}
+    assert names == {
+        "MMStar": ["generic"],
+        "AMBER": ["generic"],
+        "VizWiz": ["generic", "robust", "judged"],
+    }
     for name in names:
         benchmark = vlmevalkit(name)
         assert {scoring.source for scoring in benchmark.scorings.values()} == {"ours"}

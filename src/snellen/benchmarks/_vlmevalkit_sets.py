@@ -67,8 +67,9 @@ def elsewhere(name: str) -> str | None:
 
 
 OWN = """
-CCBench COCO_VAL ChartQA_TEST DocVQA_* HallusionBench InfoVQA_* MMBench_* MME MMMU_* MMVet
-MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_* TextVQA_VAL VCR_*
+A-OKVQA CCBench COCO_VAL ChartQA_TEST DocVQA_* GQA_TestDev_Balanced HallusionBench InfoVQA_*
+MMBench_* MME MMMU_* MMVet MathVision* MathVista_* OCRBench OCRVQA_* POPE SEEDBench_IMG ScienceQA_*
+TextVQA_VAL VCR_*
 """
 CIRCULAR = """
 BLINK_circular LEGO_circular LiveMMBench_Reasoning_circular MMBench_DEV_KO MMBench_dev_* MMCR

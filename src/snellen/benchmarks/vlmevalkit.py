@@ -35,7 +35,7 @@ from snellen.sample import Sample
 # fmt: off
 ALIASES = {
     "3DSRBench": {"name": "3DSRBench"}, "A-Bench_TEST": {"name": "A-Bench_TEST"},
-    "A-Bench_VAL": {"name": "A-Bench_VAL"}, "A-OKVQA": {"name": "A-OKVQA"},
+    "A-Bench_VAL": {"name": "A-Bench_VAL"},
     "AesBench_TEST": {"name": "AesBench_TEST"}, "AesBench_VAL": {"name": "AesBench_VAL"},
     "AI2D_TEST": {"name": "AI2D_TEST"}, "AI2D_TEST_NO_MASK": {"name": "AI2D_TEST_NO_MASK"},
     "BLINK": {"name": "BLINK"}, "CMMU_MCQ": {"name": "CMMU_MCQ"},
@@ -72,7 +72,7 @@ ALIASES = {
     "WeMath_COT": {"name": "WeMath_COT"}, "WorldMedQA-V": {"name": "WorldMedQA-V"},
     "AMBER": {"name": "AMBER"}, "VSR-zeroshot": {"name": "VSR-zeroshot"},
     "CountBenchQA": {"name": "CountBenchQA"},
-    "GQA_TestDev_Balanced": {"name": "GQA_TestDev_Balanced"}, "MTVQA_TEST": {"name": "MTVQA_TEST"},
+    "MTVQA_TEST": {"name": "MTVQA_TEST"},
     "TallyQA": {"name": "TallyQA"}, "VizWiz": {"name": "VizWiz"},
 }
 # fmt: on

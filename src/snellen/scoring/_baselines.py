@@ -116,6 +116,7 @@ def _random(says: Callable[[Sample, str], str], draw: int) -> Say:
     def say(sample: Sample) -> str:
         letters = ascii_uppercase[: len(sample.choices)]
         lettered = sample.target is not None and sample.target in letters
-        return says(sample, drawing.choice(letters if lettered else sample.choices))
+        drawn = letters if lettered else sample.choices
+        return says(sample, drawing.choice(drawn) if drawn else "")
 
     return say
