@@ -148,9 +148,12 @@ def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> N
 def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
     made = catalog.benchmark(name)
     found = made.capabilities
-    if found is not None:
-        assert set(found.leaves.values()) <= {*LEAVES, "unmapped"}
-        assert found.source
+    if name == "vlmevalkit":
+        assert found is None  # its sets are many, and none of them says what it asks for
+        return
+    assert found is not None
+    assert set(found.leaves.values()) <= {*LEAVES, "unmapped"}
+    assert found.source
 
 
 def test_a_leaf_that_is_none_of_the_trees_breaks_the_contract() -> None:

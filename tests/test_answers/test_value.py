@@ -20,6 +20,11 @@ from snellen.answers.value import boxed, cleaned, final_value, same_value
         (r"First \boxed{5}. Thus \boxed{5.0}.", "5", "boxed"),
         (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}", "boxed"),
         ("There are 12 triangles.", "12", "only number"),
+        ("The answer to the question is 5.</s>", "5", "the answer is"),
+        ("100% + 0% = 100%\n\nFinal value: 100.0", "100.0", "the answer is"),
+        ("42 / 8 = 5.25\n\nTherefore, the mean is 5.25.", "5.25", "concludes"),
+        ("30 years - 25 years\n\nSo the age gap is 5 years.", "5", "concludes"),
+        ("<think>3, or 4?</think>5", "5", "whole reply"),
     ],
 )
 def test_a_reply_that_settles_on_a_value_is_read(reply: str, value: str, rule: str) -> None:
@@ -41,6 +46,10 @@ def test_a_reply_that_settles_on_a_value_is_read(reply: str, value: str, rule: s
         "The area is 5π.",
         "It is 3+4 long.",
         "twelve",
+        "We cannot determine how many of the 12 there are.",
+        "\\boxed{Cannot determine}",
+        "<think>The answer is 5.",
+        "Of the 9 it is 3, or 4.",
     ],
 )
 def test_a_reply_that_names_two_values_or_none_is_unparsed(reply: str) -> None:

@@ -53,7 +53,7 @@ def score(
 ) -> tuple[Any, float | None]:
     """What a scoring reads in a reply, and what it gives for it."""
     of = stored("mine", {"task": task, "columns": {}}).scorings[scoring]
-    about = Sample(id="1", question="?", **sample)
+    about = Sample(**{"id": "1", "question": "?", **sample})
     reading = of.parse(Reply(text=reply), about)
     return reading.answer, of.score(reading, about)
 
@@ -531,7 +531,7 @@ def test_a_choice_is_read(reply: str, answer: str | None, points: float) -> None
         ("Yes, there are no dogs.", "yes"),
         ("No, no dog.", "no"),
         ("The answer is yes.", "yes"),
-        ("There is no dog.", "no"),
+        ("There is no cat.", None),
         ("Yes and no", None),
         ("yes or no", None),
         ("Yes. No.", None),
@@ -544,6 +544,11 @@ def test_a_choice_is_read(reply: str, answer: str | None, points: float) -> None
 )
 def test_yes_and_no_are_read(reply: str, answer: str | None) -> None:
     assert score("yesno", reply, target="yes") == (answer, float(answer == "yes"))
+
+
+def test_a_statement_is_read_beside_its_question() -> None:
+    asked = {"question": "Is there a dog?", "target": "no"}
+    assert score("yesno", "There is no dog.", **asked) == ("no", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -646,7 +651,9 @@ def test_a_long_reply_is_read_in_no_time() -> None:
 
 
 def headline(benchmark: Benchmark, says: Mapping[str, str], scoring: str) -> Any:
-    tally = Tally(benchmark)
+    verdict = benchmark.check and benchmark.check.verdict
+    judged = {"judged": lambda s, reply: [verdict(s, reply)]} if verdict else {}
+    tally = Tally(benchmark, verdicts=judged)
     about = samples(benchmark)
     tally.add(Scored(s, 0, "ok", Reply(text=says[s.id])) for s in about)
     report = tally.report(model="dummy", identity={}, of=len(about))

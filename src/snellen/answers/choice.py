@@ -1,112 +1,370 @@
 """Which of the offered choices a reply commits to."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from string import ascii_uppercase
-from typing import NamedTuple
 
+from snellen.answers._latex import boxed, cleaned, number, same_value
+from snellen.answers._letter import Letter
+from snellen.answers._reply import REFUSES, said
 
-class Letter(NamedTuple):
-    """A choice's letter, or None; the rule that found it or gave up; the letters it could be."""
+__all__ = ["Letter", "option_letter"]
 
-    answer: str | None
-    rule: str
-    candidates: tuple[str, ...] = ()
+SHORT = 300
+"""Signs of a reply that is searched whole for a lone letter or choice; of a longer one the last
+line is, since letters and numbers stand for much else in the working of a problem."""
 
+# -- signs and letters
 
-# A letter as it is named behind a word: in brackets, capital, or small at the end of a line.
-# `A` and `I` before a small word are words themselves.
-_NAMED = (
-    r"[\s:*_]{0,6}(?:is\b|:)?[\s:*_\"'`]{0,6}(?i:option\s|choice\s)?"
-    r"(?:\(([A-Za-z])\)|([B-HJ-Z]|[AI](?!\s(?!(?:or|and|is|because|since)\b)[a-z]))(?![\w'\u2019])"
-    r"|([a-z])(?=[.*\s]{0,6}(?:\n|$)))"
+_SIGNS = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # of full width
+    | dict(zip("\u3000、。【】‘’“”", " ,.[]''\"\"", strict=True))  # noqa: RUF001
 )
-_BOXED = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\text\s{0,3}\{)?\s{0,3}\(?([A-Za-z])\)?\s{0,3}\}")
-_ANSWER = re.compile(r"\b(?i:answer|(?:correct|right|best) (?:option|choice))\b" + _NAMED)
-_OPTION = re.compile(r"\b(?<!\bnot\s)(?i:option|choice)\b" + _NAMED)
-_FIRST = re.compile(r"[\s*_(\[]{0,6}([A-Z])[\s*_]{0,3}[)\].:,](?=\s|$|\*)")
-_ALONE = re.compile(r"(?<!\bnot\s)(?<!\bnot\s[(\[])(?<![\w'\u2019\\])([A-Z])(?![\w'\u2019])")
-_ARTICLE = re.compile(r"\s(?!(?:or|and|nor|is)\b)[a-z]")
+_DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
+_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
+_MATHEMATICS = re.compile(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
+
+# A letter that is no part of a word or name: of "选B", not of "A-level", "C#", "U.S." or "B's".
+_NO_WORD = r"(?<![A-Za-z0-9_\u00c0-\u024f'\\])"
+_NO_MORE = r"(?![A-Za-z0-9_\u00c0-\u024f#+♭♯]|'[a-z]|[-.][A-Za-z])"
+_ANY = rf"[(\[{{]?(?P<letter>[A-Z]){_NO_MORE}"
+# Before a small word `A` and `I` are words, unless no noun begins with it.
+_VERBS = "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if"
+_SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
+_NO_ARTICLE = re.compile(_SURE)
+_NAMED = (
+    rf"(?<![A-Za-z])(?:[(\[{{<\"']\s?(?P<inside>[A-Za-z])\s?[)\]}}>\"']|(?P<letter>{_SURE})"
+    r"|(?P<small>[a-z])(?=[.)\s]{0,6}(?:\n|$)))"
+)
+
+# -- what is said of a letter
+
+_ANSWER = re.compile(
+    r"(?:\b(?i:answers?|ans|(?:correct|right|best|final|closest|chosen|suitable|appropriate) "
+    r"(?:option|choice|letter|match))\b(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?"
+    r"(?:\s{1,3}(?i:is|are|was|be|would|should|must|could|may|might|seems|appears|to|likely|most|"
+    r"probably|clearly|definitely|certainly|simply|therefore|thus|then|indeed|actually|the|as|here|"
+    r"given|option|choice|letter|number|answer)\b){0,6}[\s\"']{0,3}[:=→-]?\s{0,6}"
+    r"(?:(?i:option|choice|letter|number)\s){0,2}"
+    r"|(?:答案|正确选项|正确的选项)(?:应该|应)?(?:是|为|选)?\s{0,3}:?\s{0,3}(?:选项)?\s?)" + _NAMED
+)
+_LAST = re.compile(
+    rf"[#>\s(-]{{0,6}}(?i:(?:final |my |the |correct )?answer)\s{{0,3}}:\s{{0,6}}{_NAMED}"
+)
+_OPTION = re.compile(
+    r"(?:\b(?i:option|choice)\b(?:\s(?:letter|number))?(?:\s(?:is|would be)\b)?\s{0,3}:?\s{0,3}"
+    r"|(?<!不)(?:选项|选择|选)(?:是|为)?\s{0,3}:?\s{0,3})"
+    rf"(?:\(\s?(?P<inside>[A-Za-z])\s?\)|{_ANY}|(?P<small>[a-z])(?=[.)\s]{{0,6}}(?:\n|$)))"
+)
+_RIGHT = re.compile(
+    rf"{_NO_WORD}{_ANY}[)\]}}]?(?:,?\s{{1,3}}(?:is|seems|appears|would be|must be|looks)"
+    r"(?:\s(?:to be|the|clearly|also|therefore|thus|most|likely|probably|indeed|only)){0,4}"
+    r"\s(?:correct|right|best|answer|closest)\b|\s?(?:选项|项)?\s?(?:是)?(?:正确|对的|最佳))"
+)
+_NONE = re.compile(r"\b(?i:none|neither|no|nor|not)\b[^.\n]{0,50}$")
+_CONCLUDES = re.compile(
+    r"(?:(?:^|[.\n!?;,]\s{0,3})(?i:so|thus|therefore|hence|overall|finally|consequently|"
+    r"(?:in )?conclusion|i (?:would )?(?:choose|pick|select|go with|say)|my (?:choice|guess) is)\b"
+    r"|所以|因此|故|综上)[,:]?\s{0,3}"
+    r"(?:(?i:it is|it's|it must be|i (?:would )?(?:choose|pick|select|say)|the|option|choice|选)"
+    rf"\s){{0,3}}{_ANY}[)\]}}]?(?=\s{{0,3}}(?:[.,!\n]|$|because\b|since\b|as\b))"
+)
+_BEGINS = re.compile(
+    r"[\s(\[{<\"]{0,6}(?P<letter>[A-Z])(?:[)\]}>]{1,2}(?=[\s.,:;!]|[^\x00-\x7f]|$)"
+    r"|\s?[.:,;](?=\s|[^\x00-\x7f]|$)|\s[-–—]\s|[ \t]{0,3}(?:\n|$))"  # noqa: RUF001
+)
+_NOT = re.compile(
+    r"(?:\b(?i:not|never|neither|nor|rather than|instead of|all but|except|rules? out|ruled out|"
+    r"eliminates?|excludes?)\s{1,3}|不是|不选|排除)"
+    rf"(?:(?:be|the|option|choice|answer|letter)\s{{1,3}}){{0,3}}{_ANY}"
+    rf"(?:\s(?:and|or|nor)\s(?P<second>[A-Z]){_NO_MORE})?"
+)
+_WRONG = re.compile(
+    rf"{_NO_WORD}{_ANY}[)\]}}]?(?:\s{{1,3}}(?:is|are|was|seems|can|does)(?:\s(?:clearly|also|"
+    r"obviously|definitely|therefore|thus|probably|just|simply))?"
+    r"(?:n't|not|\s(?:wrong|incorrect|false|not|out|impossible|invalid))\b"
+    r"|(?:选项|项)?(?:是)?(?:错误|不正确|不对))"
+)
+_DENIED = re.compile(rf"n't\s{{1,3}}(?:(?:be|the|option|choice)\s){{0,3}}{_ANY}")
+_MORE = re.compile(
+    r"[\s)\]}]{0,3}(?:(?:[,/&]|\b(?:or|and)\b|或|和)\s{0,3}(?:(?:or|and|maybe|possibly|perhaps|even|"
+    rf"either|option|choice)\s){{0,3}}(?:(?P<small>[b-hj-z])(?=[\s.,;)]|$))?|(?<!\n)[ \t])"
+    rf"(?(small)|[(\[{{]{{0,2}}(?P<letter>{_SURE}))"
+)
+_OR_ELSE = re.compile(
+    r"\b(?:or|could|might|may|possibly|perhaps|maybe)\b[^.;\n]{0,30}?"
+    rf"{_NO_WORD}(?P<letter>{_SURE})"
+)
+_ALONE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z]){_NO_MORE}(?!'|\s?(?:[=<>+*/^≌∥⊥→]|->))")
+# What stands before the name of a point, a side or a vitamin, or in the middle of a formula.
+_A_NAME = re.compile(
+    r"(?:[=+*/^<>∠△⊙°]|[0-9A-Za-z)]\s?-"
+    r"|\b(?:angles?|points?|lines?|sides?|triangles?|circles?|vertex|matrix|at|from|through|between|"
+    r"label(?:l?ed)?|group|figure|school|vitamin|hepatitis|type|grade|class)"
+    r"(?:\s[A-Z](?:,|\sand|\sor|\sto))?)\s?$",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"(?:^|\n)\s{0,3}\((?P<letter>[A-Z])\)\s")
+_TAGGED = re.compile(
+    r"<answer>(.{0,400}?)(?:</answer>|$)|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>", re.DOTALL
+)
+
+# -- what is said of choices, or of having none
+
+_ARTICLE = re.compile(r"^(?:an?|the)\s")
+_SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
+_ANSWER_TEXT = re.compile(
+    r"\b(?i:answer)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?\s{0,2}(?i:is\b|:)"
+)
+_DIGITS = re.compile(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
+# A number by itself or with a unit, not one of "5x", "x5", "5(a+1)" or "2 + 3".
+_NUMBER = re.compile(
+    rf"(?<![\w\\^{{(.+*/=-])(-?{_DIGITS.pattern})"
+    r"(?:cm|mm|dm|km|kg|[mghs])?(?![A-Za-z0-9\\^_({]|\s?[+*/^=])"
+)
+_NEGATED = re.compile(r"(?:\b(?:not|no|never|neither|nor)|n't)\s(?:an?\s|the\s)?$")
+_YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 
 
 def option_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter of the choice that a reply settles on; never a guess.
+    r"""The letter of the choice that a reply settles on; never a guess.
 
-    In this order: the reply is a letter, or a choice's text; it has \\boxed{B}; it says "the answer
-    is B", or "option B"; its lines begin "B." or "B)"; one letter stands alone in it; one choice's
-    text stands in it. The first of these that names a choice decides; if it names two, the reply is
-    unparsed.
+    Thinking in tags is no reply. In this order: the reply is a letter, or a choice; it has
+    <answer>B</answer>, or \boxed{B}; it says "the answer is B", or "option B"; it says that B is
+    right, or concludes "So B."; it begins "B." or "B)"; a letter stands before its choice; one
+    letter stands alone in it; it begins with a choice; one choice stands in it. The first of these
+    that names a choice decides. If it names two, or a letter that was not offered, the reply is
+    unparsed. The last three are not asked where a reply says that it cannot tell.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
     >>> option_letter("A B", ["a cat", "a dog"]).answer is None
     True
     """
-    letters = ascii_uppercase[: len(choices)]
-    bare = text.strip().strip("*_`()[]{}.:\"' \n")
-    if len(bare) == 1 and bare.upper() in letters:
-        return Letter(bare.upper(), "letter", (bare.upper(),))
-    same = [letter for letter, choice in zip(letters, choices, strict=True) if _same(bare, choice)]
-    if len(same) == 1:
-        return Letter(same[0], "choice", tuple(same))
-    steps = (
-        ("boxed", [match.upper() for match in _BOXED.findall(text)]),
-        ("the answer is", ["".join(found).upper() for found in _ANSWER.findall(text)]),
-        ("option", ["".join(found).upper() for found in _OPTION.findall(text)]),
-        ("begins with", _beginning(text)),
-        ("only letter", _alone(text)),
-        ("only choice", _named(text, choices)),
-    )
-    for rule, found in steps:
-        named = tuple(dict.fromkeys(letter for letter in found if letter in letters))
-        if len(named) == 1 and not _goes_on(text, named[0], letters, rule):
+    offered = [choice.translate(_SIGNS) for choice in choices[: len(ascii_uppercase)]]
+    reply = _Reply(said(text).translate(_SIGNS), offered)
+    for rule, found in reply.rules():
+        every = tuple(dict.fromkeys(found))
+        named = tuple(letter for letter in every if letter in reply.letters)
+        if len(every) == len(named) == 1:
             return Letter(named[0], rule, named)
-        if named:
-            return Letter(None, f"several: {rule}", named)
-    return Letter(None, "no choice")
+        if every:
+            return Letter(None, f"{'several' if named else 'not offered'}: {rule}", named)
+    return Letter(None, "refuses" if reply.refuses else "no choice")
 
 
-def _same(text: str, choice: str) -> bool:
-    return bool(text) and text.casefold() == choice.strip().rstrip(".").casefold()
+class _Reply:
+    def __init__(self, text: str, choices: list[str]) -> None:
+        self.raw = text
+        self.text = _plain(text)
+        self.choices = [_plain(choice).strip().rstrip(".") for choice in choices]
+        self.letters = ascii_uppercase[: len(choices)]
 
+    def rules(self) -> Iterator[tuple[str, list[str]]]:
+        """Each rule with the letters that it finds, offered or not."""
+        yield from self.whole()
+        tagged = [one or other for one, other in _TAGGED.findall(self.raw)]
+        yield "answer tag", [letter for part in tagged for letter in self.within(part)]
+        boxes = [self.within(box) for box in boxed(self.raw)]
+        # Working may box values on its way: the last box must hold a choice.
+        yield "boxed", [letter for box in boxes for letter in box] if boxes and boxes[-1] else []
+        yield from self.answers()
+        yield from self.options()
+        yield "begins with", self.beginning()
+        yield "letter and choice", self.with_choice()
+        further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
+        if boxes or tagged or self.refuses or further:
+            # A box holds what is settled on; here it is no choice. Lines of further letters are a
+            # list that goes on, not a reply.
+            return
+        yield "only letter", self.alone()
+        yield "begins with choice", self.beginning_choice()
+        yield "only choice", self.named()
 
-def _beginning(text: str) -> list[str]:
-    """The letters that lines begin with, if the reply's first line does."""
-    if not _FIRST.match(text):
+    def whole(self) -> Iterator[tuple[str, list[str]]]:
+        bare = self.text.strip(" \n\t\r_()[]{}.,;:!?\"'#%-")
+        yield "letter", [bare.upper()] if len(bare) == 1 and bare.upper() in self.letters else []
+        yield "choice", self.same(self.text.strip(" \n\t\r\"'").rstrip(".,;!"))
+        value = cleaned(self.raw) if len(self.raw) <= SHORT else ""
+        yield "value", self.equal(value)
+
+    def same(self, text: str) -> list[str]:
+        """The choices of this text."""
+        bare = _ARTICLE.sub("", text.strip().casefold())
+        return [
+            letter
+            for letter, choice in zip(self.letters, self.choices, strict=True)
+            if bare and bare == _ARTICLE.sub("", choice.casefold())
+        ]
+
+    def equal(self, value: str) -> list[str]:
+        """The choices of this value."""
+        return [
+            letter
+            for letter, choice in zip(self.letters, self.choices, strict=True)
+            if value and same_value(value, cleaned(choice))
+        ]
+
+    def within(self, part: str) -> list[str]:
+        """The letters that a box or a tag holds, by themselves or as choices."""
+        text = _plain(part)
+        bare = text.strip(" \n\t_()[]{}.,;:!?\"'")
+        if _is_letter(bare) and (bare.upper() in self.letters or not self.same(bare)):
+            return [bare.upper()]
+        if found := self.same(bare) or self.equal(cleaned(part)):
+            return found
+        begins = _BEGINS.match(text)
+        if begins:
+            return [begins["letter"], *self.second(text, begins.end("letter"), begins["letter"])]
         return []
-    return [match[1] for line in text.splitlines() if (match := _FIRST.match(line))]
 
+    def answers(self) -> Iterator[tuple[str, list[str]]]:
+        """What is said to be the answer; said of two, the one in a last line "Answer: B"."""
+        found = self.all_of(_ANSWER, self.text)
+        if len(set(found)) > 1:
+            lines = self.text.rstrip().split("\n")
+            such = [match for line in lines if (match := _LAST.match(line))]
+            if len(lines) > 1 and len(such) == 1 and _LAST.match(lines[-1]):
+                letter = _letter(such[0])
+                yield "last line", [letter, *self.second(lines[-1], such[0].end(), letter)]
+        yield "the answer is", found
 
-def _alone(text: str) -> list[str]:
-    """Capital letters that stand alone; not `A` before a word, nor `I`, unless in brackets."""
-    found = []
-    for match in _ALONE.finditer(text):
-        bracketed = text[match.start() - 1 : match.start()] in ("(", "[")
-        word = match[1] == "I" or (match[1] == "A" and _ARTICLE.match(text, match.end()))
-        if bracketed or not word:
-            found.append(match[1])
-    return found
+    def all_of(self, pattern: re.Pattern[str], text: str) -> list[str]:
+        found = []
+        for match in pattern.finditer(text):
+            letter = _letter(match)
+            found += [letter, *self.second(text, match.end(), letter)]
+        return found
 
+    def second(self, text: str, end: int, letter: str) -> list[str]:
+        """The other letters that a sentence goes on to: "A or B", "A, B", "A, though maybe B"."""
+        rest = text[end : end + SHORT]
+        if letter in self.letters:
+            choice = self.choices[self.letters.index(letter)]
+            own = re.match(rf"[\s)\]}}.:,-]{{0,5}}{re.escape(choice)}", rest, re.IGNORECASE)
+            if choice and own:
+                rest = rest[own.end() :]
+        more = [_letter(match)] if (match := _MORE.match(rest)) else []
+        sentence = _SENTENCE.split(rest, maxsplit=1)[0]
+        more += [match["letter"] for match in _OR_ELSE.finditer(sentence)]
+        return [one for one in more if one in self.letters and one not in self.rejected]
 
-def _named(text: str, choices: Sequence[str]) -> list[str]:
-    """The choices whose text stands in the reply, not counting one inside a longer one."""
-    rest = text.casefold()
-    found = []
-    order = sorted(range(len(choices)), key=lambda i: -len(choices[i]))
-    for i in order:
-        choice = choices[i].strip().casefold()
-        pattern = rf"(?<!\w){re.escape(choice)}(?!\w)"
-        if choice and re.search(pattern, rest):
-            found.append(ascii_uppercase[i])
-            if sum(other.strip().casefold() == choice for other in choices) == 1:
+    def options(self) -> Iterator[tuple[str, list[str]]]:
+        found = self.all_of(_OPTION, self.text)
+        if len(set(found)) == 1 and not self.rejected.issuperset(found):
+            yield "option", self.all_of(_OPTION, self.scope(self.text))
+        right = [
+            match["letter"]
+            for match in _RIGHT.finditer(self.text)
+            if not _NONE.search(self.text[max(0, match.start() - 60) : match.start()])
+        ]
+        yield "is right", right
+        yield "concludes", [match["letter"] for match in _CONCLUDES.finditer(self.text)]
+        yield "option", found if len(set(found)) > 1 else []
+
+    def beginning(self) -> list[str]:
+        """The letters that lines begin with, if the reply's first line does."""
+        lines = self.text.strip().split("\n")
+        if not _BEGINS.match(lines[0]):
+            return []
+        found = []
+        for line in lines:
+            if match := _BEGINS.match(line):
+                end = match.end("letter")
+                found += [match["letter"], *self.second(line, end, match["letter"])]
+        return found
+
+    def with_choice(self) -> list[str]:
+        """The letters that stand before the text of their choice."""
+        found = []
+        for letter, choice in zip(self.letters, self.choices, strict=True):
+            pattern = rf"{_NO_WORD}{letter}[)\]}}.:,\s-]{{1,4}}(?i:{re.escape(choice)})(?!\w)"
+            if choice and re.search(pattern, self.text):
+                found.append(letter)
+        return found
+
+    def alone(self) -> list[str]:
+        """Capital letters that stand alone and are not rejected; not `A` before a word, nor `I`,
+        unless in brackets; no names of points and lines."""
+        text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
+        found = []
+        for match in _ALONE.finditer(text):
+            before, letter = text[max(0, match.start() - 24) : match.start()], match["letter"]
+            word = letter == "I" or not _NO_ARTICLE.match(text, match.start())
+            if letter in self.letters and (before[-1:] in ("(", "[") or not word):
+                found += [] if _A_NAME.search(before) else [letter]
+        kept = [letter for letter in found if letter not in self.rejected]
+        denied = {match["letter"] for match in _DENIED.finditer(text)}
+        return kept if not denied.issuperset(kept) else []
+
+    @cached_property
+    def rejected(self) -> frozenset[str]:
+        """The letters said not to be right."""
+        found = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
+        wrong = [match["letter"] for match in _WRONG.finditer(self.text)]
+        return frozenset(letter for pair in (*found, wrong) for letter in pair if letter)
+
+    @cached_property
+    def refuses(self) -> bool:
+        """Whether it says that it cannot tell, where that is none of the choices."""
+        choices = [choice.casefold() for choice in self.choices]
+        text = self.text.casefold().replace("none of the", "") if "none" in choices else self.text
+        return bool(REFUSES.search(text)) and not any(map(REFUSES.search, choices))
+
+    def scope(self, text: str) -> str:
+        """All of a short text, and of a longer one the last line."""
+        text = text.strip()
+        return text if len(text) <= SHORT else text.rpartition("\n")[2][-SHORT:]
+
+    def beginning_choice(self) -> list[str]:
+        """The choice that a reply begins with, and a stop behind it: "No, there is none."."""
+        text = self.text.strip().casefold()
+        found = []
+        for letter, choice in zip(self.letters, self.choices, strict=True):
+            stop = "[,.;:!\n]" if choice.casefold() in _YES_OR_NO else "[.;:!\n]"
+            if len(choice) > 1 and re.match(rf"{re.escape(choice.casefold())}\s?{stop}", text):
+                found.append(letter)
+        return found
+
+    def named(self) -> list[str]:
+        """The choices whose text stands in what is said to be the answer, or else in the scope."""
+        after = [
+            _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
+            for match in _ANSWER_TEXT.finditer(self.text)
+        ]
+        rest = (" ".join(after) if after else self.scope(self.text)).casefold()
+        numbers = set(_DIGITS.findall(rest))
+        alone = {one.replace(",", "") for one in _NUMBER.findall(rest)}
+        found = []
+        for i in sorted(range(len(self.choices)), key=lambda i: -len(self.choices[i])):
+            choice = self.choices[i].casefold()
+            if number(cleaned(choice)) is not None and len(_DIGITS.findall(choice)) == 1:
+                # A number among others may be anything.
+                if len(numbers) == 1 and any(same_value(one, cleaned(choice)) for one in alone):
+                    found.append(self.letters[i])
+                continue
+            pattern = rf"(?<!\w){re.escape(choice)}(?!\w|[.,]\d)"
+            if len(choice) < 2 or (choice in _YES_OR_NO and not after):
+                continue
+            places = list(re.finditer(pattern, rest))
+            if any(not _NEGATED.search(rest[: place.start()][-12:]) for place in places):
+                found.append(self.letters[i])
+            if places and self.choices.count(self.choices[i]) == 1:
                 rest = re.sub(pattern, "\0", rest)
-    return found
+        return found
 
 
-def _goes_on(text: str, letter: str, letters: str, rule: str) -> bool:
-    """Whether the reply names a second letter right behind this one: "A or B", "A, B"."""
-    if rule not in ("the answer is", "option", "begins with"):
-        return False
-    between = r"\b[\s)\]*,./]{0,4}(?:(?:or|and|&)\s{0,3})?[(\[*]{0,3}"
-    more = re.finditer(rf"\b{letter}{between}([{letters}])(?![\w'])", text)
-    return any(match[1] != letter for match in more)
+def _plain(text: str) -> str:
+    """Without emphasis, dollar signs and what words are wrapped in."""
+    text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
+    return _DECORATION.sub("", text)
+
+
+def _is_letter(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and text.isalpha()
+
+
+def _letter(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    return next(groups[name] for name in ("letter", "inside", "small") if groups.get(name)).upper()

@@ -1,10 +1,12 @@
 r"""The value that a reply settles on, and whether two values are the same."""
 
-import math
 import re
 from typing import NamedTuple
 
-from snellen.text.numbers import latex_value
+from snellen.answers._latex import LONGEST, boxed, cleaned, number, same_value
+from snellen.answers._reply import REFUSES, said
+
+__all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
 
 class Value(NamedTuple):
@@ -15,74 +17,56 @@ class Value(NamedTuple):
     candidates: tuple[str, ...] = ()
 
 
-LONGEST = 200
-"""Signs of a value."""
-
-_BRACES = re.compile(r"\\f?boxed\s*\{|\\[{}]|[{}]")
 _SAID = re.compile(
-    r"\b(?i:(?:answer|solution|result)(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
+    r"\b(?i:(?:answer|solution|result|final value)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?"
+    r"(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
     r"|answer\s*\*\*\s*:)[\s:*]*(?P<value>[^\n]*)"
 )
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|,\s|\s(?:because|since|as|so|which|when|where)\b")
-_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
-_BEFORE_EQUALS = re.compile(r"^[A-Za-z\\][\w\\\s{}]{0,20}(?:=|\\approx|≈)\s*")
-_UNIT = re.compile(
-    r"(?<=[\d})])(?:\s*\{[a-z]{2,}\}|\s+(?!and\b|or\b|to\b)[A-Za-z][A-Za-z ]*"
-    r"|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)|\s*\^\s*\{?\\circ\}?|\s*°)"
-    r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
+_ENDING = re.compile(
+    r"(?:^|[.!?:;]\s|\n)[^.!?\n]{0,300}\s(?:is|are|equals|be)"
+    r"(?:\s(?:about|approximately|exactly))?\s(?P<value>[^,+\n]{1,60}?)\.?$"
 )
-_MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
 _DIGITS = re.compile(r"[0-9](?:[0-9.,/]*[0-9])?")
 _ALONE = re.compile(
     r"(?<![^\s$=:*])(-?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?)(?=[.,;:?*$)°%]*(?:\s|$))"
 )
 _LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]")
-_DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
-
-
-def boxed(text: str) -> list[str]:
-    r"""What stands in each \boxed{…} whose braces close, in their order.
-
-    >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
-    ['\\frac{1}{2}']
-    """
-    found = []
-    opened: list[int | None] = []
-    for brace in _BRACES.finditer(text):
-        if brace[0] == "}":
-            start = opened.pop() if opened else None
-            if start is not None and brace.start() - start <= LONGEST:
-                found.append((start, text[start : brace.start()]))
-        elif brace[0][-1] == "{" and brace[0] != r"\{":
-            opened.append(None if brace[0] == "{" else brace.end())
-    return [box for _, box in sorted(found)]
 
 
 def final_value(text: str) -> Value:
-    r"""The value that a reply settles on; never a guess.
+    r"""The value that a reply settles on; never a guess. Thinking in tags is no reply.
 
     In this order: \boxed{…}; what follows "the answer is" or "Answer:"; the whole reply, if it is a
-    value; the only number in it. The first of these that is there decides; if it names two values,
-    the reply is unparsed.
+    value; the only number in it; what its last sentence ends with, "So the length is 12." The first
+    of these that is there decides; if it names two values, or the reply says that it cannot tell,
+    it is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'
     >>> final_value("1 2 3").answer is None
     True
     """
+    text = said(text)
     boxes = boxed(text)
     if boxes:
-        return _only("boxed", [cleaned(box) for box in boxes])
-    said = [value for match in _SAID.finditer(text) if (value := _begins_with(match["value"]))]
-    if said:
-        return _only("the answer is", said)
+        return _only("boxed", [cleaned(box) for box in boxes if not REFUSES.search(box)])
+    values = [value for match in _SAID.finditer(text) if (value := _begins_with(match["value"]))]
+    if values:
+        return _only("the answer is", values)
     whole = cleaned(text) if len(text) <= LONGEST else ""
     if _is_value(whole):
         return _only("whole reply", [whole])
+    if REFUSES.search(text):
+        return Value(None, "refuses")
     numbers = tuple(dict.fromkeys(_DIGITS.findall(text)))
     alone = _ALONE.search(text)
     if len(numbers) == 1 and alone:
         return Value(alone[1], "only number", (alone[1],))
+    ending = _ENDING.search(text)
+    last = cleaned(ending["value"]) if ending else ""
+    if _is_value(last):
+        return Value(last, "concludes", (last,))
     return Value(None, "several: only number" if len(numbers) > 1 else "no value", numbers)
 
 
@@ -97,51 +81,6 @@ def _begins_with(line: str) -> str | None:
 
 def _is_value(text: str) -> bool:
     return bool(_LETTER_OR_TUPLE.fullmatch(text)) or number(text) is not None
-
-
-def cleaned(text: str) -> str:
-    """A value without dollar signs, emphasis, \\text{}, what its equals sign follows, and units."""
-    text = _WRAPPED.sub(r"\1", text.strip())
-    text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
-    text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
-    text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
-    text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
-    text = _BEFORE_EQUALS.sub("", text.strip().rstrip(".").strip())
-    return _UNIT.sub("", text).strip()
-
-
-def number(text: str) -> float | None:
-    r"""The number that a cleaned value is; None for anything else, numbers side by side too.
-
-    >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
-    (2.5, None, -0.75)
-    """
-    if len(text) > LONGEST or re.search(r"[0-9.]\s+[0-9.]", text):
-        return None
-    if mixed := _MIXED.fullmatch(text):
-        whole, upper, lower = (int(part) for part in mixed.groups()[1:])
-        return (-1 if mixed[1] else 1) * (whole + upper / lower) if lower else None
-    value = latex_value(text)
-    return None if value is None or abs(value) > 1e300 else float(value)
-
-
-def same_value(answer: str, target: str) -> bool:
-    """Whether two cleaned values are the same text but for blanks and case, or the same number.
-
-    Numbers are the same to one part in a million, or where the answer is the target rounded to the
-    two or more decimals that the answer has.
-
-    >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
-    (True, False, True)
-    """
-    if re.sub(r"\s", "", answer).casefold() == re.sub(r"\s", "", target).casefold():
-        return bool(answer.strip())
-    said, right = number(answer), number(target)
-    if said is None or right is None:
-        return False
-    decimals = _DECIMALS.fullmatch(answer)
-    rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
-    return math.isclose(said, right, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))
 
 
 def _only(rule: str, values: list[str]) -> Value:

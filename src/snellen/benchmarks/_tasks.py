@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from snellen.answers.choice import option_letter
+from snellen.answers.choice import Letter, option_letter
+from snellen.answers.others import vlmevalkit_letter
+from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmark import Reading, Scoring
 from snellen.benchmarks._judges import grading
 from snellen.metrics import Columns, Metric, mean
@@ -31,8 +33,6 @@ ASK: Mapping[Task, str] = {
 
 # -- replies to answers
 
-_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_LEADING = re.compile(r"\W*(yes|no)\b\W*(?:(?:and|or|but)\b\W*)?(?:(yes|no)\b)?", re.IGNORECASE)
 # fmt: off
 _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
           "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
@@ -54,20 +54,21 @@ _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(
 
 
 def parse_letter(reply: Reply, sample: Sample) -> Reading:
-    found = option_letter(reply.text, sample.choices)
+    return as_reading(option_letter(reply.text, sample.choices))
+
+
+def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
+    """The letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`), of the text as it stores what
+    an endpoint replies, vlmeval/api/gpt.py#L319: without blanks around it."""
+    return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
+
+
+def as_reading(found: Letter | YesNo) -> Reading:
     return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
 
 
-def _parse_yes_no(reply: Reply, _: Sample) -> Reading:
-    leading = _LEADING.match(reply.text)
-    if leading:
-        words = {word.lower() for word in leading.groups() if word}
-    else:
-        words = {word.lower() for word in _YES_NO.findall(reply.text)}
-    if len(words) == 1:
-        return Reading(answer=words.pop(), rule="leading" if leading else "only one of the two")
-    rule = "both yes and no" if words else "neither yes nor no"
-    return Reading(answer=None, rule=rule, candidates=tuple(sorted(words)))
+def _parse_yes_no(reply: Reply, sample: Sample) -> Reading:
+    return as_reading(yes_or_no(reply.text, sample.question))
 
 
 def _parse_count(reply: Reply, _: Sample) -> Reading:
@@ -152,9 +153,10 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
         parse: Callable[[Reply, Sample], Reading],
         score: Callable[[Reading, Sample], float | None] = is_target,
         metrics: Mapping[str, Metric] | None = None,
+        version: int = 1,
     ) -> Scoring:
         return Scoring(
-            version=1,
+            version=version,
             source="ours",
             parse=parse,
             score=score,
@@ -175,8 +177,12 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
     if task == "caption":
         silent = scoring(_parse_whole, lambda *_: None, {"score": _no_score})
         return {"default": silent, "judged": judged}
-    parse = {"mcq": parse_letter, "yesno": _parse_yes_no, "count": _parse_count}[task]
-    return {"default": scoring(parse)}
+    parse, version = {
+        "mcq": (parse_letter, 2),
+        "yesno": (_parse_yes_no, 2),
+        "count": (_parse_count, 1),
+    }[task]
+    return {"default": scoring(parse, version=version)}
 
 
 CHOICES: Mapping[Task, tuple[str, ...]] = {

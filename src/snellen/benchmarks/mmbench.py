@@ -27,7 +27,6 @@ Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 
          VLMEvalKit's code on 1,500 made replies. Abilities: by hand
 """
 
-import re
 from bisect import insort
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -35,9 +34,15 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
+from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024, vlmevalkit_2024_letter
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks._judges import matching
-from snellen.benchmarks._tasks import is_target, parse_letter
+from snellen.benchmarks._tasks import (
+    as_reading,
+    is_target,
+    parse_letter,
+    parse_letter_as_vlmevalkit,
+)
 from snellen.content import user
 from snellen.datasets import Row, Table, find, vlmevalkit_tsv
 from snellen.datasets.published import File
@@ -49,8 +54,6 @@ from snellen.prompts import lettered
 from snellen.sample import Sample
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-SOURCE = f"{KIT}:vlmeval/utils/matching_util.py#L18-L127"
-OLDER = "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1"
 ALIASES = {
     "MMBench_DEV_EN": {"lang": "en", "split": "dev", "version": "1.0"},
     "MMBench_DEV_CN": {"lang": "cn", "split": "dev", "version": "1.0"},
@@ -156,8 +159,8 @@ def mmbench(
         scorings={
             "official": Scoring(
                 version=2,
-                source=SOURCE,
-                parse=official_answer,
+                source=VLMEVALKIT,
+                parse=parse_letter_as_vlmevalkit,
                 score=is_target,
                 metrics=metrics,
                 missing="wrong",
@@ -165,15 +168,15 @@ def mmbench(
             "judged": Scoring(
                 version=1,
                 source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
-                parse=official_answer,
+                parse=parse_letter_as_vlmevalkit,
                 score=is_target,
                 metrics=metrics,
                 missing="wrong",
-                judge=matching(official_answer),
+                judge=matching(parse_letter_as_vlmevalkit),
             ),
             "vlmevalkit-2024": Scoring(
                 version=2,
-                source=f"{OLDER}:eval/vlmeval/utils/matching_util.py#L6-L66",
+                source=VLMEVALKIT_2024,
                 parse=answer_of_2024,
                 score=is_target,
                 metrics=metrics,
@@ -300,69 +303,10 @@ PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": min
 
 # -- scoring, official
 
-SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
-NO_REPLY = "Failed to obtain answer via API"
-REFUSALS = (
-    "Sorry, I can't help with images of people yet.",
-    "I can't process this file.",
-    "I'm sorry, but without the image provided",
-    "Cannot determine the answer",
-)
-# No end of a word is asked for: "the answer is black" says B.
-SAID = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
-
-
-def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """A choice's letter, `Z` for none of them, or unparsed where the authors would ask ChatGPT."""
-    text, choices = stripped(reply), by_letter(sample)
-    if found := letter_named(text, choices, last=4):
-        return found
-    said = SAID.search(text)
-    if said and NO_REPLY not in text and said[1].upper() in choices:
-        return Reading(answer=said[1].upper(), rule="answer is")
-    if len(text.lower()) > 2 * sum(map(len, choices.values())):
-        return Reading(answer=None, rule="longer than the choices")
-    return choice_named(text, choices)
-
 
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """As `official_answer`, but the letter may stand anywhere, and the reply be of any length."""
-    choices = by_letter(sample)
-    text = stripped(reply)
-    return letter_named(text, choices) or choice_named(text, choices)
-
-
-def stripped(reply: Reply) -> str:
-    """The text as VLMEvalKit stores what an endpoint replies, vlmeval/api/gpt.py#L319: blanks count
-    for the length, and may be part of a choice's text."""
-    return reply.text.strip()
-
-
-def letter_named(text: str, choices: Mapping[str, str], last: int | None = None) -> Reading | None:
-    """The only letter that is a word of the text, if it first is one of the `last` words."""
-    if NO_REPLY in text:
-        return None
-    if any(refusal in text for refusal in REFUSALS):
-        return Reading(answer="Z", rule="refusal")
-    words = text.translate(SEPARATORS).split()
-    named = tuple(letter for letter in choices if letter in words)
-    if len(named) == 1 and (last is None or words.index(named[0]) >= len(words) - last):
-        return Reading(answer=named[0], rule="only letter", candidates=named)
-    if not named and "Z" in words:
-        return Reading(answer="Z", rule="letter Z")
-    return None
-
-
-def choice_named(text: str, choices: Mapping[str, str]) -> Reading:
-    """The only choice whose text stands in the reply, as a part of a word too."""
-    named = tuple(letter for letter, choice in choices.items() if choice.lower() in text.lower())
-    if len(named) == 1:
-        return Reading(answer=named[0], rule="only choice", candidates=named)
-    return Reading(answer=None, rule="several choices" if named else "no choice", candidates=named)
-
-
-def by_letter(sample: Sample) -> Mapping[str, str]:
-    return dict(zip(ascii_uppercase, sample.choices, strict=False))
+    """The letter by the older rules, of the text as VLMEvalKit stores it."""
+    return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 
 # -- check

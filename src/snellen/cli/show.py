@@ -150,7 +150,10 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         lines.append(f"scoring        {name}, version {scoring['version']}: {scoring['source']}")
         lines.append(f"               gives {', '.join(scoring['metrics'])}")
         if scoring["hedging"] is not None:
-            said = f"naming every answer at once scores {percent(scoring['hedging'])}"
+            # Above 1 it is no fraction, but points.
+            hedging = scoring["hedging"]
+            value = percent(hedging) if hedging <= 1 else f"{hedging:g}"
+            said = f"naming every answer at once scores {value}"
             lines.append(f"               {said} on the bundled rows, more than chance")
     lines += [f"note           {note}" for note in document["notes"]]
     if document["example"]:

@@ -87,6 +87,9 @@ def baselines(
     alone = replace(
         benchmark,
         scorings={name: replace(benchmark.scorings[name], metrics={metric: function})},
+        break_down_by=(),
+        metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
+        capabilities=None,
     )
 
     def value(say: Say) -> float | None:

@@ -49,6 +49,7 @@ REASONS = 3
 LONGEST_REASON = 300
 SHORT = 8
 """Characters of an answer that is likely to come again."""
+READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
 ReplyOrAbsent = ReplyState | Literal["absent"]
 REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
     "ok",
@@ -58,6 +59,7 @@ REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
     "failed",
     "absent",
 )
+REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 
 
 @dataclass(frozen=True)
@@ -154,16 +156,15 @@ class Tally:
     def add(self, replies: Iterable[Scored]) -> None:
         """Score each reply, for the report alone."""
         for scored in replies:
-            for _ in self._add(scored):
-                pass
+            self._add(scored)
 
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
         """Score each reply; gives the lines of `scores.jsonl` in blocks."""
         encode = msgspec.json.Encoder().encode
         block: list[bytes] = []
         for scored in replies:
-            for row in self._add(scored):
-                block.append(encode(row))
+            found = self._add(scored)
+            block += [encode(self._row(scored, name, one)) for name, one in found]
             if len(block) >= 512:
                 yield b"\n".join(block) + b"\n"
                 block.clear()
@@ -284,13 +285,14 @@ class Tally:
 
     # -- one reply
 
-    def _add(self, scored: Scored) -> Iterator[ScoreRow]:
+    def _add(self, scored: Scored) -> list[tuple[str, Found]]:
+        """Take a reply into account; gives what each scoring finds in it."""
         sample = scored.sample
         self._states[scored.state] += 1
         self._reused += scored.reused
         self._thinking += scored.state == "truncated" and _still_thinking(scored.reply)
         self._refused += scored.state == "refused" and not sample.hidden
-        self._reply_states.append(REPLY_STATES.index(scored.state))
+        self._reply_states.append(REPLY_CODES[scored.state])
         if scored.error is not None:
             n, example = self._errors.get(scored.error, (0, sample.id))
             self._errors[scored.error] = (n + 1, example)
@@ -307,32 +309,41 @@ class Tally:
         for usage in scored.usage:
             self._tokens["input"] += usage.input or 0
             self._tokens["output"] += usage.output or 0
-        first: tuple[str, Reading, float | None] | None = None
+        every = []
+        first: Found | None = None
         for name, growing in self._columns.items():
-            reading, state, score, given = self._read(name, scored)
-            growing.add(self._same(reading.answer), state, score)
+            found = self._read(name, scored)
+            every.append((name, found))
+            growing.add(self._same(found.reading.answer), found.state, found.score)
             if growing.given is not None:
-                growing.given.append(given)
+                growing.given.append(found.given)
             if first is None:
-                first = (name, reading, score)
-            elif scored.reply is not None and score != first[2] and state != "not-judged":
-                differing = self._disagreements.setdefault(name, _Differing(first[0], name))
-                differing.add(sample.id, first[1].rule, reading.rule)
-            yield ScoreRow(
-                format=FORMAT,
-                sample=sample.id,
-                repeat=scored.repeat,
-                scoring=name,
-                version=self._benchmark.scorings[name].version,
-                state=state,
-                reply=scored.state,
-                score=score,
-                answer=list(reading.answer)
-                if isinstance(reading.answer, tuple)
-                else reading.answer,
-                rule=reading.rule,
-                candidates=list(reading.candidates),
-            )
+                first = found
+            elif (
+                found.score != first.score
+                and scored.reply is not None
+                and found.state != "not-judged"
+            ):
+                differing = self._disagreements.setdefault(name, _Differing(every[0][0], name))
+                differing.add(sample.id, first.reading.rule, found.reading.rule)
+        return every
+
+    def _row(self, scored: Scored, name: str, found: Found) -> ScoreRow:
+        """The line of `scores.jsonl`."""
+        answer = found.reading.answer
+        return ScoreRow(
+            format=FORMAT,
+            sample=scored.sample.id,
+            repeat=scored.repeat,
+            scoring=name,
+            version=self._benchmark.scorings[name].version,
+            state=found.state,
+            reply=scored.state,
+            score=found.score,
+            answer=list(answer) if isinstance(answer, tuple) else answer,
+            rule=found.reading.rule,
+            candidates=list(found.reading.candidates),
+        )
 
     def _cluster_of(self, sample: Sample) -> int:
         """The number of what the sample shares with others; a sample's repeats, which come one
@@ -570,7 +581,7 @@ class _Growing:
         self.scores.append(0.0 if score is None else score)
         self._has.append(score is not None)
         self.answers.append(answer)
-        self.states.append(READING_STATES.index(state))
+        self.states.append(READING_CODES[state])
 
     def has_score(self) -> NDArray[np.bool_]:
         import numpy as np

@@ -1,0 +1,268 @@
+"""VQAv2 val, text alone: what scoring its 214,354 questions with ten answers each costs.
+
+usage: python perf/vqav2.py [--questions 214354] [--work DIR] [--keep]
+
+Makes files as the authors publish them (questions, annotations of some 190 MB, a list of results),
+with answers that come again as often as people's do, then measures in a process each: the loop of
+the authors' evaluation, written out plainly; ours for one scoring (every reply read and scored);
+`snellen.score` on the files with all scorings, break-downs and intervals; the intervals alone.
+Prints CPU seconds, beside the budgets and as a ratio, and peak memory. A run takes two minutes and
+250 MB of disk.
+"""
+
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import Any
+
+QUESTIONS = "v2_OpenEnded_mscoco_val2014_questions.json"
+ANNOTATIONS = "v2_mscoco_val2014_annotations.json"
+RESULTS = "results.json"
+BUDGET = {"evaluate": 3.2, "whole": 8.0, "memory": 700, "intervals": 1.0}
+PARTS = ("authors", "evaluate", "whole", "intervals")
+ALL = (*PARTS, "make")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--questions", type=int, default=214_354)
+    parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-vqav2"))
+    parser.add_argument("--keep", action="store_true", help="leave the files for the next time")
+    parser.add_argument("--measure", choices=ALL, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        if args.measure == "make":
+            make(args.work, args.questions)
+            print("{}")
+        else:
+            print(json.dumps(globals()[args.measure](args.work)))
+        return
+    args.work.mkdir(parents=True, exist_ok=True)
+    if not (args.work / RESULTS).exists():
+        child("make", args)  # in a process of its own: its memory would count as its children's
+    found = {part: child(part, args) for part in PARTS}
+    values = {found[part]["accuracy"] for part in PARTS}
+    assert max(values) - min(values) < 1e-9, values
+    authors = found["authors"]["cpu"]
+    print(f"{args.questions:,} questions, {found['whole']['accuracy']:.4f}")
+    print(f"{'':10} {'CPU s':>6} {'budget':>6} {'x authors':>9} {'MB':>6} {'budget':>6}")
+    for part in PARTS:
+        one = found[part]
+        budget = BUDGET.get(part, "")
+        most = BUDGET["memory"] if part == "whole" else ""
+        ratio = one["cpu"] / authors
+        print(f"{part:10} {one['cpu']:6.2f} {budget:>6} {ratio:9.3f} {one['mb']:6.0f} {most:>6}")
+    if not args.keep:
+        shutil.rmtree(args.work)
+
+
+def child(part: str, args: argparse.Namespace) -> dict[str, float]:
+    command = [sys.executable, __file__, "--measure", part, "--work", str(args.work)]
+    command += ["--questions", str(args.questions)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=dict(os.environ))
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def measured(cpu: float, accuracy: float) -> dict[str, float]:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu": cpu, "accuracy": accuracy, "mb": peak}
+
+
+# -- the files
+
+
+def make(work: Path, n: int) -> None:
+    """Answers of one type each: people agree as often as they do on VQAv2, whose commonest thousand
+    answers are nine of ten."""
+    rng = Random("vqav2")
+    words = [f"{a}{b}{c}" for a in "bdfgklmnprstvw" for b in "aeiou" for c in ("n", "rt", "sk", "")]
+    common = words + [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(2_700)]
+    rare = [" ".join(rng.choices(words, k=rng.choice((2, 2, 3, 4)))) for _ in range(60_000)]
+    rare[::9] = [f"the {one}" for one in rare[::9]]
+    rare[1::11] = [one.replace(" ", "-", 1) for one in rare[1::11]]
+    rare[2::13] = [f"{one}." for one in rare[2::13]]
+    zipf = list(accumulate(1 / (rank + 3) for rank in range(len(common))))
+    numbers = [*map(str, range(60)), "100", "1,000", "12:30"]
+    falling = list(accumulate(1 / (rank + 1) ** 1.3 for rank in range(len(numbers))))
+    kinds = [f"what kind {word}" for word in words[:40]] + [f"is {word}" for word in words[:25]]
+    asked, answered, said = [], [], []
+
+    def drawn(kind: str) -> str:
+        if kind == "yes/no":
+            return rng.choice(("yes", "no"))
+        if kind == "number":
+            return rng.choices(numbers, cum_weights=falling)[0]
+        return rng.choices(common, cum_weights=zipf)[0] if rng.random() < 0.9 else rng.choice(rare)
+
+    for number in range(n):
+        image, kind = number * 40_504 // n, rng.choices(("yes/no", "number", "other"), (38, 13, 49))
+        question_id, agreed = image * 1000 + number % 1000, rng.choice((0.3, 0.6, 0.9, 1.0, 1.0))
+        main_answer = drawn(kind[0])
+        answers = [main_answer if rng.random() < agreed else drawn(kind[0]) for _ in range(10)]
+        asked.append(
+            {
+                "image_id": image,
+                "question": f"What is it that {rng.choice(words)} {rng.choice(words)} has here?",
+                "question_id": question_id,
+            }
+        )
+        answered.append(
+            {
+                "question_type": rng.choice(kinds),
+                "multiple_choice_answer": main_answer,
+                "answers": [
+                    {"answer": one, "answer_confidence": "yes", "answer_id": place}
+                    for place, one in enumerate(answers, 1)
+                ],
+                "image_id": image,
+                "answer_type": kind[0],
+                "question_id": question_id,
+            }
+        )
+        guess = main_answer if rng.random() < 0.7 else drawn(kind[0])
+        said.append({"question_id": question_id, "answer": guess.capitalize()})
+    about = {"info": {}, "license": {}, "data_type": "mscoco", "data_subtype": "val2014"}
+    (work / ANNOTATIONS).write_text(json.dumps({**about, "annotations": answered}))
+    (work / QUESTIONS).write_text(json.dumps({**about, "questions": asked}))
+    (work / RESULTS).write_text(json.dumps(said))
+
+
+# -- the authors' evaluation, plainly
+
+SIGNS = (";", "/", "[", "]", '"', "{", "}", "(", ")", "=", "+", "\\", "_", "-", ">", "<", "@", "`")
+COMMA = re.compile(r"(\d)(,)(\d)")
+STOP = re.compile(r"(?!<=\d)(\.)(?!\d)")
+
+
+def authors(work: Path) -> dict[str, float]:
+    from snellen.text.vqa import ARTICLES, CONTRACTIONS, NUMBERS
+
+    truth = json.loads((work / ANNOTATIONS).read_bytes())["annotations"]
+    said = {one["question_id"]: one for one in json.loads((work / RESULTS).read_bytes())}
+    numbers, articles = dict(NUMBERS), list(ARTICLES)
+
+    def punctuation(text: str) -> str:
+        out = text
+        for sign in (*SIGNS, ",", "?", "!"):
+            if sign + " " in text or " " + sign in text or re.search(COMMA, text) is not None:
+                out = out.replace(sign, "")
+            else:
+                out = out.replace(sign, " ")
+        return STOP.sub("", out, 32)
+
+    def digits(text: str) -> str:
+        out = []
+        for word in text.lower().split():
+            word = numbers.setdefault(word, word)
+            if word not in articles:
+                out.append(word)
+        for place, word in enumerate(out):
+            if word in CONTRACTIONS:
+                out[place] = CONTRACTIONS[word]
+        return " ".join(out)
+
+    def line(text: str) -> str:
+        return text.replace("\n", " ").replace("\t", " ").strip()
+
+    started = time.process_time()
+    scores = []
+    for one in truth:
+        for answer in one["answers"]:
+            answer["answer"] = line(answer["answer"])
+        reply = line(said[one["question_id"]]["answer"])
+        if len({answer["answer"] for answer in one["answers"]}) > 1:
+            for answer in one["answers"]:
+                answer["answer"] = digits(punctuation(answer["answer"]))
+            reply = digits(punctuation(reply))
+        shares = []
+        for answer in one["answers"]:
+            others = [other for other in one["answers"] if other != answer]
+            same = [other for other in others if other["answer"] == reply]
+            shares.append(min(1, len(same) / 3))
+        scores.append(sum(shares) / len(shares))
+    return measured(time.process_time() - started, sum(scores) / len(scores))
+
+
+# -- ours
+
+
+def evaluate(work: Path) -> dict[str, float]:
+    from snellen import catalog
+    from snellen.model import Reply
+
+    benchmark = catalog.benchmark("vqav2", data=work)
+    samples = [benchmark.read(row) for row in benchmark.data]
+    said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
+    scoring = benchmark.scorings["official"]
+    started = time.process_time()
+    scores = []
+    for sample in samples:
+        reading = scoring.parse(Reply(text=said[sample.id]["answer"]), sample)
+        scores.append(scoring.score(reading, sample) or 0.0)
+    return measured(time.process_time() - started, sum(scores) / len(scores))
+
+
+def whole(work: Path) -> dict[str, float]:
+    import snellen
+
+    result: Any = snellen.score(work / RESULTS, "vqav2", data=work)
+    value = result.report.scorings["official"].metrics["accuracy"].value
+    return measured(time.process_time(), value)
+
+
+def intervals(work: Path) -> dict[str, float]:
+    """Of the official accuracy and its break-downs, as the report makes them."""
+    import numpy as np
+
+    from snellen import catalog
+    from snellen.metrics import Category, Columns, mean
+    from snellen.model import Reply
+
+    benchmark = catalog.benchmark("vqav2", data=work)
+    said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
+    scoring = benchmark.scorings["official"]
+    scores: list[float] = []
+    clusters: dict[str, int] = {}
+    tags: dict[str, dict[str, int]] = {tag: {} for tag in benchmark.break_down_by}
+    codes: dict[str, list[int]] = {tag: [] for tag in ("cluster", *benchmark.break_down_by)}
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        reading = scoring.parse(Reply(text=said[sample.id]["answer"]), sample)
+        scores.append(scoring.score(reading, sample) or 0.0)
+        shared = str(sample.data["image"])
+        codes["cluster"].append(clusters.setdefault(shared, len(clusters)))
+        for tag, names in tags.items():
+            codes[tag].append(names.setdefault(sample.tags[tag], len(names)))
+    nothing = np.empty(len(scores), dtype=object)
+    columns = Columns(
+        score=np.array(scores),
+        answer=nothing,
+        target=nothing,
+        references=nothing,
+        state=Category(codes=np.zeros(len(scores), dtype=np.int32), names=("answered",)),
+        tags={
+            tag: Category(codes=np.array(codes[tag], dtype=np.int32), names=tuple(names))
+            for tag, names in tags.items()
+        },
+        cluster=np.array(codes["cluster"], dtype=np.int32),
+    )
+    started = time.process_time()
+    value = mean(columns).value or 0.0
+    for category in columns.tags.values():
+        for code in range(len(category.names)):
+            mean(columns.where(category.codes == code))
+    return measured(time.process_time() - started, value)
+
+
+if __name__ == "__main__":
+    main()

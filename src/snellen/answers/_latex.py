@@ -1,0 +1,83 @@
+r"""Values as replies write them: what is boxed, without decoration and units, and as numbers."""
+
+import math
+import re
+
+from snellen.text.numbers import latex_value
+
+LONGEST = 200
+"""Signs of a value."""
+
+_BRACES = re.compile(r"\\f?boxed\s{0,9}\{|\\[{}]|[{}]")
+_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
+_BEFORE_EQUALS = re.compile(r"^[A-Za-z\\][\w\\\s{}]{0,20}(?:=|\\approx|≈)\s*")
+_UNIT = re.compile(
+    r"(?<=[\d})])(?:\s*\{[a-z]{2,}\}|\s+(?!and\b|or\b|to\b)[A-Za-z][A-Za-z ]*"
+    r"|\s*(?:mm|cm|dm|km|kg|m|g|h|s|min|units?|degrees?|%|\\%)|\s*\^\s*\{?\\circ\}?|\s*°)"
+    r"(?:\s*\^\s*\{?[23]\}?|[²³])?$"
+)
+_MIXED = re.compile(r"(-?)([0-9]+)\s*\\frac\{([0-9]+)\}\{([0-9]+)\}")
+_DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
+
+
+def boxed(text: str) -> list[str]:
+    r"""What stands in each \boxed{…} whose braces close, in their order.
+
+    >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
+    ['\\frac{1}{2}']
+    """
+    found = []
+    opened: list[int | None] = []
+    for brace in _BRACES.finditer(text):
+        if brace[0] == "}":
+            start = opened.pop() if opened else None
+            if start is not None and brace.start() - start <= LONGEST:
+                found.append((start, text[start : brace.start()]))
+        elif brace[0][-1] == "{" and brace[0] != r"\{":
+            opened.append(None if brace[0] == "{" else brace.end())
+    return [box for _, box in sorted(found)]
+
+
+def cleaned(text: str) -> str:
+    """A value without dollar signs, emphasis, \\text{}, what its equals sign follows, and units."""
+    text = _WRAPPED.sub(r"\1", text.strip())
+    text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
+    text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
+    text = re.sub(r"\\sqrt\s*([0-9a-z])", r"\\sqrt{\1}", text)
+    text = re.sub(r"\\frac\s*([0-9])\s*([0-9])", r"\\frac{\1}{\2}", text)
+    text = _BEFORE_EQUALS.sub("", text.strip().rstrip(".").strip())
+    return _UNIT.sub("", text).strip()
+
+
+def number(text: str) -> float | None:
+    r"""The number that a cleaned value is; None for anything else, numbers side by side too.
+
+    >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
+    (2.5, None, -0.75)
+    """
+    if len(text) > LONGEST or re.search(r"[0-9.]\s+[0-9.]", text):
+        return None
+    if mixed := _MIXED.fullmatch(text):
+        whole, upper, lower = (int(part) for part in mixed.groups()[1:])
+        return (-1 if mixed[1] else 1) * (whole + upper / lower) if lower else None
+    value = latex_value(text)
+    return None if value is None or abs(value) > 1e300 else float(value)
+
+
+def same_value(answer: str, target: str) -> bool:
+    """Whether two cleaned values are the same text but for blanks and case, or the same number.
+
+    Numbers are the same to one part in a million, or where the answer is the target rounded to the
+    two or more decimals that the answer has.
+
+    >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
+    (True, False, True)
+    """
+    if re.sub(r"\s", "", answer).casefold() == re.sub(r"\s", "", target).casefold():
+        return bool(answer.strip())
+    said, right = number(answer), number(target)
+    if said is None or right is None:
+        return False
+    decimals = _DECIMALS.fullmatch(answer)
+    rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
+    return math.isclose(said, right, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))

@@ -1,0 +1,65 @@
+"""What of a reply is read: not its thinking, and of a long one its two ends."""
+
+import re
+
+ENDS = 10_000
+"""Signs at either end of a reply; what lies between them is not read, so that no reply, however
+long, costs more than these."""
+
+THINKING = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+MARKS = ("</s>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>")
+"""Ends of a turn that some servers leave in the text."""
+
+REFUSES = re.compile(
+    r"\b(?:can(?:not|'t| not)|unable to|impossible to|(?:not|n't) (?:be )?(?:possible|able) to)\s"
+    r"(?:\w{1,12}\s)?(?:determine|answer|see|view|identify|provide|assist|help|tell|say|analy[sz]e|"
+    r"evaluate|interpret|access|read|"
+    r"be (?:determined|answered|identified|calculated|seen|inferred))"
+    r"|\b(?:not|n't|in)\s?(?:sufficient|enough) (?:information|data|context|detail)"
+    r"|(?:\bnot|n't) (?:provide|contain|include|given|provided|available|valid|described)\b"
+    r"|(?:\bnot|n't) (?:listed |given |available )?(?:in|among|one of|any of|match)\s"
+    r"(?:any of )?(?:the|these|those)\b|\bplease (?:provide|describe|share)"
+    r"|\bi(?:'m| am) sorry\b|\bno (?:correct|right|suitable) (?:option|answer|choice)"
+    r"|\bnone of the\b|\binconclusive\b|\bindeterminate\b"
+    r"|\bmore (?:information|context) is\b"
+    r"|无法|不能确定|没有正确",
+    re.IGNORECASE,
+)
+"""What replies say that cannot tell the answer, or find it nowhere among the choices."""
+
+
+def said(text: str) -> str:
+    """What a reply says behind its thinking, cut in the middle if it is over `2 * ENDS` signs.
+
+    A mark of the end alone ends the thinking too: some prompts hold the mark of the beginning. With
+    the beginning alone, all that follows is thinking.
+
+    >>> said("<think>A? No, B.</think>B"), said("A? No, B.</think>B"), said("<think>A? No, B.")
+    ('B', 'B', '')
+    """
+    for begins, ends in THINKING:
+        text = _without(text, begins, ends)
+    text = text.strip()
+    for mark in MARKS:
+        text = text.removesuffix(mark).rstrip()
+    return text if len(text) <= 2 * ENDS else f"{text[:ENDS]}\n\n{text[-ENDS:]}"
+
+
+def _without(text: str, begins: str, ends: str) -> str:
+    kept = []
+    place = 0
+    while (start := text.find(begins, place)) >= 0:
+        kept.append(text[place:start])
+        place = text.find(ends, start)
+        if place < 0:
+            return "".join(kept).rpartition(ends)[2]
+        place += len(ends)
+    kept.append(text[place:])
+    return "".join(kept).rpartition(ends)[2]

@@ -1,0 +1,144 @@
+"""The letter that other tools find in a reply, by their rules; none of these is ours.
+
+None of them takes thinking off a reply; the tools do that before, where they do.
+"""
+
+import re
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+from snellen.answers._letter import Letter
+
+VLMEVALKIT = (
+    "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:"
+    "vlmeval/utils/matching_util.py#L15-L61 and #L107-L127"
+)
+VLMEVALKIT_2024 = (
+    "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:"
+    "eval/vlmeval/utils/matching_util.py#L6-L66"
+)
+LMMS_EVAL = (
+    "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
+    "lmms_eval/tasks/_task_utils/mcq_extract.py#L17-L158"
+)
+TEXTBOOK = "nobody's: the first thing that comes to mind"
+
+# -- VLMEvalKit
+
+_SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+_NO_REPLY = "Failed to obtain answer via API"
+_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+# No end of a word is asked for: "the answer is black" says B. Letters beyond D are not looked for.
+_IS = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
+
+
+def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
+    """A letter, `Z` for none of them, or None where VLMEvalKit would ask a judge, if it has one.
+
+    The only letter that is a word, if one of the last four words; else what "answer is" begins;
+    else the only choice whose text is a part of a reply that is not long. Blanks around the text
+    count for its length.
+    """
+    if found := _only_word(text, choices, last=4):
+        return found
+    letters = ascii_uppercase[: len(choices)]
+    said = _IS.search(text)
+    if said and said[1].upper() in letters and _NO_REPLY not in text:
+        return Letter(said[1].upper(), "answer is", (said[1].upper(),))
+    if len(text.lower()) > 2 * sum(map(len, choices)):
+        return Letter(None, "longer than the choices")
+    return _only_part(text, choices)
+
+
+def vlmevalkit_2024_letter(text: str, choices: Sequence[str]) -> Letter:
+    """As `vlmevalkit_letter`, but the letter may stand anywhere, and the reply be of any length."""
+    return _only_word(text, choices) or _only_part(text, choices)
+
+
+def _only_word(text: str, choices: Sequence[str], last: int | None = None) -> Letter | None:
+    if _NO_REPLY in text:
+        return None
+    if any(refusal in text for refusal in _REFUSALS):
+        return Letter("Z", "refusal")
+    words = text.translate(_SEPARATORS).split()
+    letters = ascii_uppercase[: len(choices)]
+    named = tuple(letter for letter in letters if letter in words)
+    if len(named) == 1 and (last is None or words.index(named[0]) >= len(words) - last):
+        return Letter(named[0], "only letter", named)
+    return Letter("Z", "letter Z") if not named and "Z" in words else None
+
+
+def _only_part(text: str, choices: Sequence[str]) -> Letter:
+    low = text.lower()
+    named = tuple(
+        letter
+        for letter, choice in zip(ascii_uppercase, choices, strict=False)
+        if choice.lower() in low
+    )
+    if len(named) == 1:
+        return Letter(named[0], "only choice", named)
+    return Letter(None, "several choices" if named else "no choice", named)
+
+
+# -- lmms-eval
+
+_PHRASES = (
+    *("the answer is", "answer is", "the correct answer is", "correct answer is"),
+    *("the best answer is", "best answer is", "the correct option is", "correct option is"),
+    *("the best option is", "best option is", "the choice is", "choice is"),
+    *("the correct choice is", "correct choice is", "i choose", "i select", "i pick"),
+    *("my answer is", "my choice is", "옵션", "정답은", "답은", "답:"),
+    *("答案是", "答案为", "选", "答えは"),
+)
+_FORMS = (("(A)", "({})"), ("A.", "{}."), ("A:", "{}:"), ("A)", "{})"), ("A ", "{} "))
+
+
+def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
+    """The letter in the surest form, and of several the last; None where no letter is in the text.
+
+    Forms from the surest: it begins the reply, it ends it, it is somewhere behind a phrase such as
+    "answer is", it stands as (A), as A., as A:, as A), before a blank, or anywhere. In all but the
+    first two it may be the end of a word, or a part of one.
+    """
+    letters = ascii_uppercase[: len(choices)]
+    text = text.strip()
+    for sign in ",.!?;:'\"":
+        text = text.strip(sign)
+    text = f" {text} "
+    bare, low = text.strip(), text.lower()
+    behind = [place + len(phrase) for phrase in _PHRASES if (place := low.find(phrase)) >= 0]
+    found: dict[str, list[tuple[int, str]]] = {
+        "begins": [(0, one) for one in letters if bare[:1] == one and not bare[1:2].isalpha()],
+        "ends": [(0, one) for one in letters if bare[-1:] == one and not bare[-2:-1].isalpha()],
+        "phrase": [(text.find(one, start), one) for start in behind for one in letters],
+        **{name: [(text.rfind(form.format(one)), one) for one in letters] for name, form in _FORMS},
+        "anywhere": [(text.rfind(one), one) for one in letters],
+    }
+    for rule, places in found.items():
+        there = [(place, one) for place, one in places if place >= 0]
+        if there:
+            named = tuple(dict.fromkeys(one for _, one in there))
+            return Letter(max(there, key=lambda item: item[0])[1], rule, named)
+    return Letter(None, "no letter")
+
+
+# -- textbook
+
+_FIRST_SIGNS = 10
+
+
+def textbook_letter(text: str, choices: Sequence[str]) -> Letter:
+    """The first of the offered letters, as a capital, among the first ten signs: "Answer: B" is A.
+
+    What many a script of a few lines does.
+    """
+    letters = ascii_uppercase[: len(choices)]
+    named = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))
+    if named:
+        return Letter(named[0], "first letter", named)
+    return Letter(None, "no letter in the first ten signs")

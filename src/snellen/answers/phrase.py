@@ -1,0 +1,57 @@
+"""The short phrase that a reply settles on."""
+
+import re
+from typing import NamedTuple
+
+
+class Phrase(NamedTuple):
+    """A phrase without quotation marks, emphasis and the full stop at its end, or None; the rule
+    that found it or gave up."""
+
+    answer: str | None
+    rule: str
+    candidates: tuple[str, ...] = ()
+
+
+_BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
+_SAID = re.compile(
+    r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
+    re.IGNORECASE,
+)
+# "Dr. Smith", "U.S. Steel" and "Jan. 5" go on: what ends a sentence is no short word, and a capital
+# or nothing follows.
+_SENTENCE = re.compile(
+    r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""
+    r"""[.!?](?=\**\s+["'(*]*[A-Z])"""
+)
+_AROUND = " \t\n\r*_`\"'\u2018\u2019\u201c\u201d"
+_LAST_STOP = re.compile(r"(?<!\.\w)\.$")
+
+
+def final_phrase(text: str) -> Phrase:
+    r"""The phrase that a reply settles on; never a guess.
+
+    In this order: \boxed{…}; what follows "the answer is" or "Answer:", to the end of its sentence;
+    the whole reply. The first of these that is there decides; if it names two phrases, the reply is
+    unparsed.
+
+    >>> final_phrase('The answer is **"May 5, 1970"**. It stands at the top.').answer
+    'May 5, 1970'
+    >>> final_phrase("Dr. Smith.").answer
+    'Dr. Smith'
+    """
+    for rule, pattern in (("boxed", _BOXED), ("the answer is", _SAID)):
+        found = [_bare(_SENTENCE.split(one)[0]) for one in pattern.findall(text)]
+        named = {one.lower(): one for one in found if one}
+        if len(named) == 1:
+            (only,) = named.values()
+            return Phrase(only, rule)
+        if named:
+            return Phrase(None, f"several: {rule}", tuple(named.values()))
+    whole = _bare(text)
+    return Phrase(whole or None, "whole reply" if whole else "nothing said")
+
+
+def _bare(text: str) -> str:
+    text = text.strip(_AROUND)
+    return _LAST_STOP.sub("", text).strip(_AROUND) if text.strip(".") else ""

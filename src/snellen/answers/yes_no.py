@@ -1,0 +1,178 @@
+"""Whether a reply says yes or no."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from snellen.answers._reply import said
+
+UNKNOWN = "does not know"
+"""The rule that finds no answer in a reply that says so."""
+
+
+class YesNo(NamedTuple):
+    """`yes`, `no` or None; the rule that found it or gave up; the answers it could be."""
+
+    answer: str | None
+    rule: str
+    candidates: tuple[str, ...] = ()
+
+
+_YES = ("yes", "yeah", "yep", "true", "是", "是的", "对", "对的", "有", "有的", "正确", "存在")
+_NO = (
+    *("no", "nope", "false", "否", "不", "不是", "不是的", "不对", "没有"),
+    *("不正确", "错误", "不存在"),
+)
+_MEANS = dict.fromkeys(_YES, "yes") | dict.fromkeys(_NO, "no")
+_ENGLISH = r"(?:(?:yes|yeah|yep|nope|no)(?![\w'-])|(?:true|false)(?=[\s\"')]{0,4}(?:[,.;:!}<]|$)))"
+# Chinese has no blanks between words: what goes on behind one of these is another word.
+_CHINESE = (
+    "(?:" + "|".join(sorted((word for word in _MEANS if word > "z"), key=len, reverse=True)) + ")"
+    r"(?=[\s,.;:!?、。)\]}<\"'」』]|$)"
+)
+_WORD = f"(?P<word>{_ENGLISH}|{_CHINESE})"
+# Blanks are counted out, so that a page of them costs no time.
+_OPENING = r"[\s\"'(\[{]{0,8}"
+_ALONE = re.compile(rf"[\W_]*(?P<word>{_ENGLISH}|{_CHINESE}|y|n)[\W_]*")
+_TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
+_BOXED = re.compile(r"\\boxed\s{0,8}\{\s{0,8}(?:\\(?:text|textbf|mathrm)\s{0,8}\{)?([^{}]*)")
+_ANSWER = re.compile(
+    r"(?:\banswer(?:\sto\s(?:the|this|your)\squestion)?(?:\s(?:is|would be|should be|must be)"
+    r"(?:\s(?:simply|clearly|definitely|therefore|thus|likely|probably))?)?\s{0,8}:?"
+    rf"|(?:答案|结论)(?:应该是|应为|是|为)?\s{{0,8}}:?){_OPENING}{_WORD}"
+)
+_BACK = re.compile(
+    r"\b(?:wait|actually|correction|on second thought)[\s,.:!-]{1,8}"
+    r"(?:(?:the|my) answer is\s|it is\s)?(?P<word>(?:yes|no)(?=\s{0,4}(?:[,.;:!]|$)))"
+)
+_LEADING = re.compile(rf"[\W_]*{_WORD}")
+_NEVER = re.compile(
+    r"[\W_]*(?:(?:definitely|certainly|absolutely|of course)\snot\b|not\s(?:at all|really)\b)"
+)
+# "No doubt" denies nothing.
+_NO_OTHER = re.compile(
+    r"\s(?:doubt|idea|problem|worries|information|comment|answer|way|matter|definite|image|text)\b"
+)
+_SECOND = re.compile(
+    r"[\"')\]\s]{0,4}[,;/|.!]{0,3}\s{0,4}(?:(?:and|or|but)\s)?"
+    rf"{_OPENING}(?P<word>(?:yes|no)(?![\w'-]|\s\w)|否)"
+)
+_EITHER = re.compile(r"\byes\s?(?:or|/|\|)\s?no\b")
+_SAID = re.compile(r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))")
+_CLAUSE = re.compile(r"[,.!?;](?=\s|$)|\n|$")
+_ASKED = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)\b[^?]*"
+)
+_IN_THE_IMAGE = re.compile(r"\bin (?:the|this) (?:image|picture|photo(?:graph)?|figure)\b")
+_TOKEN = re.compile(r"[^\W_]+(?:'t\b)?")
+_CANNOT = re.compile(
+    r"\b(?:can't|cannot|can not|unable to|(?:not|n't|im)\s?possible to|hard to|difficult to)\s"
+    r"(?:\w{1,12}\s)?(?:answer|assist|confirm|determine|do that|help|identify|judge|know|provide|"
+    r"say|see|tell|verify|view)\b"
+    r"|\bi (?:don't|do not) (?:\w{1,12}\s)?(?:have|know)\b|\bi(?:'m| am) (?:sorry|not sure|unsure)"
+    r"|\b(?:not|n't) (?:have )?(?:enough|sufficient) (?:information|data|context|detail)"
+    r"|无法|不确定|不能确定|不知道|不清楚"
+)
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_DENYING = frozenset(("no", "not", "never", "cannot"))
+_EMPTY = re.compile(
+    r"a|an|the|is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|there|"
+    r"this|that|these|those|it|any|image|picture|photo|photograph|figure|show|shows|shown|"
+    r"contain|contains|feature|features|include|includes|depict|depicts|visible|present"
+)
+
+
+def yes_or_no(text: str, question: str = "") -> YesNo:
+    r"""Whether a reply says yes or no; never a guess.
+
+    Thoughts in tags are no reply. In this order: the reply is the word alone; it has `<answer>`, or
+    \boxed{Yes}; it says "the answer is yes"; it takes back what it said ("Wait, no."); it begins
+    with the word; one of the two is called out in it ("So yes, ..."); its first clause is what the
+    `question` asks, as a statement or denied. The first of these that finds something decides; if
+    it finds both, the reply is unparsed, as one that says that it cannot tell (`UNKNOWN`). Chinese
+    words are read as English ones are.
+
+    >>> yes_or_no("**No**, there is a cat.")
+    YesNo(answer='no', rule='begins with', candidates=('no',))
+    >>> yes_or_no("There is no dog.", "Is there a dog in the image?").answer
+    'no'
+    >>> yes_or_no("Yes and no.").answer is None
+    True
+    """
+    text = _plain(text)
+    if alone := _ALONE.fullmatch(text):
+        word = {"y": "yes", "n": "no"}.get(alone["word"]) or _MEANS[alone["word"]]
+        return YesNo(word, "alone", (word,))
+    for rule, found in (
+        ("answer tag", _firsts(_TAGGED.findall(text))),
+        ("boxed", _firsts(_BOXED.findall(text))),
+        ("the answer is", _answers(text)),
+        ("takes back", [match["word"] for match in _BACK.finditer(text)][-1:]),
+        ("begins with", _beginning(text)),
+        ("called out", [_MEANS[match["word"]] for match in _SAID.finditer(_EITHER.sub("", text))]),
+        ("says the question", _restated(text, _plain(question))),
+    ):
+        named = tuple(dict.fromkeys(found))
+        if len(named) == 1:
+            return YesNo(named[0], rule, named)
+        if named:
+            return YesNo(None, f"several: {rule}", named)
+    return YesNo(None, UNKNOWN if _CANNOT.search(text) else "neither yes nor no")
+
+
+def _plain(text: str) -> str:
+    """Small letters and quotes of one kind, with single blanks, without thoughts and emphasis."""
+    text = unicodedata.normalize("NFKC", said(text)).casefold().translate(_QUOTES)
+    return re.sub(r"[^\S\n]+", " ", re.sub(r"[*_`#]+", "", text)).strip()
+
+
+def _firsts(parts: list[str]) -> list[str]:
+    return [_MEANS[begins["word"]] for part in parts if (begins := _LEADING.match(part))]
+
+
+def _answers(text: str) -> list[str]:
+    found = []
+    for match in _ANSWER.finditer(text):
+        found += [_MEANS[match["word"]], *_second(text, match.end())]
+    return found
+
+
+def _beginning(text: str) -> list[str]:
+    if _NEVER.match(text):
+        return ["no"]
+    begins = _LEADING.match(text)
+    if not begins or (begins["word"] == "no" and _NO_OTHER.match(text, begins.end())):
+        return []
+    return [_MEANS[begins["word"]], *_second(text, begins.end())]
+
+
+def _second(text: str, start: int) -> list[str]:
+    """The other word right behind one: "Yes and no"."""
+    second = _SECOND.match(text, start)
+    return [_MEANS[second["word"]]] if second else []
+
+
+def _restated(text: str, question: str) -> list[str]:
+    """yes if the first clause has the words that the question asks about, in their order, and no
+    others; no if it has these and denies once."""
+    asked = _ASKED.search(question)
+    end = _CLAUSE.search(text)
+    if not asked or not end or end[0] == "?":
+        return []
+    wanted, clause = _meaning(asked[0]), _meaning(text[: end.start()])
+    denied = [word for word in clause if _denies(word)]
+    rest = [word for word in clause if not _denies(word)]
+    if not wanted or any(map(_denies, wanted)) or rest != wanted or len(denied) > 1:
+        return []
+    return ["no" if denied else "yes"]
+
+
+def _meaning(text: str) -> list[str]:
+    """The words of a clause that mean something, without the s at their end."""
+    words = _TOKEN.findall(_IN_THE_IMAGE.sub("", text))
+    full = [word for word in words if not _EMPTY.fullmatch(word)]
+    return [word.removesuffix("s") if len(word) > 3 else word for word in full]
+
+
+def _denies(word: str) -> bool:
+    return word in _DENYING or word.endswith("n't")

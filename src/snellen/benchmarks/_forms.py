@@ -1,0 +1,89 @@
+"""One data set's rows in whichever published form is at hand: its authors' files, VLMEvalKit's TSV,
+parquet."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from snellen.content import Image, Slice
+from snellen.datasets import Drawn, Found, Row, Table, parquet, vlmevalkit_tsv
+from snellen.errors import DataError
+
+Rows = Callable[[Path], Iterator[dict[str, Any]]]
+
+
+def table(found: Found, rows: Rows, revision: str | None = None) -> tuple[Table, Found | None]:
+    """The rows, and the file that they are read from, if it is one: by its ending a TSV, parquet,
+    or else the authors' JSON, whose rows `rows` gives.
+
+    A folder that the user names may hold the parts of one parquet file, under any name.
+    """
+    folder = found.data
+    if folder is not None and folder.is_dir() and any(folder.glob("*.parquet")):
+        return parquet(folder), None
+    kind = Path(str(found)).suffix
+    if kind == ".tsv":
+        return vlmevalkit_tsv(found), found
+    if kind == ".parquet":
+        return parquet(found), found
+    return Drawn(str(found), lambda: _own(found.path, rows), revision), found
+
+
+def of_json(path: Path) -> Any:
+    """What a JSON file holds, gzipped or not.
+
+    Raises:
+        DataError: it is not whole, or cannot be read.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return orjson.loads(file.read())
+    except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
+        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+
+
+def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
+    try:
+        yield from rows(path)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path} is JSON, but not of the form that the data set's authors publish: {error!r}. "
+            "Is it another of their files?"
+        ) from error
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """One text or several, as a list or as VLMEvalKit's cells hold one, in Python's writing; none
+    where there is nothing."""
+    if isinstance(value, str):
+        if not value.startswith("["):
+            return (value,) if value else ()
+        try:
+            value = ast.literal_eval(value)
+        except (SyntaxError, ValueError):  # a text that begins with a bracket
+            return (str(value),)
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def picture(row: Row) -> Image:
+    """The one picture that lies in a row."""
+    image = row["image"]
+    if isinstance(image, tuple):
+        (image,) = image
+    if not isinstance(image, Image):
+        raise ValueError("no picture in it")
+    return image
+
+
+def place_of(image: Image) -> str:
+    """What rows that show the same picture have in common, and others have not."""
+    return str(image.source.offset) if isinstance(image.source, Slice) else image.place

@@ -1,0 +1,280 @@
+"""What MMMU and MMMU-Pro share: subjects, rows in each published form, marks in texts, and the
+rules by which a letter is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from string import ascii_uppercase
+
+from snellen.benchmark import Capabilities, Reading
+from snellen.benchmarks._forms import texts
+from snellen.content import Image, Part
+from snellen.datasets import (
+    Facts,
+    Filtered,
+    Found,
+    Row,
+    Seekable,
+    Table,
+    find,
+    home,
+    parquet,
+    rows_at,
+)
+from snellen.datasets.published import File
+from snellen.errors import DataError, MediaError
+from snellen.sample import Sample
+
+REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"
+AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
+HOST = "https://opencompass.openxlab.space/utils/VLMEval"
+DOMAINS: Mapping[str, tuple[str, ...]] = {
+    "Art and Design": ("Art", "Art_Theory", "Design", "Music"),
+    "Business": ("Accounting", "Economics", "Finance", "Manage", "Marketing"),
+    "Science": ("Biology", "Chemistry", "Geography", "Math", "Physics"),
+    "Health and Medicine": (
+        "Basic_Medical_Science",
+        "Clinical_Medicine",
+        "Diagnostics_and_Laboratory_Medicine",
+        "Pharmacy",
+        "Public_Health",
+    ),
+    "Humanities and Social Science": ("History", "Literature", "Sociology", "Psychology"),
+    "Tech and Engineering": (
+        "Agriculture",
+        "Architecture_and_Engineering",
+        "Computer_Science",
+        "Electronics",
+        "Energy_and_Power",
+        "Materials",
+        "Mechanical_Engineering",
+    ),
+}
+"""mmmu/utils/data_utils.py#L9-L16, the same in mmmu-pro/evaluate.py#L102-L134."""
+DOMAIN_OF = {subject: domain for domain, subjects in DOMAINS.items() for subject in subjects}
+LEAVES = {
+    "Art and Design": "knowledge/cultural",
+    "Humanities and Social Science": "knowledge/cultural",
+}
+CAPABILITIES = Capabilities(
+    tag="subject",
+    leaves={
+        subject: LEAVES.get(domain, "knowledge/domain") for subject, domain in DOMAIN_OF.items()
+    }
+    | {"Math": "reasoning/mathematical"},
+    source=f"{AUTHORS}:mmmu/utils/data_utils.py#L9-L16",
+)
+MARK = re.compile(r"<image\s+(\d+)>")
+_PART = re.compile(r".*-(\d{5})-of-(\d{5})\.parquet")
+
+
+# -- rows
+
+
+def looked_for(
+    data: Path | None,
+    benchmark: str,
+    patterns: Sequence[str],
+    names: Sequence[str],
+    published: Sequence[File],
+    spec: str,
+) -> Found:
+    """The parquet files of these patterns, as many as there are, or else the first of the names."""
+    root = home() / "data" / benchmark if data is None else data
+    there = [
+        path.relative_to(root).as_posix()
+        for pattern in patterns
+        for path in sorted(root.glob(pattern))
+    ]
+    return find(data, benchmark, (*there, *names), published, spec)
+
+
+def parquet_files(found: Found) -> list[Path]:
+    """All parquet files that were found, each set of parts whole; one that the user names alone.
+
+    Raises:
+        DataError: a part is missing.
+    """
+    if found.data is not None and found.data.is_file():
+        return [found.data]
+    paths = [found.folder / name for name in found.names if name.endswith(".parquet")]
+    paths = list(dict.fromkeys(path for path in paths if path.is_file()))
+    parts: dict[tuple[Path, int], set[int]] = {}
+    for path in paths:
+        if part := _PART.fullmatch(path.name):
+            parts.setdefault((path.parent, int(part[2])), set()).add(int(part[1]))
+    for (folder, of), numbers in parts.items():
+        if missing := sorted(set(range(of)) - numbers):
+            raise DataError(
+                f"{folder} has {len(numbers)} of {of} parts: number {missing[0]:05} of {of:05} is "
+                "missing. Get all of them."
+            )
+    return paths
+
+
+class Late:
+    """A table of a form that is known once its file is found, which is when it is first needed."""
+
+    def __init__(self, where: str, make: Callable[[], Table]) -> None:
+        self.where = where
+        self.revision: str | None = None
+        self._make = make
+
+    @cached_property
+    def _table(self) -> Table:
+        return self._make()
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._table)
+
+    def facts(self) -> Facts:
+        return self._table.facts()
+
+    @property
+    def seeks(self) -> bool:
+        return isinstance(self._table, Seekable) and self._table.seeks
+
+    def at(self, place: int) -> Row:
+        return next(rows_at(self._table, [place]))
+
+
+class Joined:
+    """The rows of several tables, one table behind the other."""
+
+    def __init__(self, where: str, tables: Iterable[Table]) -> None:
+        self.where = where
+        self.revision: str | None = None
+        self._tables = tuple(tables)
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for table in self._tables:
+            for row in table:
+                yield Row(row, place, row.digest)
+                place += 1
+
+    def facts(self) -> Facts:
+        return Filtered(self, lambda _: True).facts()
+
+
+def of_parquet(found: Found, paths: Iterable[Path]) -> Table:
+    return Joined(str(found.folder), map(parquet, paths))
+
+
+def choices_of(row: Row) -> tuple[str, ...]:
+    """Of the hub's list in Python's writing, or of the columns A, B, ... of VLMEvalKit's sheet."""
+    if "options" in row:
+        return texts(row["options"])
+    choices = [row.get(letter, "") for letter in ascii_uppercase]
+    while choices and not choices[-1]:
+        choices.pop()
+    return tuple(choices)
+
+
+def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
+    """The pictures, and by which number a mark calls each."""
+    if "image" in row:
+        image = row["image"]
+        images = image if isinstance(image, tuple) else (image,)
+        return list(range(1, len(images) + 1)), images
+    numbered = {number: row.get(f"image_{number}") for number in range(1, 8)}
+    there = {number: image for number, image in numbered.items() if isinstance(image, Image)}
+    return list(there), tuple(there.values())
+
+
+def subject_of(name: str) -> str:
+    """`validation_Art_Theory_3` is of Art_Theory."""
+    return "_".join(name.split("_")[1:-1])
+
+
+# -- marks
+
+
+def numbered(sample: Sample) -> Mapping[int, Part]:
+    numbers = sample.data["numbers"]
+    assert isinstance(numbers, list)
+    return dict(zip(numbers, sample.media, strict=True))
+
+
+def shown(sample: Sample, number: int) -> Part:
+    """The picture that a mark calls.
+
+    Raises:
+        MediaError: there is none.
+    """
+    pictures = numbered(sample)
+    if number not in pictures:
+        raise MediaError(
+            f"{sample.id}: <image {number}> stands in the question, and its row has no such "
+            "picture. Answers alone can be scored, not asked about: get the data set itself."
+        )
+    return pictures[number]
+
+
+def interleaved(sample: Sample, text: str) -> tuple[Part, ...]:
+    """The text with each picture in the place of its mark; all of them in front if it has none."""
+    first, *rest = MARK.split(text)
+    if not rest:
+        return (*sample.media, text)
+    parts: list[Part] = [first]
+    for number, after in zip(rest[::2], rest[1::2], strict=True):
+        parts += [shown(sample, int(number)), after]
+    return tuple(part for part in parts if part)
+
+
+def marked_once(sample: Sample, text: str) -> tuple[Part, ...]:
+    """The pictures whose marks stand in the text, each once, in the order of their numbers."""
+    return tuple(shown(sample, number) for number in sorted(set(map(int, MARK.findall(text)))))
+
+
+# -- scoring
+
+
+def letters(sample: Sample) -> str:
+    return ascii_uppercase[: len(sample.choices)]
+
+
+def by_letter(sample: Sample) -> Mapping[str, str]:
+    return dict(zip(letters(sample), sample.choices, strict=True))
+
+
+def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
+    """The letter that stands last of those in brackets, or else in the first of the forms that
+    names one; or else, in a text of over five words, the choice whose text stands last; or a draw.
+
+    The last is looked for as " B " where a form names several without blanks around them, as in
+    "A. or B.": that may be nowhere, and the first letter is taken.
+    """
+    for mark in ",.!?;:'":
+        text = text.strip(mark)
+    text = f" {text} "
+    for form in ("({})", *forms):
+        if named := tuple(letter for letter in letters(sample) if form.format(letter) in text):
+            sought = form if form == "({})" else " {} "
+            last = max(named, key=lambda letter: text.rfind(sought.format(letter)))
+            return Reading(answer=last, rule=f"named as {form.format('X')!r}", candidates=named)
+    if len(text.split()) > 5:
+        low = text.lower()
+        choices = {letter: choice.lower() for letter, choice in by_letter(sample).items()}
+        if named := tuple(letter for letter, choice in choices.items() if choice in low):
+            last = max(named, key=lambda letter: low.rfind(choices[letter]))
+            return Reading(answer=last, rule="choice", candidates=named)
+    return drawn(sample)
+
+
+def drawn(sample: Sample) -> Reading:
+    """A choice's letter, drawn with the question's id as the seed."""
+    # Of all that Random offers, only random() is promised to be the same in every Python.
+    place = int(Random(sample.id).random() * len(sample.choices))
+    return Reading(answer=letters(sample)[place], rule="drawn", guessed=True)
+
+
+def wrong_letter(sample: Sample) -> str:
+    return letters(sample)[letters(sample).index(sample.target or "A") - 1]

@@ -1,0 +1,74 @@
+"""What A-OKVQA, GQA and OCR-VQA share: a picture's questions one by one, and short answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from snellen.answers.phrase import final_phrase
+from snellen.benchmark import Reading
+from snellen.benchmarks import _forms
+from snellen.content import Image
+from snellen.datasets import Facts, Found, Row, Table
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.text.vqa import normalise, on_one_line
+
+SHORT = "{question}\nAnswer the question using a single word or phrase."
+"""LLaVA-1.5's, and VLMEvalKit's and lmms-eval's in its words."""
+WRONG = "nothing of the kind"
+
+
+class Unfolded:
+    """The questions of a table whose rows each have several."""
+
+    def __init__(self, table: Table, unfold: Callable[[Row], Iterator[Mapping[str, Any]]]) -> None:
+        self.where = table.where
+        self.revision = table.revision
+        self._table = table
+        self._unfold = unfold
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for row in self._table:
+            for number, fields in enumerate(self._unfold(row)):
+                digest = blake2b(f"{row.digest} {number}".encode(), digest_size=16)
+                yield Row(fields, place, digest.hexdigest())
+                place += 1
+
+    def facts(self) -> Facts:
+        common = blake2b(digest_size=16)
+        rows = 0
+        for row in self:
+            common.update(bytes.fromhex(row.digest))
+            rows += 1
+        return Facts(rows=rows, digest=common.hexdigest())
+
+
+def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:
+    """A row's picture, in the row or the first of the files that is there, and what tells it from
+    others."""
+    if isinstance(row.get("image"), Image | tuple):
+        image = _forms.picture(row)
+        return image, _forms.place_of(image)
+    there = (name for name in names if (found.folder / name).is_file())
+    name = next(there, names[0])
+    return found.image(name), names[0]
+
+
+def whole_reply(reply: Reply, _: Sample) -> Reading:
+    """All of it, to the last blank."""
+    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
+
+
+def phrase(reply: Reply, _: Sample) -> Reading:
+    """The phrase that a reply settles on, in `plain` words."""
+    found = final_phrase(reply.text)
+    answer = None if found.answer is None else plain(found.answer)
+    return Reading(answer=answer, rule=found.rule, candidates=found.candidates)
+
+
+def plain(text: str) -> str:
+    """A text as VQA's evaluation writes answers; where nothing is left of it ("A"), as it is."""
+    return normalise(on_one_line(text)) or text.strip().lower()

@@ -1,0 +1,54 @@
+"""Rules that benchmarks of yes and no share: ours, and those of the toolkits that ask them."""
+
+import re
+
+from snellen.answers.yes_no import yes_or_no
+from snellen.benchmark import Reading
+from snellen.benchmarks._tasks import as_reading
+from snellen.model import Reply
+from snellen.sample import Sample
+
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+KIT_RULE = f"{KIT}:vlmeval/dataset/utils/yorn.py#L254-L261"
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+SHORT = "Answer the question using a single word or phrase."
+"""The line that LLaVA puts behind its questions."""
+YES_NO = ("yes", "no")
+
+_SIGNS = ';/[]"{}()=+\\_-><@`,?!'
+_THOUSANDS = re.compile(r"(\d)(,)(\d)")
+_FULL_STOP = re.compile(r"(?<!\d)\.(?!\d)")
+_MOST_FULL_STOPS = 32
+"""VLMEvalKit hands `re.UNICODE`, which is 32, to where `sub` takes a count."""
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """The word that a reply settles on."""
+    return as_reading(yes_or_no(reply.text, sample.question))
+
+
+def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
+    """The one of the two that is a word of the reply; unparsed, where VLMEvalKit asks a judge if it
+    has one, if both are, or none."""
+    words = without_signs(reply.text.strip().lower()).split()
+    named = tuple(word for word in YES_NO if word in words)
+    if len(named) == 1:
+        return Reading(answer=named[0], rule="only word", candidates=named)
+    return Reading(answer=None, rule="both words" if named else "neither word", candidates=named)
+
+
+def without_signs(text: str) -> str:
+    """A sign that stands beside a blank goes, here and everywhere; any other becomes a blank. All
+    go where there is a comma between digits. Asterisks and colons stay, and full stops beside
+    digits."""
+    # vlmeval/smp/misc.py#L18-L33
+    thousands = _THOUSANDS.search(text) is not None
+    left = text
+    for sign in _SIGNS:
+        beside = f"{sign} " in text or f" {sign}" in text
+        left = left.replace(sign, "" if beside or thousands else " ")
+    return _FULL_STOP.sub("", left, count=_MOST_FULL_STOPS)
+
+
+def wrong_answer(sample: Sample) -> str:
+    return "no" if sample.target == "yes" else "yes"

@@ -1,0 +1,363 @@
+"""A-OKVQA: questions about a photograph that ask for knowledge of the world, in two settings.
+
+Paper    Schwenk et al. 2022, A-OKVQA: A Benchmark for Visual Question Answering using World
+         Knowledge, https://arxiv.org/abs/2206.01718 (ECCV)
+Data     allenai/aokvqa@83786de0b24c4fef0bfe39420684f6f73d9f3581: aokvqa_v1p0_{train,val,test}.json
+         of aokvqa_v1p0.tar.gz (17,056, 1,145 and 6,702 questions), COCO's {split}2017 pictures; the
+         code is Apache-2.0. test has no public answers. Also as LAVIS re-arranged it (the same
+         list, with `image`), VLMEvalKit's A-OKVQA.tsv (setting=mc alone) and the hub's
+         HuggingFaceM4/A-OKVQA (parquet)
+Prompt   none is prescribed for models that see. llava: LLaVA-1.5's short answer or option letter,
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
+         gpt3: the authors', gpt3/query_gpt3.py#L72-L76, without context and examples; the choices
+         are words, and so is the answer. blip2 (setting=da): salesforce/LAVIS@
+         506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
+         okvqa_zeroshot_flant5xl_eval.yaml#L41, its question small and without signs
+         (blip_processors.py#L88-L101). vlmevalkit (setting=mc): open-compass/VLMEvalKit@
+         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247. Picture
+         first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; gpt3 had 10
+Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalised. da:
+         min(1, how many of ten people said just that / 3), not leaving one of them out; questions
+         with a difficult direct answer are left out, and all but `false` is difficult. mc: the
+         reply is the right choice's text, not its letter; all questions. A question without a reply
+         is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
+         difficult ones too, but not on those without a reply; BLIP's figures. official-2022: the
+         authors' until 42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out
+         of mc instead of da. vlmevalkit (mc): the letter by its rules; what these leave open it
+         asks a judge, here it is wrong. robust: ours; da the phrase that a reply settles on,
+         normalised as VQA's evaluation does, mc the letter. Under a prompt that asks for a letter
+         one of these two is the headline: the authors map replies to choices before they score,
+         evaluation/remap_predictions.py
+Proof    1,500 made questions with the authors' verdicts in both settings (tests/parity); no outputs
+         are published with their answers. The others: by hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Literal
+
+from snellen.answers.others import VLMEVALKIT
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks import _forms, _questions
+from snellen.benchmarks._results import of_json
+from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks._vqa import blip_question
+from snellen.content import user
+from snellen.datasets import Found, Row, find, json_list
+from snellen.datasets.published import File
+from snellen.errors import DataError, UsageError
+from snellen.metrics import mean
+from snellen.metrics.among import among
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+REVISION = "83786de0b24c4fef0bfe39420684f6f73d9f3581"
+SOURCE = f"allenai/aokvqa@{REVISION}:evaluation/eval_predictions.py#L9-L50"
+OLDER = (
+    "allenai/aokvqa@3647c12eb3787b538e950f9fea8162c337363ab9:evaluation/eval_predictions.py#L9-L50"
+)
+LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/tasks/vqa.py#L262-L291"
+ALIASES = {"aokvqa": {"setting": "da"}, "aok_vqa": {"setting": "da"}}
+
+Split = Literal["val", "test", "train"]
+Setting = Literal["da", "mc"]
+Preset = Literal["llava", "gpt3", "blip2", "vlmevalkit"]
+
+LETTER = "Answer with the option's letter from the given choices directly."
+PLEASE = "Please select the correct answer from the options above. \n"
+EASY = ("easy", "")
+"""The questions whose direct answers count; where no field says it, none is difficult."""
+
+
+def a_okvqa(
+    setting: Setting = "da",
+    split: Split = "val",
+    prompt: Preset = "llava",
+    data: Path | None = None,
+) -> Benchmark:
+    if (setting, prompt) not in PROMPTS:
+        others = ", ".join(preset for of, preset in PROMPTS if of == setting)
+        raise UsageError(f"a-okvqa:setting={setting} has the prompts {others}, not {prompt!r}.")
+    name = f"aokvqa_v1p0_{split}.json"
+    names = [name, f"aokvqa/{name}", f"annotations/{name}"]
+    if setting == "mc" and split == "val":
+        sheets = ["A-OKVQA.tsv", "a-okvqa.tsv"]
+        names = [*sheets, *names] if prompt == "vlmevalkit" else [*names, *sheets]
+    spec = f"a-okvqa:setting={setting},split={split},prompt={prompt}"
+    found = find(data, "a-okvqa", names, published(split, prompt), spec)
+    table, files = _forms.table(found, lambda path: iter(json_list(path)), REVISION)
+    in_words = (setting, prompt) not in HEADLINES
+    scorings = direct_answer() if setting == "da" else multiple_choice()
+    headline = HEADLINES.get((setting, prompt), "official")
+    return Benchmark(
+        name="a-okvqa",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found, setting, split),
+        prompt=lambda sample, _: (user(*sample.media, PROMPTS[setting, prompt](sample)),),
+        scorings={headline: scorings.pop(headline), **scorings},
+        break_down_by=("difficult_direct_answer",),
+        capabilities=Capabilities(
+            tag="",
+            leaves={"": "reasoning/commonsense"},
+            source="https://arxiv.org/abs/2206.01718, abstract",
+        ),
+        cluster_by=image_of,
+        group_by=image_of,
+        max_answer_tokens=128,
+        check=Check(
+            says=said_in_words if setting == "mc" and in_words else lambda _, answer: answer,
+            wrong=wrong_answer,
+            expect=EXPECT[setting, in_words],
+        ),
+        files=files,
+        layout=lambda path: layout(path, setting),
+    )
+
+
+def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tuple[File, ...]:
+    """The questions of all splits, and the split's pictures; VLMEvalKit's sheet for those who ask
+    in its way. Nobody publishes digests of them."""
+    if (split, prompt) == ("val", "vlmevalkit"):
+        return (
+            File(
+                name="A-OKVQA.tsv",
+                url="https://huggingface.co/datasets/Allen8/A-OKVQA/resolve/main/a-okvqa.tsv",
+            ),
+        )
+    sizes = {"train": "18 GB", "val": "0.8 GB", "test": "6.2 GB"}
+    return (
+        File(
+            name="aokvqa_v1p0.tar.gz",
+            url="https://prior-datasets.s3.us-east-2.amazonaws.com/aokvqa/aokvqa_v1p0.tar.gz",
+            unpack=True,
+        ),
+        File(
+            name=f"{split}2017.zip",
+            url=f"http://images.cocodataset.org/zips/{split}2017.zip",
+            unpack=True,
+            note=f"{sizes[split]}; COCO's pictures",
+        ),
+    )
+
+
+def to_sample(row: Row, found: Found, setting: Setting, split: Split) -> Sample:
+    if "A" in row:  # VLMEvalKit's sheet
+        if setting == "da":
+            raise ValueError("it has choices alone, as for setting=mc")
+        choices = tuple(row[letter] for letter in "ABCD" if row.get(letter))
+        target = row.get("answer") or None
+    else:
+        choices = _forms.texts(row["choices"])
+        right = row.get("correct_choice_idx")
+        target = None if right is None else ascii_uppercase[int(right)]
+    given = next((row[key] for key in ANSWERS if row.get(key)), ())
+    if "difficult_direct_answer" in row:
+        difficulty = "easy" if row["difficult_direct_answer"] is False else "difficult"
+    else:
+        difficulty = ""
+    file = row.get("image")
+    if not isinstance(file, str) and "image_id" in row:
+        file = f"{split}2017/{row['image_id']:012d}.jpg"
+    names = (file, f"coco/{file}", f"coco/images/{file}", f"images/{file}") if file else ()
+    image, shared = _questions.picture(row, found, names)
+    return Sample(
+        id=str(row["index"] if "index" in row else row["question_id"]),
+        question=row["question"],
+        choices=choices if setting == "mc" else (),
+        media=(image,),
+        target=target if setting == "mc" else None,
+        references=_forms.texts(given) if setting == "da" else (),
+        tags={"difficult_direct_answer": difficulty},
+        data={"image": shared},
+    )
+
+
+ANSWERS = ("direct_answers", "gt_answers", "answers", "answer")
+"""What lists of the questions call people's answers: the authors', and others that copied it."""
+
+
+def image_of(sample: Sample) -> str:
+    return str(sample.data["image"])
+
+
+def layout(path: Path, setting: Setting) -> Published | None:
+    """The authors' one file for both settings, an object that has for each question id an object
+    with `multiple_choice`, `direct_answer` or both: evaluation/prepare_predictions.py."""
+    rows = of_json(path)
+    fields = {"multiple_choice", "direct_answer"}
+    if not isinstance(rows, dict) or not rows:
+        return None
+    if not all(isinstance(row, dict) and fields >= row.keys() for row in rows.values()):
+        return None
+    wanted = "direct_answer" if setting == "da" else "multiple_choice"
+    replies = {name: row[wanted] for name, row in rows.items() if wanted in row}
+    if not replies:
+        other = "mc" if setting == "da" else "da"
+        raise DataError(f"{path} has no {wanted}. Score it as a-okvqa:setting={other}.")
+    for name, reply in replies.items():
+        if not isinstance(reply, str | None):
+            raise DataError(f"{path}: {name} has a {type(reply).__name__} for {wanted}, not text.")
+    return Published(replies=replies, notes=(f"replies read from {wanted!r}",))
+
+
+# -- prompts
+
+
+PROMPTS: Mapping[tuple[Setting, Preset], Callable[[Sample], str]] = {
+    ("da", "llava"): lambda sample: _questions.SHORT.format(question=sample.question),
+    ("da", "gpt3"): lambda sample: f"Q: {sample.question}\nA:",
+    ("da", "blip2"): lambda sample: f"Question: {blip_question(sample.question)} Short answer:",
+    ("mc", "llava"): lambda sample: f"{sample.question}\n{lettered(sample.choices)}\n{LETTER}",
+    ("mc", "gpt3"): lambda sample: (
+        f"Q: {sample.question}\nChoices: {', '.join(sample.choices)}.\nA:"
+    ),
+    ("mc", "vlmevalkit"): lambda sample: (
+        f"Question: {sample.question}\nOptions:\n{lettered(sample.choices)}\n{PLEASE}"
+    ),
+}
+
+
+HEADLINES: Mapping[tuple[Setting, Preset], str] = {
+    ("mc", "llava"): "robust",
+    ("mc", "vlmevalkit"): "vlmevalkit",
+}
+"""What is not official: these prompts ask for letters, which it does not read."""
+
+# -- scoring, direct answer
+
+
+def direct_answer() -> dict[str, Scoring]:
+    easy = {"accuracy": among(mean, "difficult_direct_answer", EASY)}
+    return {
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=_questions.whole_reply,
+            score=agreement,
+            metrics=easy,
+            missing="wrong",
+            partial=True,
+        ),
+        "lavis": Scoring(
+            version=1,
+            source=LAVIS,
+            parse=_questions.whole_reply,
+            score=agreement,
+            metrics={"accuracy": mean},
+            partial=True,
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=_questions.phrase,
+            score=plain_agreement,
+            metrics=easy,
+            missing="wrong",
+            partial=True,
+        ),
+    }
+
+
+def agreement(reading: Reading, sample: Sample) -> float:
+    """min(1, how many people said just that / 3)."""
+    return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
+
+
+def plain_agreement(reading: Reading, sample: Sample) -> float:
+    return min(1.0, [*map(_questions.plain, sample.references)].count(str(reading.answer)) / 3)
+
+
+# -- scoring, multiple choice
+
+
+def multiple_choice() -> dict[str, Scoring]:
+    easy = {"accuracy": among(mean, "difficult_direct_answer", EASY)}
+
+    def scoring(source: str, metrics: Mapping[str, Any]) -> Scoring:
+        return Scoring(
+            version=1,
+            source=source,
+            parse=chosen,
+            score=is_right_choice,
+            metrics=metrics,
+            missing="wrong",
+        )
+
+    return {
+        "official": scoring(SOURCE, {"accuracy": mean}),
+        "official-2022": scoring(OLDER, easy),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=VLMEVALKIT,
+            parse=parse_letter_as_vlmevalkit,
+            score=is_target,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=parse_letter,
+            score=is_target,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+    }
+
+
+def chosen(reply: Reply, sample: Sample) -> Reading:
+    """The reply, if it is a choice's text and nothing else."""
+    if reply.text in sample.choices:
+        return Reading(answer=reply.text, rule="choice")
+    return Reading(answer=None, rule="no choice")
+
+
+def is_right_choice(reading: Reading, sample: Sample) -> float:
+    right = sample.choices[ascii_uppercase.index(sample.target or "A")]
+    return float(reading.answer == right)
+
+
+# -- check
+
+
+def said_in_words(sample: Sample, letter: str) -> str:
+    return sample.choices[ascii_uppercase.index(letter)]
+
+
+def wrong_answer(sample: Sample) -> str:
+    if not sample.choices:
+        return _questions.WRONG
+    letters = ascii_uppercase[: len(sample.choices)]
+    return letters[letters.index(sample.target or "A") - 1]
+
+
+ALL, NONE = 1.0, {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EASY_BEST = (8 + 2 / 3) / 9
+"""What people's commonest answers are worth on the nine easy bundled questions: to one of them no
+answer was given more than twice."""
+ALL_BEST = (8 + 2 / 3 + 3 / 3) / 12
+"""On all twelve: to each of the three difficult ones no two people gave the same answer."""
+EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
+    ("da", True): {
+        "official": {"oracle": EASY_BEST, **NONE},
+        "lavis": {"oracle": ALL_BEST, **NONE},
+        "robust": {"oracle": EASY_BEST, **NONE},
+    },
+    ("mc", True): {
+        "official": {"oracle": ALL, **NONE},
+        "official-2022": {"oracle": ALL, **NONE},
+        "vlmevalkit": {"oracle": ALL, **NONE},
+        "robust": {"oracle": ALL, **NONE},
+    },
+    ("mc", False): {
+        "official": {"oracle": 0.0, **NONE},
+        "official-2022": {"oracle": 0.0, **NONE},
+        "vlmevalkit": {"oracle": ALL, **NONE},
+        "robust": {"oracle": ALL, **NONE},
+    },
+}

@@ -1,0 +1,232 @@
+"""ChartQA: questions about charts, half of them people's, half made from captions.
+
+Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
+         Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL)
+Data     vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507:ChartQA Dataset/<split>/
+         <split>_{human,augmented}.json and png/; GPL-3.0. test has 1,250 questions of either kind,
+         val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv;
+         parquet, of lmms-lab/ChartQA, HuggingFaceM4/ChartQA or ahmed-masry/ChartQA on the hub (name
+         the file, or the folder of one split). An id is the kind and the place in its file, from 0;
+         in a TSV the index, in parquet the place
+Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
+         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69. lmms-eval:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/chartqa/chartqa.yaml#L28-L30. qwen-vl:
+         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
+         Picture first; 100 tokens: #L78
+Scoring  The authors published no scorer. official: what published figures use, pix2struct's rule,
+         google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/
+         metrics.py#L81-L119, on the reply as it is; lmms-eval's is the same. vlmevalkit: blanks
+         around a reply are taken off (as Qwen-VL does, evaluate_vqa.py#L155-L165), and any element
+         of an answer that is written as a list will do: vlmeval/dataset/utils/vqa_eval.py
+         #L253-L278. robust: ours; the value or phrase that a reply settles on, with signs of
+         thousands, per cent and money, zero as a number, and years to the year. A question without
+         a reply is wrong
+Proof    1,500 made pairs that three scorers scored (tests/parity); no outputs are published.
+         robust: by hand
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.answers.phrase import final_phrase
+from snellen.answers.value import cleaned, final_value, number
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.benchmarks import _forms
+from snellen.content import Image, user
+from snellen.datasets import Filtered, Found, Row, find
+from snellen.datasets.published import File
+from snellen.metrics import mean
+from snellen.metrics.relaxed import relaxed_accuracy
+from snellen.model import Reply
+from snellen.sample import Sample
+
+REVISION = "3dab8e83b6ac559b847b7c6e2f24d1faa95a4507"
+SOURCE = (
+    "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:"
+    "pix2struct/metrics.py#L81-L119"
+)
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "ChartQA_TEST": {"split": "test"},
+    "chartqa_test_human": {"split": "test", "questions": "human"},
+    "chartqa_test_augmented": {"split": "test", "questions": "augmented"},
+}
+SHEET = File(
+    name="ChartQA_TEST.tsv",
+    url="https://opencompass.openxlab.space/utils/VLMEval/ChartQA_TEST.tsv",
+    md5="c902e0aa9be5582a7aad6dcf52734b42",
+)
+
+Split = Literal["test", "val"]
+Questions = Literal["all", "human", "augmented"]
+Preset = Literal["vlmevalkit", "lmms-eval", "qwen-vl"]
+PROMPTS = {
+    "vlmevalkit": "{question}\nAnswer the question using a single word or phrase.",
+    "lmms-eval": "{question}\nAnswer the question with a single word.",
+    "qwen-vl": "{question} Answer:",
+}
+
+
+def chartqa(
+    split: Split = "test",
+    questions: Questions = "all",
+    prompt: Preset = "vlmevalkit",
+    data: Path | None = None,
+) -> Benchmark:
+    files = published(split)
+    kinds = ("human", "augmented") if questions == "all" else (questions,)
+    names = [
+        f"{folder}{split}_{kinds[0]}.json"
+        for folder in (f"{split}/", f"ChartQA Dataset/{split}/", "")
+    ]
+    spec = f"chartqa:split={split}"
+    found = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = _forms.table(found, lambda path: charts(path, kinds), REVISION)
+    metrics = {"relaxed_accuracy": mean}
+    perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+    return Benchmark(
+        name="chartqa",
+        asks=1,
+        data=table
+        if questions == "all"
+        else Filtered(table, lambda row: kind_of(row) == questions),
+        sample=lambda place, row: to_sample(place, row, found),
+        prompt=lambda sample, _: (
+            user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
+        ),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=whole_reply,
+                score=official_score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "vlmevalkit": Scoring(
+                version=1,
+                source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
+                parse=whole_reply,
+                score=kit_score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_answer,
+                score=robust_score,
+                metrics=metrics,
+            ),
+        },
+        break_down_by=("questions",),
+        capabilities=Capabilities(
+            tag="", leaves={"": "OCR/table"}, source="https://arxiv.org/abs/2203.10244, abstract"
+        ),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        group_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=100,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "nothing of the kind",
+            expect={"official": perfect, "vlmevalkit": perfect, "robust": perfect},
+        ),
+        files=file,
+    )
+
+
+def published(split: Split = "test", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet of the test split; the authors' files lie in a repository one by one."""
+    return (SHEET,) if split == "test" else ()
+
+
+def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The questions of the authors' files: the kinds lie side by side."""
+    stem = path.stem.removesuffix("_human").removesuffix("_augmented")
+    for kind in kinds:
+        of_kind = path.with_name(f"{stem}_{kind}.json")
+        for place, row in enumerate(_forms.of_json(of_kind)):
+            yield {"id": f"{kind}-{place}", "type": kind, **row}
+
+
+def kind_of(row: Row) -> str:
+    """Whose question it is, in the words of any of the forms."""
+    said = str(row.get("type", row.get("split", row.get("human_or_machine"))))
+    if said == "0" or "human" in said:
+        return "human"
+    if said == "1" or "augmented" in said or "machine" in said:
+        return "augmented"
+    raise ValueError(f"neither a human's question nor an augmented one: {said!r}")
+
+
+def to_sample(place: int, row: Row, found: Found) -> Sample:
+    name = row.get("imgname", "")
+    if name and "image" not in row:
+        folder = found.path.parent
+        image = Image(folder / "png" / name, place=f"png/{name}", within=folder)
+    else:
+        image = _forms.picture(row)
+    (label,) = as_list(row["label"] if "label" in row else row["answer"])
+    return Sample(
+        id=str(row.get("id", row.get("index", place))),
+        question=row["query"] if "query" in row else row["question"],
+        media=(image,),
+        target=label,
+        tags={"questions": kind_of(row)},
+        data={"image": name or _forms.place_of(image)},
+    )
+
+
+def as_list(label: object) -> tuple[str, ...]:
+    """One copy has each label in a list."""
+    return tuple(map(str, label)) if isinstance(label, list) else (str(label),)
+
+
+# -- scoring
+
+
+def whole_reply(reply: Reply, _: Sample) -> Reading:
+    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
+
+
+def official_score(reading: Reading, sample: Sample) -> float:
+    return relaxed_accuracy(str(reading.answer or ""), sample.target or "")
+
+
+def kit_score(reading: Reading, sample: Sample) -> float:
+    said = str(reading.answer or "").strip()
+    return max((relaxed_accuracy(said, one) for one in _forms.texts(sample.target)), default=0.0)
+
+
+YEAR = re.compile(r"(?:19|20)\d\d")
+ASKS_YEAR = re.compile(r"\b(?:years?|when)\b", re.IGNORECASE)
+EDGES = re.compile(r"^(?:an?|the)\s+|[.,;:!?]+$", re.IGNORECASE)
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """The value that a reply settles on where the right answer is one, else the phrase."""
+    if number(cleaned(sample.target or "")) is None:
+        phrase = final_phrase(reply.text)
+        return Reading(answer=phrase.answer, rule=phrase.rule, candidates=phrase.candidates)
+    value = final_value(reply.text)
+    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    """Within 5 % for a number, to the year for a year, else the same words."""
+    if reading.answer is None:
+        return 0.0
+    said, right = str(reading.answer), cleaned(sample.target or "")
+    target, value = number(right), number(said)
+    if target is None or value is None:
+        return float(words(said) == words(sample.target or ""))
+    if YEAR.fullmatch(right) and ASKS_YEAR.search(sample.question):
+        return float(value == target)
+    return float(abs(value - target) <= 0.05 * abs(target))
+
+
+def words(text: str) -> str:
+    return " ".join(EDGES.sub("", text.strip()).casefold().split())

@@ -1,0 +1,108 @@
+"""DocVQA: questions about one page of a document, answered in its words.
+
+Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
+         https://arxiv.org/abs/2007.00398 (WACV). Task 1, a single page
+Data     the organisers' {val,test}_v1.0*.json and pages, behind a registration:
+         https://rrc.cvc.uab.es/?ch=17. val has 5,349 questions on 1,286 pages, test 5,188 without
+         answers. The same with their pages in the rows: VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the
+         hub's lmms-lab/DocVQA (parquet; name the file or the folder of one split)
+Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmevalkit:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/docvqa/_default_template_docvqa_yaml#L13-L16,
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
+         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
+         Picture first; 100 tokens: #L66
+Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py, which is handed out for
+         both of their data sets; the copy in Qwen-VL, eval_mm/infographicsvqa_eval.py#L118-L166.
+         VLMEvalKit's and lmms-eval's are the same. It takes no file that lacks an answer; here such
+         a question is worth 0, as an empty answer. robust: ours, the phrase that a reply settles
+         on, with ANLS as in the paper. A page has several questions: intervals are clustered
+Proof    1,500 made pairs that the organisers' rule and four others scored (tests/parity);
+         no outputs are published. Question types and robust: by hand
+"""
+
+from pathlib import Path
+
+from snellen.benchmark import UNMAPPED, Benchmark, Capabilities
+from snellen.benchmarks import _documents, _forms
+from snellen.benchmarks._documents import Preset, Split
+from snellen.datasets import Found, Row, find
+from snellen.datasets.published import File
+from snellen.sample import Sample
+
+ALIASES = {
+    "DocVQA_VAL": {"split": "val"},
+    "DocVQA_TEST": {"split": "test"},
+    "docvqa_val": {"split": "val"},
+    "docvqa_test": {"split": "test"},
+}
+HOST = "https://opencompass.openxlab.space/utils/VLMEval"
+MD5 = {"val": "d5ee77e1926ff10690d469c56b73eabf", "test": "6a2f28cac26ef2d3447374e8c6f6c8e9"}
+NAMES = {"val": ("val_v1.0_withQT.json", "val_v1.0.json"), "test": ("test_v1.0.json",)}
+TYPES = (
+    *("handwritten", "form", "layout", "table/list", "free_text", "figure/diagram"),
+    *("Image/Photo", "Yes/No", "others"),
+)
+LEAVES = {
+    **dict.fromkeys(("handwritten", "form", "free_text", "figure/diagram"), "OCR/document"),
+    "table/list": "OCR/table",
+    "layout": "perception/spatial",
+    "Image/Photo": "perception/object",
+    "Yes/No": UNMAPPED,
+    "others": UNMAPPED,
+}
+"""A question of several types counts for the last."""
+
+
+def docvqa(
+    split: Split = "val", prompt: Preset = "vlmevalkit", data: Path | None = None
+) -> Benchmark:
+    files = published(split)
+    folders = ("", "spdocvqa_qas/", f"{split}/")
+    names = [f"{folder}{name}" for folder in folders for name in NAMES[split]]
+    spec = f"docvqa:split={split}"
+    found = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = _forms.table(found, _documents.questions)
+    return Benchmark(
+        name="docvqa",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found, split),
+        prompt=lambda sample, _: _documents.message(sample, prompt),
+        scorings=_documents.scorings(),
+        break_down_by=(*TYPES, "unlisted"),
+        capabilities=Capabilities(
+            tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2007.00398, section 3.2"
+        ),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        group_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=100,
+        check=_documents.check(),
+        files=file,
+        submission=_documents.submission(f"docvqa_{split}.json"),
+    )
+
+
+def published(split: Split = "val", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet, which nobody needs to register for."""
+    name = f"DocVQA_{split.upper()}.tsv"
+    return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
+
+
+def to_sample(row: Row, found: Found, split: Split) -> Sample:
+    name = row["image"] if isinstance(row["image"], str) else ""
+    folders = ("documents/", f"{split}/documents/", "spdocvqa_images/")
+    image, shared = _documents.picture_of(row, found, name, folders)
+    page = row.get("ucsf_document_page_no", "") if not name else ""
+    return Sample(
+        id=_documents.id_of(row),
+        question=row["question"],
+        media=(image,),
+        references=_documents.answers_of(row),
+        tags=_documents.kinds(row.get("question_types") or (), {name: name for name in TYPES}),
+        data={
+            "questionId": str(row.get("questionId") or _documents.id_of(row)),
+            "image": f"{shared}_{page}" if page else shared,
+        },
+    )

@@ -1,0 +1,401 @@
+"""GQA: compositional questions about photographs, made from scene graphs, with one short answer.
+
+Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reasoning and
+         Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR)
+Data     https://cs.stanford.edu/people/dorarad/gqa/download.html: {split}_questions.json of
+         questions1.2.zip, images.zip; CC BY 4.0 is said of it, the hub's mirror says MIT.
+         testdev_balanced has 12,578 questions on 398 pictures; test, challenge and submission have
+         no public answers. An id is a text: 02930152 is not 2930152. Also as LAVIS re-arranged it
+         (the same names, a list with `question_id` and `image`), VLMEvalKit's sheet
+         GQA_TestDev_Balanced.tsv, which has no types (first looked for under prompt=vlmevalkit),
+         and the hub's lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images)
+Prompt   none is prescribed. llava, and vlmevalkit and lmms-eval in its words:
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
+         blip2: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
+         gqa_zeroshot_flant5xl_eval.yaml#L38, its question small and without signs
+         (blip_processors.py#L88-L101). qwen-vl: QwenLM/Qwen-VL@
+         aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture first. 128
+         tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
+Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in no repository of
+         theirs; a copy is PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:
+         llava/eval/eval_gqa.py. The reply is the answer to the letter; over the balanced questions,
+         also of the larger `_all` splits: all, binary, open, by structural and semantic type, steps
+         and words; validity, plausibility ({tier}_choices.json beside the questions, without which
+         the script says 0 %; that of 1.1 lacks questions of 1.2), consistency (an `_all` split),
+         distribution (chi-square). No grounding: replies have no attention maps. The script takes
+         no file that lacks a question; here such a question is wrong. llava: the same on replies
+         without the full stops at their end, in small letters, scripts/convert_gqa_for_eval.py#L14:
+         LLaVA's figures, and so others'. lavis, mmpretrain: both sides as VQA's evaluation writes
+         answers. lavis-2023: the reply alone, before 71a2da90c9fcb64039a4892f37785724e24ba805;
+         BLIP-2's 43.98. vlmevalkit: without case and blanks. lmms-eval: without case and
+         punctuation. qwen-vl: evaluate_vqa.py#L401-L420, Qwen-VL's figures: what
+         follows "is ", "are ", "a ", "an ", "the ", be it in a word, up to " of". robust: ours, the
+         phrase that a reply settles on. The headline is the scoring that belongs to the prompt. A
+         picture has several questions
+Proof    lavis, mmpretrain: 1,500 made pairs with their verdicts (tests/parity). official and its
+         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers are
+         published, the questions' are not at hand. vlmevalkit, lmms-eval, qwen-vl: their code on
+         7,500 made pairs. robust: by hand
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.benchmarks import _forms, _questions
+from snellen.benchmarks._vqa import blip_question
+from snellen.content import Image, user
+from snellen.datasets import Found, Row, Table, find, json_list, parquet
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Metric, mean
+from snellen.metrics.among import among
+from snellen.metrics.gqa import TAGS, Choices, belonging, consistency, distribution
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.text.vqa import normalise
+
+SOURCE = (
+    "PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:"
+    "llava/eval/eval_gqa.py#L383-L434"
+)
+LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
+LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7"
+OLDER_LAVIS = "salesforce/LAVIS@b38a7ac3bf70044c2ab0c192a0aca6122437e968"
+MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+QWEN = "QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599"
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+ALIASES = {
+    "GQA_TestDev_Balanced": {"split": "testdev_balanced", "prompt": "vlmevalkit"},
+    "gqa_testdev_balanced": {"split": "testdev_balanced"},
+}
+HOST = "https://downloads.cs.stanford.edu/nlp/data/gqa"
+SHEET = File(
+    name="GQA_TestDev_Balanced.tsv",
+    url="https://opencompass.openxlab.space/utils/VLMEval/GQA_TestDev_Balanced.tsv",
+    md5="99b62f22e224d9b2f32dcbe41359d1c9",
+)
+
+Split = Literal[
+    "testdev_balanced",
+    "testdev_all",
+    "val_balanced",
+    "val_all",
+    "train_balanced",
+    "test_balanced",
+    "test_all",
+    "challenge_balanced",
+    "challenge_all",
+    "submission_all",
+]
+Preset = Literal["llava", "vlmevalkit", "lmms-eval", "blip2", "qwen-vl"]
+PROMPTS: Mapping[Preset, str] = {
+    "llava": _questions.SHORT,
+    "vlmevalkit": _questions.SHORT,
+    "lmms-eval": _questions.SHORT,
+    "blip2": "Question: {question} Short answer:",
+    "qwen-vl": "{question} Answer:",
+}
+PERCEIVED = {
+    "attr": "perception/attribute",
+    "rel": "perception/spatial",
+    "obj": "perception/object",
+    "cat": "perception/object",
+    "global": "perception/scene",
+}
+LEAVES = {
+    **{
+        f"{structural} {semantic}": leaf
+        for structural in ("query", "verify", "choose")
+        for semantic, leaf in PERCEIVED.items()
+    },
+    **{
+        f"{structural} {semantic}": "reasoning/logic"
+        for structural in ("compare", "logical")
+        for semantic in PERCEIVED
+    },
+}
+HEADLINES: Mapping[Preset, str] = {
+    "llava": "llava",
+    "vlmevalkit": "vlmevalkit",
+    "lmms-eval": "lmms-eval",
+    "blip2": "lavis",
+    "qwen-vl": "qwen-vl",
+}
+
+
+def gqa(
+    split: Split = "testdev_balanced", prompt: Preset = "llava", data: Path | None = None
+) -> Benchmark:
+    name = f"{split}_questions.json"
+    names = [name, f"questions1.2/{name}", f"questions/{name}", f"annotations/{name}"]
+    if split == "testdev_balanced":
+        names.insert(0 if prompt == "vlmevalkit" else len(names), SHEET.name)
+    spec = f"gqa:split={split},prompt={prompt}"
+    found = find(data, "gqa", names, published(split, prompt), spec)
+    table, files, pictures = rows_of(found, split)
+    made = scorings(found, split)
+    headline = HEADLINES[prompt]
+    whole = () if split.endswith("_balanced") else ("balanced",)
+    return Benchmark(
+        name="gqa",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found, pictures),
+        prompt=lambda sample, _: (user(*sample.media, asked(sample, prompt)),),
+        scorings={headline: made.pop(headline), **made},
+        break_down_by=("answer", "structural", "semantic", "steps", "words", *whole),
+        metric_tags=tuple(tag for tag in TAGS if tag not in whole),
+        capabilities=Capabilities(
+            tag="types", leaves=LEAVES, source="https://arxiv.org/abs/1902.09506, section 3.2"
+        ),
+        cluster_by=image_of,
+        group_by=image_of,
+        max_answer_tokens=128,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: _questions.WRONG,
+            expect={scoring: EXPECT.get(scoring, PERFECT) for scoring in (headline, *made)},
+        ),
+        files=files,
+        submission=Submission(
+            name=f"{split}_predictions.json",
+            columns=("questionId", "prediction"),
+            row=lambda sample, reply: (sample.id, small(reply)),
+        ),
+    )
+
+
+def published(
+    split: Split = "testdev_balanced", prompt: Preset = "llava", **_: object
+) -> tuple[File, ...]:
+    """The questions and pictures of all splits; VLMEvalKit's sheet for those who ask in its way.
+    The authors give no digests."""
+    if (split, prompt) == ("testdev_balanced", "vlmevalkit"):
+        return (SHEET,)
+    return (
+        File(name="questions1.2.zip", url=f"{HOST}/questions1.2.zip", unpack=True, note="1.4 GB"),
+        File(name="images.zip", url=f"{HOST}/images.zip", unpack=True, note="20.3 GB; all splits'"),
+    )
+
+
+# -- rows
+
+Pictures = Callable[[], Mapping[str, Image]]
+
+
+def rows_of(found: Found, split: Split) -> tuple[Table, Found | None, Pictures]:
+    """The questions, the file that they are read from, and pictures that lie in a file of their
+    own, by name: in the hub's mirror."""
+    folder = found.data
+    asked_in = None if folder is None else folder / f"{split}_instructions"
+    if folder is None or asked_in is None or not asked_in.is_dir():
+        return *_forms.table(found, questions), dict
+    shown_in = folder / f"{split}_images"
+    pictures = cache(lambda: {str(row["id"]): row["image"] for row in parquet(shown_in)})
+    return parquet(asked_in), None, pictures
+
+
+def questions(path: Path) -> Iterator[dict[str, Any]]:
+    """The authors' object of questions by id, or LAVIS's list of them."""
+    with path.open("rb") as file:
+        is_list = file.read(64).lstrip().startswith(b"[")
+    if is_list:
+        yield from json_list(path)
+        return
+    for name, row in _forms.of_json(path).items():
+        yield {"question_id": name, **row}
+
+
+def to_sample(row: Row, found: Found, pictures: Pictures) -> Sample:
+    name = str(next(row[key] for key in ("index", "question_id", "id") if key in row))
+    image, shared = picture_of(row, found, pictures)
+    types = row.get("types") or {}
+    structural, semantic = (types.get(kind) or "" for kind in ("structural", "semantic"))
+    steps = row.get("semantic")
+    right = next((row[key] for key in ("answer", "gt_answers", "gt_answer") if row.get(key)), None)
+    (target,) = _forms.texts(right) or (None,)
+    return Sample(
+        id=name,
+        question=row["question"],
+        media=(image,),
+        target=target,
+        tags={
+            "answer": structural and ("open" if structural == "query" else "binary"),
+            "structural": structural,
+            "semantic": semantic,
+            "types": f"{structural} {semantic}".strip(),
+            "steps": f"{steps_of(steps)} steps" if isinstance(steps, list) else "",
+            "words": f"{len(row['question'].split())} words",
+            # Files that do not say it are of a balanced split.
+            "balanced": "balanced" if row.get("isBalanced", True) else "",
+            "question": name,
+            "detailed": types.get("detailed") or "",
+            "group": (row.get("groups") or {}).get("global") or "",
+            "entailed": " ".join(entailed(row.get("entailed"))),
+        },
+        data={"image": shared},
+    )
+
+
+def picture_of(row: Row, found: Found, pictures: Pictures) -> tuple[Image, str]:
+    shown = str(row.get("imageId") or "")
+    if image := pictures().get(shown):
+        return image, shown
+    given = row.get("image")
+    name = given if isinstance(given, str) else f"{shown}.jpg"
+    return _questions.picture(row, found, (f"images/{name}", name))
+
+
+def steps_of(semantic: Sequence[Mapping[str, Any]]) -> int:
+    """The reasoning steps but those that only ask for what was found: eval_gqa.py#L220-L222."""
+    return sum(
+        not any(last in f"{step['operation']}: {step['argument']}" for last in LAST_STEPS)
+        for step in semantic
+    )
+
+
+LAST_STEPS = ("exist", "query: name", "choose name")
+
+
+def entailed(value: object) -> Sequence[str]:
+    """Ids of questions; parquet has them as Python writes a list."""
+    return _forms.texts(value)
+
+
+def image_of(sample: Sample) -> str:
+    return str(sample.data["image"])
+
+
+# -- prompt
+
+
+def asked(sample: Sample, prompt: Preset) -> str:
+    question = blip_question(sample.question) if prompt == "blip2" else sample.question
+    return PROMPTS[prompt].format(question=question)
+
+
+# -- scoring
+
+Written = Callable[[str], str]
+
+
+def scorings(found: Found, split: Split) -> dict[str, Scoring]:
+    file = f"{split.partition('_')[0]}_choices.json"
+    choices = cache(lambda: choices_of(found, file))
+    whole = not split.endswith("_balanced")
+    accuracy = {"accuracy": among(mean, "balanced", ["balanced"]) if whole else mean}
+    every: Mapping[str, Metric] = {
+        **accuracy,
+        "consistency": consistency,
+        "validity": belonging("valid", choices, file),
+        "plausibility": belonging("plausible", choices, file),
+        "distribution": distribution,
+    }
+
+    def scoring(
+        source: str,
+        said: Written,
+        right: Written = str,
+        metrics: Mapping[str, Metric] = accuracy,
+        **options: Any,
+    ) -> Scoring:
+        return Scoring(
+            version=1,
+            source=source,
+            parse=lambda reply, _: whole_reply(reply, said),
+            score=lambda reading, sample: is_answer(reading, sample, right),
+            metrics=metrics,
+            **options,
+        )
+
+    return {
+        "llava": scoring(
+            f"{LLAVA}:scripts/convert_gqa_for_eval.py#L14", small, metrics=every, missing="wrong"
+        ),
+        "official": scoring(SOURCE, str, metrics=every, missing="wrong"),
+        "lavis": scoring(f"{LAVIS}:lavis/tasks/vqa.py#L366-L396", normalise, normalise),
+        "lavis-2023": scoring(f"{OLDER_LAVIS}:lavis/tasks/vqa.py#L194-L220", normalise),
+        "mmpretrain": scoring(
+            f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/gqa.py#L53-L78", normalise, normalise
+        ),
+        "vlmevalkit": scoring(
+            f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282", trimmed, trimmed
+        ),
+        "lmms-eval": scoring(
+            f"{LMMS_EVAL}:lmms_eval/api/metrics.py#L188-L220", unpunctuated, unpunctuated
+        ),
+        "qwen-vl": scoring(f"{QWEN}:eval_mm/evaluate_vqa.py#L401-L420", cut, trimmed),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=_questions.phrase,
+            score=lambda reading, sample: is_answer(reading, sample, _questions.plain),
+            metrics=accuracy,
+            missing="wrong",
+        ),
+    }
+
+
+def choices_of(found: Found, file: str) -> Choices | None:
+    """What is valid and plausible by question, from the authors' file beside the questions or in
+    `eval` beside their folder; None where there is none."""
+    folder = found.folder
+    for path in (folder / file, folder / "eval" / file, found.path.parent / file):
+        if path.is_file():
+            known: Any = _forms.of_json(path)
+            if not isinstance(known, dict):
+                raise DataError(f"{path} is no object of choices by question id.")
+            return known
+    return None
+
+
+def whole_reply(reply: Reply, said: Written) -> Reading:
+    answer = said(reply.text)
+    return Reading(answer=answer or None, rule="whole reply" if answer else "nothing said")
+
+
+def is_answer(reading: Reading, sample: Sample, right: Written) -> float:
+    return float((reading.answer or "") == right(sample.target or ""))
+
+
+def small(text: str) -> str:
+    """What LLaVA hands in: its script writes replies down stripped."""
+    return text.strip().rstrip(".").lower()
+
+
+def trimmed(text: str) -> str:
+    return text.strip().lower()
+
+
+def cut(text: str) -> str:
+    """What Qwen-VL's script leaves of a reply; "banana tree" becomes "tree"."""
+    text = text.strip()
+    for mark in ".,!":
+        text = text.partition(mark)[0]
+    text = text.lower()
+    for word in ("is ", "are ", "a ", "an ", "the "):
+        if word in text:
+            text = text.split(word)[1]
+    return text.partition(" of")[0].strip()
+
+
+def unpunctuated(text: str) -> str:
+    """As lmms-eval has it with numpy, which keeps a text's length: of "İ" in small letters, which
+    are two signs, it keeps the first."""
+    return text.lower()[: len(text)].translate(UNPUNCTUATED)
+
+
+UNPUNCTUATED = str.maketrans("", "", string.punctuation)
+
+# -- check
+
+PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
+"""One of twelve bundled answers, "t-shirt", is not as VQA's evaluation writes it."""

@@ -1,0 +1,511 @@
+"""HallusionBench: questions of yes and no about figures as they are, edited, and absent.
+
+Paper    Guan et al. 2024, HallusionBench: An Advanced Diagnostic Suite for Entangled Language
+         Hallucination and Visual Illusion in Large Vision-Language Models,
+         https://arxiv.org/abs/2310.14566 (CVPR)
+Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:HallusionBench.json,
+         BSD-3-Clause; the pictures are on Google Drive (README): unpack hallusion_bench.zip beside
+         it. 1,129 questions, 178 of them without a picture, 346 figures. VD questions need
+         the picture (original, edited), VS do not (none, original, edited). VLMEvalKit's
+         HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
+         subcategory, set, figure and question, with _ between, or the sheet's index
+Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: none
+         is named by the authors, and a judge reads what is said
+Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.py#L26-L73: correct,
+         incorrect or unclear, which counts as correct where there is no figure (VS, figure 0),
+         #L404-L411. Figures of evaluation.py: aacc of questions, facc of figures with all right,
+         qacc of questions right in all their figures; easy_aacc and hard_aacc are such groups too,
+         without the edited figures and of these alone; figure_*, the consistency test; yes_diff and
+         yes_fp, the bias, which take correctness for the answer; lh, vi, mixed, who is to blame,
+         #L205-L338, taking a wrong reply for the same as that without an edit (`same`, a second
+         question to the judge, is read from published files alone). vlmevalkit: one of the two
+         words in the reply, 951 questions. robust: ours, a reply that says it does not know is
+         unclear
+Proof    the official script on seven made sets of verdicts: every figure (tests/parity). No judged
+         file of the leaderboard is at hand. The others' rules: their code, by hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from snellen import stats
+from snellen.answers.yes_no import UNKNOWN
+from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
+from snellen.benchmarks._yes_no import (
+    KIT_RULE,
+    YES_NO,
+    robust_answer,
+    vlmevalkit_answer,
+    wrong_answer,
+)
+from snellen.content import Image, Message, user
+from snellen.datasets import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Columns, Metric, mean
+from snellen.metrics.groups import groups, share_of_groups
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REVISION = "744007c232c292942c7f80eb61edb2465482da31"
+SOURCE = f"tianyi-lab/HallusionBench@{REVISION}:utils.py#L26-L426"
+ALIASES = {"hallusion_bench_image": {"questions": "image"}}
+KEYS = ("category", "subcategory", "set_id", "figure_id", "question_id")
+LEAVES = {
+    "VD_illusion": "hallucination/attribute",
+    "VD_figure": "perception/attribute",
+    "VD_math": "reasoning/mathematical",
+    "VD_ocr": "OCR/text",
+    "VD_video": "reasoning/temporal",
+    "VS_chart": "OCR/table",
+    "VS_table": "OCR/table",
+    "VS_map": "perception/spatial",
+    "VS_ocr": "OCR/text",
+}
+INPUT = {"0": "none", "1": "original", "2": "edited"}
+"""What visual_input says."""
+PUBLISHED = {
+    "all": File(
+        name="HallusionBench.json",
+        url=f"https://raw.githubusercontent.com/tianyi-lab/HallusionBench/{REVISION}/HallusionBench.json",
+        sha256="ca6e0fb677dd56e5fb0e2700d06c58d01f8a6ae66e0f1773b2ac48c0a095d051",
+        note="the questions; the pictures are on Google Drive: see the README beside it",
+    ),
+    "image": File(
+        name="HallusionBench.tsv",
+        url="https://opencompass.openxlab.space/utils/VLMEval/HallusionBench.tsv",
+        md5="0c23ac0dc9ef46832d7a24504f2a0c7c",
+        note="951 questions with their pictures, as VLMEvalKit publishes them",
+    ),
+}
+FILES = {
+    "all": ("HallusionBench.json", "annotations.json"),
+    "image": ("HallusionBench.tsv", "HallusionBench.json", "annotations.json"),
+}
+
+Questions = Literal["all", "image"]
+Preset = Literal["official", "vlmevalkit", "lmms-eval"]
+
+
+def hallusionbench(
+    questions: Questions = "all", prompt: Preset = "official", data: Path | None = None
+) -> Benchmark:
+    files = published(questions)
+    found = find(
+        data, "hallusionbench", FILES[questions], files, f"hallusionbench:questions={questions}"
+    )
+    table: Table
+    if str(found).endswith(".tsv"):
+        table, sample = vlmevalkit_tsv(found), of_sheet
+    else:
+        table, sample = json_list(found, revision=REVISION), partial(to_sample, found)
+        if questions == "image":
+            table = Filtered(table, lambda row: row["visual_input"] != "0")
+    return Benchmark(
+        name="hallusionbench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: sample(row),
+        prompt=lambda sample, _: (user(*sample.media, sample.question),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=for_the_judge,
+                score=score,
+                metrics=OFFICIAL,
+                judge=Judge(
+                    name="official",
+                    prompt=asked_of_judge,
+                    parse=verdict,
+                    when=lambda reading: reading.answer is None,
+                    temperature=None,
+                ),
+            ),
+            "vlmevalkit": Scoring(
+                version=1,
+                source=KIT_RULE,
+                parse=vlmevalkit_answer,
+                score=vlmevalkit_score,
+                metrics=SHARES,
+            ),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_or_unclear,
+                score=score,
+                metrics={**SHARES, **LEVELS},
+            ),
+        },
+        break_down_by=("category", "subcategory", "input"),
+        metric_tags=("figure", "question"),
+        capabilities=Capabilities(
+            tag="subcategory", leaves=LEAVES, source="https://arxiv.org/abs/2310.14566, section 3.1"
+        ),
+        cluster_by=set_of,
+        group_by=set_of,
+        together=set_of,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=wrong_answer,
+            expect=EXPECT,
+            verdict=right_verdict,
+        ),
+        files=found,
+        layout=results,
+    )
+
+
+def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
+    """The one file that has these questions."""
+    return (PUBLISHED[questions],)
+
+
+def to_sample(found: Found, row: Row) -> Sample:
+    media: tuple[Image, ...] = ()
+    if row["filename"]:
+        inside = "hallusion_bench/" if (found.folder / "hallusion_bench").is_dir() else ""
+        media = (found.image(inside + row["filename"].removeprefix("./")),)
+    return made(name_of(row), row, f"{row['category']}_{row['subcategory']}", media)
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    """As the authors' script calls a question."""
+    return "_".join(str(row[key]) for key in KEYS)
+
+
+def of_sheet(row: Row) -> Sample:
+    """A row of VLMEvalKit's sheet, whose index has set, figure and question in these places
+    (vlmeval/dataset/utils/yorn.py#L116-L119), and before them what the authors' file has there."""
+    parts = row["index"].split("_")
+    fields = {
+        **row,
+        "set_id": parts[3],
+        "figure_id": parts[4],
+        "question_id": parts[5],
+        "gt_answer": {"yes": "1", "no": "0"}[row["answer"].strip().lower()],
+        "visual_input": parts[2],
+    }
+    return made(row["index"], fields, row["l2-category"], tuple(row["image"]))
+
+
+def made(name: str, row: Mapping[str, Any], subcategory: str, media: tuple[Image, ...]) -> Sample:
+    return Sample(
+        id=name,
+        question=row["question"],
+        choices=YES_NO,
+        media=media,
+        target=YES_NO[1 - int(row["gt_answer"])],
+        tags={
+            "category": row["category"],
+            "subcategory": subcategory,
+            "input": INPUT.get(row["visual_input"], ""),
+            "figure": f"figure {row['figure_id']}",
+            "question": f"question {row['question_id']}",
+        },
+        data={"set": row["set_id"], "reference": row.get("gt_answer_details", "")},
+    )
+
+
+def set_of(sample: Sample) -> str:
+    """Questions on one figure and one question on several figures: both stay in a set."""
+    return f"{sample.tags['subcategory']}_{sample.data['set']}"
+
+
+# -- scoring
+
+JUDGE = (
+    "Imagine you are an intelligent teacher. Thoroughly read the question, reference answer and "
+    "the prediction answer to ensure a clear understanding of the information provided. Assess the "
+    "correctness of the predictions. If the prediction answer does not conflict with the reference "
+    "answer, please generate “correct”. If the prediction answer conflict with the reference "
+    "answer, please generate “incorrect”. If the prediction answer is unclear about the answer, "
+    'please generate "unclear". \n\n Question:{question}\nReference answer: {reference}\n'
+    "Prediction answer:{reply}\nOutput:"
+)
+OTHERWISE = "incorrect, different"
+"""A published verdict: wrong, and not as the reply to the figure without an edit."""
+
+
+def for_the_judge(reply: Reply, sample: Sample) -> Reading:
+    return Reading(answer=None, rule="for the judge")
+
+
+def asked_of_judge(sample: Sample, reply: Reply) -> tuple[Message, ...]:
+    parts = {"question": sample.question, "reference": str(sample.data["reference"])}
+    return (user(JUDGE.format(**parts, reply=reply.text)),)
+
+
+def verdict(words: str, sample: Sample) -> Reading:
+    """What a judge said; unclear where it says neither of the two others, whatever it says."""
+    if not words.strip():
+        return Reading(answer=None, rule="nothing said")
+    if words == OTHERWISE:
+        return Reading(answer=OTHERWISE, rule="incorrect")
+    answer = next((word for word in ("incorrect", "correct") if word in words.lower()), "unclear")
+    return Reading(answer=answer, rule=answer)
+
+
+def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
+    """yes or no; unclear where the reply says that it cannot tell."""
+    reading = robust_answer(reply, sample)
+    if reading.rule == UNKNOWN:
+        return Reading(answer="unclear", rule=UNKNOWN)
+    return reading
+
+
+def score(reading: Reading, sample: Sample) -> float:
+    """1 where the answer is right, and where it is unclear and there is no figure to look at."""
+    if reading.answer == "unclear":
+        return float(sample.tags["category"] == "VS" and sample.tags["figure"] == "figure 0")
+    return float(reading.answer in ("correct", sample.target))
+
+
+def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
+    """Whether the answer is right; None where there is no picture: VLMEvalKit asks no such."""
+    return float(reading.answer == sample.target) if sample.media else None
+
+
+# -- figures
+
+
+def average(columns: Columns) -> Estimate:
+    """The mean of aacc, facc and qacc, the one number that many tables have. In [0, 1]; higher is
+    better. The interval draws sets of questions again."""
+    import numpy as np
+
+    if not columns.n or columns.score is None:
+        return Estimate(value=None, n=0, reason="no scores")
+    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    n_clusters = int(cluster.max()) + 1
+    shown = seen(columns)
+    sums = []
+    for of, right in (
+        (cluster, columns.score),
+        of_groups(columns.where(shown), cluster[shown], "figure", "question"),
+        of_groups(columns, cluster, "question", "figure"),
+    ):
+        for what in (right, np.ones(len(of))):
+            sums.append(np.bincount(of, weights=what, minlength=n_clusters).astype(np.float64))
+
+    def mean_of_three(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        value: NDArray[np.float64] = (totals[:, ::2] / totals[:, 1::2]).mean(axis=1)
+        return value
+
+    return stats.bootstrap_sums(np.stack(sums, axis=1), mean_of_three, n=columns.n)
+
+
+def of_groups(
+    columns: Columns, cluster: NDArray[np.intp], by: str, each: str
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """For each group its cluster, numbered as in `cluster` (n,), and whether all of it is right."""
+    import numpy as np
+
+    found = groups(columns, by, each)
+    return np.unique(cluster)[found.cluster], found.all_right
+
+
+def seen(columns: Columns) -> NDArray[np.bool_]:
+    """Rows with a figure (n,)."""
+    import numpy as np
+
+    tag = columns.tags["input"]
+    return np.array([name != "none" for name in tag.names], dtype=bool)[tag.codes]
+
+
+def yes_diff(columns: Columns) -> Estimate:
+    """How much oftener yes is said than right, in [-1, 1]; 0 is best. Said is, as evaluation.py has
+    it, what is right where the reply is correct and the opposite where it is not."""
+    import numpy as np
+
+    right = (columns.target == "yes").astype(np.float64)
+    said = 1 - np.abs(scores(columns) - right)
+    return ratio(columns, said - right, np.ones(columns.n), unit="difference")
+
+
+def yes_fp(columns: Columns) -> Estimate:
+    """The share of wrong replies to questions whose answer is no. In [0, 1]; a half is unbiased. No
+    value where nothing is wrong: evaluation.py divides by zero."""
+    import numpy as np
+
+    wrong = 1 - scores(columns)
+    return ratio(columns, wrong * (columns.target != "yes").astype(np.float64), wrong)
+
+
+def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
+    """The share of wrong or unclear replies that language hallucination (lh), visual illusion (vi)
+    or both (mixed) are to blame for. In [0, 1]; utils.py#L231-L287. No value where nothing is."""
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        kinds = np.array(blamed(columns), dtype=object)
+        one = (kinds == kind).astype(np.float64)
+        return ratio(columns, one, (kinds != "").astype(np.float64))
+
+    return metric
+
+
+def blamed(columns: Columns) -> list[str]:
+    """For each row lh, vi or mixed, "" where nobody is to blame.
+
+    What was said of the figure without an edit (figure 0; in VS without one) tells whether the eye
+    or the language failed. A row without it is not to blame on anybody.
+    """
+    category, shown, figure, question = (
+        [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
+        for tag in ("category", "input", "figure", "question")
+    )
+    keys = list(zip(columns.cluster.tolist(), question, strict=True))
+    first: dict[tuple[int, str], object] = {}
+    for key, name, answer in zip(keys, figure, columns.answer, strict=True):
+        if name == "figure 0":
+            first.setdefault(key, answer)
+    found = []
+    for place, answer in enumerate(columns.answer):
+        same = answer != OTHERWISE
+        wrong, unclear = answer in ("incorrect", OTHERWISE), answer == "unclear"
+        before = first.get(keys[place])
+        before_wrong = before in ("incorrect", OTHERWISE)
+        if not wrong and not unclear:
+            found.append("")
+        elif category[place] == "VD":
+            mixed = figure[place] != "figure 0" and before == "correct" and wrong and same
+            found.append("mixed" if mixed else "vi")
+        elif figure[place] == "figure 0":
+            found.append("lh" if wrong else "")
+        elif before_wrong:
+            found.append("lh" if wrong and same else "mixed")
+        elif before == "correct" and wrong and shown[place] == "edited":
+            found.append("lh" if same else "vi")
+        else:
+            found.append("vi" if before is not None else "")
+    return found
+
+
+def scores(columns: Columns) -> NDArray[np.float64]:
+    if columns.score is None:
+        raise ValueError("a bias needs a score for each sample, and this scoring gives none")
+    return columns.score
+
+
+def ratio(
+    columns: Columns,
+    part: NDArray[np.float64],
+    whole: NDArray[np.float64],
+    unit: str = "fraction",
+) -> Estimate:
+    """Σ part / Σ whole, (n,) each, with the interval of drawing clusters again."""
+    import numpy as np
+
+    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    sums = np.stack(
+        [np.bincount(cluster, weights=what).astype(np.float64) for what in (part, whole)], axis=1
+    )
+    return stats.bootstrap_sums(
+        sums, lambda totals: totals[:, 0] / totals[:, 1], n=columns.n, unit=unit
+    )
+
+
+FIGURE = {"input": ("original", "edited", "")}
+SHARES: Mapping[str, Metric] = {
+    "aacc": mean,
+    "facc": share_of_groups("figure", "question", where=FIGURE),
+    "qacc": share_of_groups("question", "figure"),
+    "average": average,
+}
+LEVELS: Mapping[str, Metric] = {
+    "easy_aacc": share_of_groups("question", "figure", where={"input": ("none", "original")}),
+    "hard_aacc": share_of_groups("question", "figure", where={"input": ("edited",)}),
+}
+OFFICIAL: Mapping[str, Metric] = {
+    **SHARES,
+    **LEVELS,
+    "figure_inconsistent": share_of_groups("figure", "question", "some right", FIGURE),
+    "figure_wrong": share_of_groups("figure", "question", "none right", FIGURE),
+    "figure_score": share_of_groups("figure", "question", "right", FIGURE),
+    "yes_diff": yes_diff,
+    "yes_fp": yes_fp,
+    "lh": blame("lh"),
+    "vi": blame("vi"),
+    "mixed": blame("mixed"),
+}
+
+
+# -- the authors' files of results
+
+REPLIES = ("model_prediction", "gpt4v_output", "llava_1_5_output")
+CHECKS = ("gpt4v_output_gpt_check", "llava_1_5_output_gpt_check")
+WORDS = {"0": "incorrect", "1": "correct", "2": "unclear"}
+
+
+def results(path: Path) -> Published | None:
+    """HallusionBench_result.json, or hallusion_output_*.json with the judge's verdicts, which
+    evaluation.py writes, one each for VD and VS: a file, or a folder of them."""
+    replies: dict[str, str | None] = {}
+    verdicts: dict[str, tuple[str, ...]] = {}
+    for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:
+        for row in rows_of(file):
+            where = f"{file}, row {row.place + 1}"
+            name = name_of(row)
+            if name in replies:
+                raise DataError(f"{where}: a second reply to {name}. Keep one.")
+            said = next((row[key] for key in REPLIES if key in row), None)
+            if said is not None and not isinstance(said, str):
+                raise DataError(f"{where}: the reply to {name} is {said!r}, and no text.")
+            replies[name] = said
+            check = next((str(row[key]) for key in CHECKS if key in row), None)
+            if check is None:
+                continue
+            if check not in WORDS:
+                raise DataError(f"{where}: the verdict on {name} is {check!r}, not 0, 1 or 2.")
+            different = check == "0" and str(row.get("same", "1")) == "0"
+            verdicts[name] = (OTHERWISE if different else WORDS[check],)
+    if not replies:
+        return None
+    notes = ["verdicts are the published ones of a judge"] if verdicts else []
+    return Published(
+        replies=replies,
+        verdicts={"official": verdicts} if verdicts else {},
+        notes=tuple(notes),
+    )
+
+
+def rows_of(file: Path) -> list[Row]:
+    """The rows of such a file; none if it is another."""
+    try:
+        rows = list(json_list(file))
+    except DataError:
+        return []
+    asked = {*KEYS, "question"}
+    known = rows and all(asked <= row.keys() and not row.keys().isdisjoint(REPLIES) for row in rows)
+    return rows if known else []
+
+
+# -- check
+
+
+def right_verdict(sample: Sample, reply: Reply) -> str:
+    answer = robust_answer(reply, sample).answer
+    if answer is None:
+        return "unclear"
+    return "correct" if answer == sample.target else "incorrect"
+
+
+PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+UNCLEAR = 2 / 14
+"""The share of the bundled questions without a figure, where unclear is right."""
+EXPECT = {
+    "official": {**PERFECT, "silent": UNCLEAR, "hedging": UNCLEAR},
+    "vlmevalkit": PERFECT,
+    "robust": PERFECT,
+}

@@ -1,0 +1,475 @@
+"""MME: two questions to each image, one to be answered yes and one no, in fourteen tasks.
+
+Paper    Fu et al. 2023, MME: A Comprehensive Evaluation Benchmark for Multimodal Large Language
+         Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks)
+Data     MME_Benchmark_release_version.zip, darkyarding/MME on the hub: a folder of images for each
+         task, and their questions in the eval_tool's Your_Results/TASK.txt, three columns, or in a
+         text beside each image, as the archive has them; for research alone. 2,374 questions, 1,187
+         images. VLMEvalKit's MME.tsv is read too. An id is TASK/IMAGE/1 or 2
+Prompt   official, vlmevalkit: the question, which ends in "Please answer yes or no.", behind the
+         picture. llava: LLaVA's line on a single word or phrase instead of that, in its
+         llava_mme.jsonl. lmms-eval: the same,
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mme/utils.py#L37-L45. 128 tokens, as LLaVA asked
+Scoring  official: BradyFU/Awesome-Multimodal-Large-Language-Models@
+         dd2950902889cd614d4edf606827240166d29381:tools/eval_tool.zip, calculation.py: the first
+         four signs of a reply in small letters have yes, or else no. A task's score is 100 acc +
+         100 acc+, at most 200; perception sums up ten tasks, cognition four, score all. acc is the
+         share of questions that are right, acc+ of images with both right. It pairs lines by their
+         order, here images do. vlmevalkit: one of the two is a word of the reply (without its
+         judge: wrong otherwise). lmms-eval: as official, without blanks around and full stops; y
+         and n too. robust: ours
+Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums, and the rule
+         and the sums on 2,800 made replies (tests/parity). The others' rules: their code, by hand
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from snellen import stats
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks._tasks import is_target
+from snellen.benchmarks._yes_no import (
+    KIT_RULE,
+    LMMS,
+    SHORT,
+    YES_NO,
+    robust_answer,
+    vlmevalkit_answer,
+    wrong_answer,
+)
+from snellen.content import Image, user
+from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, vlmevalkit_tsv
+from snellen.datasets.published import File, data_folder
+from snellen.errors import DataError
+from snellen.metrics import Columns, Metric, mean
+from snellen.metrics.groups import groups, one_alone
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REVISION = "dd2950902889cd614d4edf606827240166d29381"
+AUTHORS = "BradyFU/Awesome-Multimodal-Large-Language-Models"
+SOURCE = f"{AUTHORS}@{REVISION}:tools/eval_tool.zip"
+PERCEPTION = (
+    *("existence", "count", "position", "color", "posters", "celebrity", "scene", "landmark"),
+    *("artwork", "OCR"),
+)
+COGNITION = (
+    *("commonsense_reasoning", "numerical_calculation", "text_translation", "code_reasoning"),
+)
+TASKS = (*PERCEPTION, *COGNITION)
+LEAVES = {
+    "existence": "perception/object",
+    "count": "perception/counting",
+    "position": "perception/spatial",
+    "color": "perception/attribute",
+    "scene": "perception/scene",
+    **dict.fromkeys(("posters", "celebrity", "landmark"), "knowledge/world"),
+    "artwork": "knowledge/cultural",
+    "OCR": "OCR/text",
+    "commonsense_reasoning": "reasoning/commonsense",
+    "numerical_calculation": "reasoning/mathematical",
+    "text_translation": "knowledge/cultural",
+    "code_reasoning": "reasoning/logic",
+}
+OF_COCO = ("existence", "count", "position", "color")
+ROOT = "MME_Benchmark_release_version"
+SUFFIX = " Please answer yes or no."
+FILES_PUBLISHED = (
+    # The authors' own archive lies on the hub, where it has no digest to hold it to.
+    File(
+        name="MME.tsv",
+        url="https://opencompass.openxlab.space/utils/VLMEval/MME.tsv",
+        md5="b36b43c3f09801f5d368627fb92187c3",
+        note="questions and images, as VLMEvalKit publishes them",
+    ),
+)
+FILES = (
+    *(
+        f"{folder}Your_Results/{PERCEPTION[0]}.txt"
+        for folder in ("", "eval_tool/", f"{ROOT}/eval_tool/", "annotations/")
+    ),
+    "MME.tsv",
+)
+
+Preset = Literal["official", "vlmevalkit", "llava", "lmms-eval"]
+
+
+def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
+    found = find(data, "mme", FILES, FILES_PUBLISHED)
+    folder = release_folder(data)
+    if str(found).endswith(".tsv"):
+        table: Table = vlmevalkit_tsv(found)
+        places = cache(lambda: in_pairs(table))
+        sample = partial(of_sheet, places)
+    else:
+        table = Drawn(str(found), lambda: questions(found, folder), REVISION)
+        sample = partial(to_sample, lambda: folder or found.folder)
+    return Benchmark(
+        name="mme",
+        asks=1,
+        data=table,
+        sample=lambda _, row: sample(row),
+        prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
+        scorings={
+            "official": scoring(SOURCE, official_answer),
+            "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer),
+            "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
+            "robust": scoring("ours", robust_answer),
+        },
+        break_down_by=("task",),
+        metric_tags=("question",),
+        capabilities=Capabilities(
+            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2306.13394, section 2.3"
+        ),
+        cluster_by=picture_of,
+        group_by=image_of,
+        together=image_of,
+        max_answer_tokens=128,
+        check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+        files=found,
+        layout=lambda path: results(path, map(sample, table)),
+    )
+
+
+def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
+    return Scoring(
+        version=1,
+        source=source,
+        parse=parse,
+        score=is_target,
+        metrics={
+            "score": points(TASKS, single=True),
+            "perception": points(PERCEPTION),
+            "cognition": points(COGNITION),
+            "acc": mean,
+            "acc_plus": acc_plus,
+        },
+    )
+
+
+# -- data
+
+
+def release_folder(data: Path | None) -> Path | None:
+    """The folder with the tasks' folders, if the authors' archive was unpacked."""
+    start = data or data_folder("mme")
+    return next((path for path in (start / ROOT, start) if (path / TASKS[0]).is_dir()), None)
+
+
+def questions(found: Found, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """The questions of every task: of Your_Results, or beside the images where that is not."""
+    try:
+        tables = found.path.parent
+    except DataError:
+        if folder is None:
+            raise
+        yield from beside_images(folder)
+        return
+    for task in TASKS:
+        pairs: Counter[str] = Counter()
+        for number, columns in lines_of(tables / f"{task}.txt"):
+            if len(columns) < 3:
+                raise DataError(
+                    f"{tables / task}.txt: line {number} has {len(columns)} columns, and three are "
+                    "needed: image, question and answer, with tabs between. Get it whole."
+                )
+            image, question, answer, *_ = columns
+            pairs[image] += 1
+            yield {
+                "task": task,
+                "image": image,
+                "question": question,
+                "answer": answer,
+                "place": pairs[image],
+            }
+
+
+def beside_images(folder: Path) -> Iterator[dict[str, Any]]:
+    """The questions of the archive's texts: two lines for each image, whose name they have."""
+    for task in TASKS:
+        texts = folder / task / "questions_answers_YN"
+        images = folder / task / "images"
+        images, texts = (images, texts) if texts.is_dir() else (folder / task, folder / task)
+        names = {path.stem: path.name for path in sorted(images.glob("*")) if path.suffix != ".txt"}
+        for text in sorted(texts.glob("*.txt")):
+            for number, columns in lines_of(text):
+                if len(columns) != 2 or text.stem not in names:
+                    raise DataError(
+                        f"{text}: line {number} is no question and answer with a tab between, or "
+                        "there is no image of its name. Unpack the archive again, whole."
+                    )
+                yield {
+                    "task": task,
+                    "image": names[text.stem],
+                    "question": columns[0],
+                    "answer": columns[1],
+                    "place": number,
+                }
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a text that are not empty, by number from 1, in columns."""
+    try:
+        raw = path.read_bytes()
+        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}. MME has a text for each task.") from error
+    # Not splitlines, to which other signs end a line too.
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        if line.strip():
+            yield number, line.split("\t")
+
+
+def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
+    task, image = row["task"], row["image"]
+    root = folder()
+    root = root / ROOT if (root / ROOT).is_dir() else root
+    inside = "images/" if (root / task / "images").is_dir() else ""
+    name = f"{task}/{inside}{image}"
+    return made(
+        f"{task}/{image}/{row['place']}", row, image, row["place"],
+        (Image(root / name, place=name, within=root),),
+    )  # fmt: skip
+
+
+def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
+    """A row of VLMEvalKit's sheet, with its index for an id."""
+    fields = {**row, "task": row["category"]}
+    return made(
+        row["index"], fields, row["image_path"], places()[row["index"]], tuple(row["image"])
+    )
+
+
+def in_pairs(table: Table) -> Mapping[str, int]:
+    """For each index of a sheet which question to its image it is, from 1."""
+    seen: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for row in table:
+        key = (row["category"], row["image_path"])
+        seen[key] += 1
+        found[row["index"]] = seen[key]
+    return found
+
+
+def made(
+    name: str, row: Mapping[str, Any], image: str, place: int, media: tuple[Image, ...]
+) -> Sample:
+    return Sample(
+        id=name,
+        question=row["question"],
+        choices=YES_NO,
+        media=media,
+        target={"yes": "yes", "no": "no"}[row["answer"].strip().lower()],
+        tags={"task": row["task"], "question": f"question {place}"},
+        data={"image": image},
+    )
+
+
+def image_of(sample: Sample) -> str:
+    return f"{sample.tags['task']}/{sample.data['image']}"
+
+
+def picture_of(sample: Sample) -> str:
+    """The picture itself: four tasks are about COCO's, and share ten of them."""
+    image = str(sample.data["image"])
+    return Path(image).name if sample.tags["task"] in OF_COCO else image_of(sample)
+
+
+# -- prompts
+
+
+def llava(question: str) -> str:
+    return question.removesuffix(SUFFIX.strip()).rstrip() + f"\n{SHORT}"
+
+
+def lmms_eval(question: str) -> str:
+    # Where two blanks precede the suffix, one is left.
+    return question.strip().replace(SUFFIX, "") + f"\n{SHORT}"
+
+
+PROMPTS: Mapping[Preset, Callable[[str], str]] = {
+    "official": str,
+    "vlmevalkit": str,
+    "llava": llava,
+    "lmms-eval": lmms_eval,
+}
+
+
+# -- scoring
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """The word in the first four signs: "eyes" says yes, "know" no, and "   no" neither."""
+    return in_first_four(reply.text.lower())
+
+
+def lmms_answer(reply: Reply, sample: Sample) -> Reading:
+    text = reply.text.lower().strip().replace(".", "")
+    if text in ("y", "n"):
+        return Reading(answer="yes" if text == "y" else "no", rule="letter")
+    return in_first_four(text)
+
+
+def in_first_four(text: str) -> Reading:
+    for word in YES_NO:
+        if word in text[:4]:
+            return Reading(answer=word, rule=f"begins with {word}")
+    return Reading(answer=None, rule="begins with neither")
+
+
+def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
+    """The sum over tasks of 100 acc + 100 acc+, in points; higher is better, 200 a task at most.
+
+        S = Σ_t 100 (a_t + b_t)
+
+    a_t is the share of right questions of task t, b_t that of images with both right; an image with
+    one question alone is not in b_t. No value where a task has no replies. `single` gives a task
+    its own points where it is alone; else there are none for it (n = 0). The interval draws images
+    again, in all tasks at once.
+    """
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        alone = one_alone(columns, "task")
+        if alone and not single:
+            return Estimate(value=None, unit="points", n=0, reason="of one task alone")
+        tag = columns.tags["task"]
+        names = [tag.names[code] for code in np.unique(tag.codes)]
+        wanted = names if alone else tasks
+        if absent := [task for task in wanted if task not in names]:
+            reason = f"no replies to {len(absent)} of its {len(wanted)} tasks: {', '.join(absent)}"
+            return Estimate(value=None, unit="points", n=0, reason=reason)
+        columns = columns.where(
+            np.array([name in wanted for name in tag.names], dtype=bool)[tag.codes]
+        )
+        found = groups(columns, "task", "question")
+        _, cluster = np.unique(columns.cluster, return_inverse=True)
+        shape = int(cluster.max()) + 1, len(tag.names)
+        both = found.size == PAIR
+        kept = [code for code, name in enumerate(tag.names) if name in wanted]
+
+        def by_task(
+            of: NDArray[np.intp], task: NDArray[Any], what: NDArray[np.float64]
+        ) -> NDArray[np.float64]:
+            cell = of * shape[1] + task
+            sums = np.bincount(cell, weights=what, minlength=shape[0] * shape[1])
+            return sums.reshape(shape)[:, kept].astype(np.float64, copy=False)
+
+        task = columns.tags["task"].codes
+        pairs = found.cluster[both], found.code[both]
+        sums = [
+            by_task(cluster, task, np.asarray(columns.score)),
+            by_task(cluster, task, np.ones(columns.n)),
+            by_task(*pairs, found.all_right[both]),
+            by_task(*pairs, np.ones(int(both.sum()))),
+        ]
+
+        def total(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+            right, rows, pairs_right, pairs = np.split(totals, 4, axis=1)
+            value: NDArray[np.float64] = 100 * (right / rows + pairs_right / pairs).sum(axis=1)
+            return value
+
+        return stats.bootstrap_sums(np.concatenate(sums, axis=1), total, n=columns.n, unit="points")
+
+    return metric
+
+
+def acc_plus(columns: Columns) -> Estimate:
+    """The share of images with both questions right; `n` counts images, those with one alone are
+    left out. In [0, 1]; higher is better."""
+    found = groups(columns, "task", "question")
+    both = found.size == PAIR
+    return stats.mean(found.all_right[both], found.cluster[both])
+
+
+# -- the authors' files of results
+
+
+def results(path: Path, samples: Iterator[Sample]) -> Published | None:
+    """A folder of TASK.txt with four columns, as calculation.py reads it, the last the reply; or
+    LLaVA's answers in JSON lines, which have both questions of an image by one id."""
+    said = four_columns(path) if path.is_dir() else llavas(path)
+    if not said:
+        return None
+    names = {
+        (s.tags["task"], Path(str(s.data["image"])).stem, asked(s.question)): s.id for s in samples
+    }
+    replies: dict[str, str | None] = {}
+    for where, task, image, question, text in said:
+        name = names.get((task, Path(image).stem, asked(question)))
+        if name is None:
+            raise DataError(
+                f"{where}: there is no question {question!r} to {image} in the task {task} of the "
+                "data set. Are the columns image, question, right answer and reply?"
+            )
+        if name in replies:
+            raise DataError(f"{where}: a second reply to {question!r} about {image}. Keep one.")
+        replies[name] = text
+    return Published(replies=replies, notes=("replies are found by task, image and question",))
+
+
+Said = tuple[str, str, str, str, str | None]
+"""Where it stands, task, image, question and reply."""
+
+
+def four_columns(folder: Path) -> list[Said]:
+    found: list[Said] = []
+    for task in TASKS:
+        files = [path for end in (".txt", ".txt.gz") if (path := folder / f"{task}{end}").is_file()]
+        for path in files:
+            for number, columns in lines_of(path):
+                where = f"{path}, line {number}"
+                if len(columns) not in (3, 4):
+                    raise DataError(
+                        f"{where} has {len(columns)} columns, not four: a reply holds no tab and "
+                        "no line's end. Replace them by blanks."
+                    )
+                image, question, _, *reply = columns
+                found.append((where, task, image, question, reply[0] if reply else None))
+    return found
+
+
+def llavas(path: Path) -> list[Said]:
+    found: list[Said] = []
+    try:
+        for row in jsonl(path):
+            task, _, image = str(row.get("question_id", "")).partition("/")
+            if task not in TASKS or not {"prompt", "text"} <= row.keys():
+                return []
+            found.append((f"{path}, row {row.place + 1}", task, image, row["prompt"], row["text"]))
+    except DataError:
+        return []
+    return found
+
+
+def asked(question: str) -> str:
+    """A question without the line on how to answer it, by which it is known again."""
+    return " ".join(question.replace(SHORT, "").replace(SUFFIX.strip(), "").split())
+
+
+# -- check
+
+PAIR = 2
+"""Questions to an image."""
+PERFECT = {"oracle": 2800.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EXPECT = {
+    # "Yes and no" begins with yes, which half of the questions want, and no image twice.
+    "official": {**PERFECT, "hedging": 14 * 50.0},
+    "vlmevalkit": PERFECT,
+    "lmms-eval": {**PERFECT, "hedging": 14 * 50.0},
+    "robust": PERFECT,
+}

@@ -1,0 +1,522 @@
+"""MMMU: college exams of thirty subjects, with one to seven pictures in question and choices.
+
+Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
+         Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024)
+Data     MMMU/MMMU on the hub, a parquet file a subject and split; Apache-2.0. dev has 150
+         questions, val 900 (847 with choices, 53 open), test 10,500. Also read: VLMEvalKit's
+         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); for scoring
+         alone the authors' answer_dict_val.json, with the choices that output.json files beside it
+         name. The answers of test came out in February 2026 as answer_dict_test.json, which is read
+         where it lies beside the rows; without it test is for the server
+Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
+         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold,
+         each picture in the place of its mark <image 1>. llava: the same text as
+         mmmu/run_llava.py#L88-L95 sends it, the first picture in front and the marks left in.
+         vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mmmu/utils.py#L74-L178, mmmu_val.yaml. 128 tokens:
+         mmmu/utils/model_utils.py#L53
+Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
+         or a draw; an open answer is right if a number in its last words is the right one to two
+         decimals, or if the right text is a part of them. The draw is by the question's id here, so
+         that it depends on no order; the authors' are one sequence from the seed 42. Domains and
+         all are means over questions, #L246-L255. eval-only: main_eval_only.py#L51-L63, for files
+         of letters that were read already. vlmevalkit: vlmeval/utils/matching_util.py#L18-L127,
+         without a judge; an open question is a choice between the right answer and "Other Answers",
+         vlmeval/dataset/utils/multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for
+         letters, lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever
+         right: the right one is looked for in single characters of what was found,
+         lmms_eval/tasks/mmmu/utils.py#L188-L189 and #L386-L390. robust: ours, the letter or the
+         value that a reply settles on
+Proof    published outputs of LLaVA-1.5-13B, raw and read, and of its later run: every answer, every
+         verdict, all figures of subjects and domains are the authors' (tests/parity); their two
+         draws come out alike by chance. vlmevalkit, lmms-eval: their code on made replies. robust:
+         by hand
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Literal
+
+from snellen.answers.others import vlmevalkit_letter
+from snellen.answers.phrase import final_phrase
+from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.benchmark import Benchmark, Check, Published, Reading, Scoring, Submission
+from snellen.benchmarks._forms import of_json, texts
+from snellen.benchmarks._mmmu import (
+    AUTHORS,
+    CAPABILITIES,
+    DOMAIN_OF,
+    HOST,
+    KIT,
+    LMMS_PARSER,
+    Late,
+    choices_of,
+    interleaved,
+    letter_named,
+    looked_for,
+    marked_once,
+    of_parquet,
+    parquet_files,
+    pictures_of,
+    subject_of,
+    wrong_letter,
+)
+from snellen.benchmarks._tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
+from snellen.content import Message, Part
+from snellen.datasets import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+SOURCE = f"{AUTHORS}:mmmu/utils/eval_utils.py#L10-L216"
+ALIASES = {
+    "MMMU_DEV_VAL": {"split": "val"},
+    "MMMU_TEST": {"split": "test"},
+    "mmmu_val": {"split": "val"},
+    "mmmu_test": {"split": "test"},
+}
+SPLITS = {"dev": "dev", "val": "validation", "test": "test"}
+"""The authors' names, with which ids and files begin."""
+SHEETS = {
+    "MMMU_DEV_VAL.tsv": "585e8ad75e73f75dcad265dfd0417d64",
+    "MMMU_TEST.tsv": "c19875d11a2d348d07e5eb4bdf33166d",
+}
+TEST_ANSWERS = File(
+    name="answer_dict_test.json",
+    url="https://raw.githubusercontent.com/MMMU-Benchmark/MMMU/main/mmmu/answer_dict_test.json",
+    note="published in February 2026; no digest of it is known",
+)
+
+Split = Literal["dev", "val", "test"]
+Preset = Literal["official", "llava", "vlmevalkit", "lmms-eval"]
+# fmt: off
+Subject = Literal[
+    "all", "Accounting", "Agriculture", "Architecture_and_Engineering", "Art", "Art_Theory",
+    "Basic_Medical_Science", "Biology", "Chemistry", "Clinical_Medicine", "Computer_Science",
+    "Design", "Diagnostics_and_Laboratory_Medicine", "Economics", "Electronics",
+    "Energy_and_Power", "Finance", "Geography", "History", "Literature", "Manage", "Marketing",
+    "Materials", "Math", "Mechanical_Engineering", "Music", "Pharmacy", "Physics", "Psychology",
+    "Public_Health", "Sociology",
+]
+# fmt: on
+
+
+def mmmu(
+    split: Split = "val",
+    subject: Subject = "all",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    begins = SPLITS[split]
+    files = published(split)
+    names = (
+        *(file.name for file in files if file.name.endswith(".tsv")),
+        f"{'Accounting' if subject == 'all' else subject}/{begins}-00000-of-00001.parquet",
+        f"answer_dict_{split}.json",
+        f"mmmu/answer_dict_{split}.json",
+    )
+    patterns = (f"*/{begins}-*-of-*.parquet", f"{begins}-*-of-*.parquet")
+    found = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
+    answers = cache(lambda: answers_beside(found, split))
+    metrics = {"accuracy": mean}
+    return Benchmark(
+        name="mmmu",
+        asks=1,
+        data=Late(str(found), lambda: rows(found, begins, subject)),
+        sample=lambda _, row: to_sample(row, answers),
+        prompt=lambda sample, _: asked(sample, prompt),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=official_answer,
+                score=official_score,
+                metrics=metrics,
+            ),
+            "eval-only": Scoring(
+                version=1,
+                source=f"{AUTHORS}:mmmu/main_eval_only.py#L51-L63",
+                parse=answer_as_it_is,
+                score=official_score,
+                metrics=metrics,
+            ),
+            "lmms-eval": Scoring(
+                version=1,
+                source=LMMS_PARSER,
+                parse=lmms_answer,
+                score=official_score,
+                metrics=metrics,
+            ),
+            "vlmevalkit": Scoring(
+                version=1,
+                source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L62-L74",
+                parse=kit_answer,
+                score=kit_score,
+                metrics=metrics,
+            ),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=robust_answer,
+                score=robust_score,
+                metrics=metrics,
+            ),
+        },
+        break_down_by=("domain", "subject", "question_type", "difficulty"),
+        capabilities=CAPABILITIES,
+        max_answer_tokens=128,
+        files=found,
+        layout=layout,
+        submission=Submission(
+            name=f"{begins}_output.json", columns=("id", "answer"), row=submitted, by_id=True
+        ),
+        check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+    )
+
+
+def published(split: Split = "val", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet, which has digests and all subjects in one; the answers of test."""
+    name = "MMMU_TEST.tsv" if split == "test" else "MMMU_DEV_VAL.tsv"
+    sheet = File(name=name, url=f"{HOST}/{name}", md5=SHEETS[name])
+    return (sheet, TEST_ANSWERS) if split == "test" else (sheet,)
+
+
+# -- rows
+
+
+def rows(found: Found, begins: str, subject: Subject) -> Table:
+    """The rows of a split and subject, in the form that was found."""
+    kinds = found.path.name.split(".")
+    if "parquet" in kinds:
+        paths = parquet_files(found)
+        if by_subject := {path.parent.name for path in paths} & set(DOMAIN_OF):
+            # A file that the user names is read alone.
+            named = found.data is not None and found.data.is_file()
+            wanted = by_subject if named else {subject} if subject != "all" else set(DOMAIN_OF)
+            if missing := sorted(wanted - by_subject):
+                raise DataError(
+                    f"{found.folder} has no {begins} of {', '.join(missing)}. Get it, or name a "
+                    f"subject that is there (mmmu:subject={min(by_subject)})."
+                )
+            paths = [path for path in paths if path.parent.name in wanted]
+        table: Table = of_parquet(found, paths)
+    elif "tsv" in kinds:
+        table = vlmevalkit_tsv(found)
+    else:
+        table = Drawn(str(found), partial(answered, found.path))
+
+    def is_asked(row: Row) -> bool:
+        name = str(row["id"])
+        return name.startswith(f"{begins}_") and subject in ("all", subject_of(name))
+
+    return Filtered(table, is_asked)
+
+
+def answered(path: Path) -> Iterator[dict[str, Any]]:
+    """The authors' answers, with the choices of the output.json files up to three folders below."""
+    choices: dict[str, list[str]] = {}
+    try:
+        for depth in ("*", "*/*", "*/*/*"):
+            for output in sorted(path.parent.glob(f"{depth}/output.json*")):
+                for row in of_json(output):
+                    if "index2ans" in row:
+                        named = [row["index2ans"][letter] for letter in row["all_choices"]]
+                        choices.setdefault(row["id"], named)
+        for name, answer in of_json(path).items():
+            yield {
+                "id": name,
+                "question": "",
+                "question_type": answer["question_type"],
+                "options": choices.get(name, []),
+                "answer": answer["ground_truth"],
+            }
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}."
+        ) from error
+
+
+def answers_beside(found: Found, split: Split) -> Mapping[str, Any]:
+    """The authors' answers by question, where they lie beside the rows."""
+    path = found.folder / f"answer_dict_{split}.json"
+    read = of_json(path) if path.is_file() else {}
+    return read if isinstance(read, dict) else {}
+
+
+def to_sample(row: Row, answers: Callable[[], Mapping[str, Any]]) -> Sample:
+    name = str(row["id"])
+    choices = choices_of(row)
+    kind = row.get("question_type") or ("multiple-choice" if choices else "open")
+    right = row.get("answer")
+    if right in (None, "", "?"):
+        right = answers().get(name, {}).get("ground_truth")
+    # A list is one in Python's writing, and only of open answers: a choice's letter is none.
+    several = texts(right)
+    numbers, pictures = pictures_of(row)
+    subject = subject_of(name)
+    return Sample(
+        id=name,
+        question=row["question"],
+        choices=choices,
+        media=pictures,
+        target=several[0] if len(several) == 1 else None,
+        references=several if len(several) > 1 else (),
+        tags={
+            "domain": DOMAIN_OF[subject],
+            "subject": subject,
+            "question_type": "multiple-choice" if kind == "multiple-choice" else "open",
+            "difficulty": row.get("topic_difficulty") or "",
+        },
+        data={"numbers": numbers},
+    )
+
+
+def is_open(sample: Sample) -> bool:
+    return sample.tags["question_type"] == "open"
+
+
+# -- prompts
+
+LETTER = "Answer with the option's letter from the given choices directly."
+PHRASE = "Answer the question using a single word or phrase."
+
+
+def authors(sample: Sample) -> str:
+    if is_open(sample):
+        return f"{sample.question}\n{PHRASE}"
+    return f"{sample.question}\n{lettered(sample.choices, '({letter}) {choice}')}\n\n{LETTER}"
+
+
+def vlmevalkit(sample: Sample) -> str:
+    text = f"Question: {sample.question}\n"
+    if is_open(sample):
+        return text
+    return (
+        f"{text}Options:\n{lettered(sample.choices)}\n"
+        "Please select the correct answer from the options above. \n"
+    )
+
+
+def lmms_eval(sample: Sample) -> tuple[Part, ...]:
+    """Their pictures stand in the order of their numbers, each once, wherever the marks call them:
+    the text between two further marks is lost, but for what stands behind the last."""
+    choices = "" if is_open(sample) else f"\n{lettered(sample.choices)}"
+    text = f"{sample.question}{choices}\n\n{PHRASE if is_open(sample) else LETTER}"
+    pictures = marked_once(sample, text)
+    *before, last = re.split(r"<image [1-7]>", text)
+    parts: list[Part] = []
+    for place, picture in enumerate(pictures):
+        parts += [*(before[place : place + 1] and [before[place].strip()]), picture]
+    return tuple(part for part in (*parts, last.strip()) if part)
+
+
+def asked(sample: Sample, preset: Preset) -> tuple[Message, ...]:
+    if not sample.question:
+        raise DataError(
+            f"{sample.id} has no question: answers alone can be scored, not asked about. Get the "
+            "data set itself."
+        )
+    return (Message("user", PROMPTS[preset](sample)),)
+
+
+PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
+    "official": lambda sample: interleaved(sample, authors(sample)),
+    "llava": lambda sample: (*sample.media[:1], authors(sample)),
+    "vlmevalkit": lambda sample: interleaved(sample, vlmevalkit(sample)),
+    "lmms-eval": lmms_eval,
+}
+
+
+# -- scoring, official
+
+BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
+"""What an open answer follows, as a part of a word too: "this " ends in one."""
+# As the authors', but that no digits are gone through twice: with commas, scientific, plain.
+NUMBERS = (
+    re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
+    re.compile(r"-?(?<!\d)\d++(?:\.\d+)?[eE][+-]?\d+"),
+    re.compile(r"-?(?:(?<!\d)\d++\.\d++|\.\d++|(?<!\d)\d++\b)(?![eE][+-]?\d)(?!,)"),
+)
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """A letter by the authors' rules, or the last words of an open answer."""
+    if is_open(sample) or not sample.choices:
+        return answer_as_it_is(reply, sample)
+    return letter_named(reply.text, sample, (" {} ",))
+
+
+def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
+    """What was read already: a letter as it stands. Open answers are read all the same."""
+    if is_open(sample):
+        return open_answer(reply)
+    return Reading(answer=reply.text or None, rule="as it is" if reply.text else "nothing said")
+
+
+def open_answer(reply: Reply) -> Reading:
+    """The shortest tail of each line behind one of a few words, or else the whole reply."""
+    text = reply.text.strip().strip(".").lower()
+    # They split sentences at ". X" too, where no letter is a capital any more.
+    lines = text.split("\n")
+    found = []
+    for place, line in enumerate(lines):
+        signs = (*BEFORE, "=") if place == len(lines) - 1 else BEFORE
+        shortest = ""
+        for sign in signs:
+            if sign in line:
+                tail = line.rpartition(sign)[2].strip()
+                if not shortest or len(tail) < len(shortest):
+                    shortest = tail
+        if shortest and shortest not in (":", ",", ".", "!", "?", ";", "'"):
+            found.append(shortest)
+    if found:
+        return Reading(answer=tuple(found), rule="last words")
+    return Reading(answer=(text,) if text else None, rule="whole reply" if text else "nothing said")
+
+
+def official_score(reading: Reading, sample: Sample) -> float:
+    right = sample.references or ((sample.target,) if sample.target is not None else ())
+    if not is_open(sample):
+        return float(reading.answer in right)
+    tails = reading.answer if isinstance(reading.answer, tuple) else ()
+    wanted = [value for text in right for value in normalised(text)]
+    return float(any(is_right(value, wanted) for value in predicted(tails)))
+
+
+def predicted(tails: Iterable[str]) -> Iterator[str | float]:
+    """The tails, and the numbers in them."""
+    for tail in tails:
+        yield from normalised(tail)
+        for pattern in NUMBERS:
+            for number_in_it in pattern.findall(tail):
+                yield from normalised(number_in_it)
+
+
+def normalised(text: str) -> tuple[str | float, ...]:
+    """A number to two decimals, or the text; a single sign with a blank before or behind it."""
+    text = text.strip()
+    try:
+        return (round(float(text.replace(",", "")), 2),)
+    except ValueError:
+        low = text.lower()
+        return (f" {low}", f"{low} ") if len(low) == 1 else (low,)
+
+
+def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
+    """A number is to be equal, a text need only have the right one in it."""
+    if isinstance(value, float):
+        return value in wanted
+    return any(isinstance(one, str) and one in value for one in wanted)
+
+
+# -- scoring, VLMEvalKit's, lmms-eval's and ours
+
+
+def kit_answer(reply: Reply, sample: Sample) -> Reading:
+    """An open question has two choices to them, which no model was shown: the right answer, and
+    "Other Answers"."""
+    if not is_open(sample):
+        return parse_letter_as_vlmevalkit(reply, sample)
+    right = str(list(sample.references)) if sample.references else sample.target or ""
+    return as_reading(vlmevalkit_letter(reply.text.strip(), (right, "Other Answers")))
+
+
+def kit_score(reading: Reading, sample: Sample) -> float:
+    right = sample.target
+    # So an open answer that is a capital letter is beyond its two choices, and always wrong.
+    return float(reading.answer == (right if right in tuple(ascii_uppercase) else "A"))
+
+
+def lmms_answer(reply: Reply, sample: Sample) -> Reading:
+    """A letter, which may be a word's last; nothing for an open question."""
+    if is_open(sample) or not sample.choices:
+        return Reading(answer=None, rule="open, or choices not known")
+    return letter_named(reply.text, sample, ("{} ", "{}."))
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    """The letter that a reply settles on; or the number, where numbers are right, or the phrase."""
+    if not is_open(sample):
+        return parse_letter(reply, sample)
+    right = sample.references or (sample.target or "",)
+    if any(number(cleaned(text)) is not None for text in right):
+        value = final_value(reply.text)
+        return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+    phrase = final_phrase(reply.text)
+    return Reading(answer=phrase.answer, rule=phrase.rule, candidates=phrase.candidates)
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    if reading.answer is None:
+        return 0.0
+    right = sample.references or (sample.target,)
+    if not is_open(sample):
+        return float(reading.answer in right)
+    said = cleaned(str(reading.answer))
+    values = [cleaned(text) for text in right if text is not None]
+    # The right value may be the rounded one, of which the reply has more decimals.
+    return float(any(same_value(said, value) or same_value(value, said) for value in values))
+
+
+# -- files of results
+
+
+def layout(path: Path) -> Published | None:
+    """The replies in the authors' folder of subjects, each with its output.json; what their script
+    makes of these, parsed_output.json and result.json, is left out."""
+    files = {
+        output.parent.name: output
+        for output in sorted(path.glob("*/output.json*"))
+        if output.parent.name in DOMAIN_OF and output.name in ("output.json", "output.json.gz")
+    }
+    if not files:
+        return None
+    replies: dict[str, str | None] = {}
+    for output in files.values():
+        try:
+            for row in of_json(output):
+                name, said = row["id"], row.get("response")
+                if name in replies:
+                    raise DataError(f"{output}: {name} has a second reply. Keep one of them.")
+                replies[name] = None if said is None else str(said)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{output} is no list of rows with id and response: {error!r}."
+            ) from error
+    left = "" if len(files) == len(DOMAIN_OF) else f" of {len(DOMAIN_OF)}"
+    return Published(replies=replies, notes=(f"output.json of {len(files)}{left} subjects read",))
+
+
+def submitted(sample: Sample, reply: str) -> tuple[str, object]:
+    """As mmmu/run_llava.py#L25-L29 writes it down: a letter, or the open answer as it is."""
+    if is_open(sample) or not reply:
+        return sample.id, reply
+    return sample.id, official_answer(Reply(text=reply), sample).answer
+
+
+# -- check
+
+
+def wrong_answer(sample: Sample) -> str:
+    return "-98765" if is_open(sample) else wrong_letter(sample)
+
+
+DRAWN = 3 / 12
+"""The share of the bundled rows with choices whose drawn letter is right."""
+ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+# "A B C D" is the last letter to both, which is right once; seven of the rows have choices.
+EXPECT = {
+    "official": {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 12},
+    "eval-only": ROBUST,
+    "vlmevalkit": {"oracle": 9 / 12, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
+    "lmms-eval": {"oracle": 7 / 12, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 12},
+    "robust": ROBUST,
+}

@@ -1,0 +1,303 @@
+"""MMMU-Pro: MMMU's harder questions with up to twelve choices, and as pictures of whole questions.
+
+Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding
+         Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025)
+Data     MMMU/MMMU_Pro on the hub, a folder of parquet a setting, 1,730 questions each; Apache-2.0.
+         standard-10 is "standard (10 options)", which has 1 to 12 choices a question (1,214 have
+         10), standard-4 is "standard (4 options)", vision has question and choices in the picture.
+         Also read: VLMEvalKit's MMMU_Pro_10c.tsv and MMMU_Pro_V.tsv; for scoring alone the rows of
+         the authors' output files, which have all but the pictures
+Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
+         mmmu-pro/prompts.yaml (mode direct or cot), mmmu-pro/infer/infer_gpt.py#L38-L65 and
+         #L162-L170: text with its marks made alike, then the picture of each mark, one that is
+         named twice twice; in vision the picture behind the text. Its system message, that the
+         model is ChatGPT, is left out. 4,096 tokens: #L170. vlmevalkit:
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L578-L630, pictures in the places of their marks. lmms-eval:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first
+Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the one letter behind the last
+         "Answer:", or else by rules, or a draw. The draw is by the question's id here; the authors'
+         has no seed. They draw for a question without a reply too, which is wrong here. Their
+         script reads no file but of 1,730 rows named MODEL_standard_MODE or MODEL_vision_MODE, so
+         that of its own four it leaves two out. lmms-eval: without the rule of "Answer:"; in vision
+         the reply must be the letter and nothing else, mmmu_pro/utils.py#L96-L105. vlmevalkit:
+         vlmeval/utils/matching_util.py#L18-L127, in cot on the last line that begins "Answer:",
+         vlmeval/dataset/image_mcq.py#L632-L664; without its judge. robust: ours, the letter that a
+         reply settles on
+Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: every answer and
+         verdict is the authors', but for 48 draws in vision, whose stored letters are taken from
+         the file (tests/parity). vlmevalkit, lmms-eval: their code on made replies. robust: by hand
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
+
+from snellen.answers.others import vlmevalkit_letter
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmarks._mmmu import (
+    AUTHORS,
+    CAPABILITIES,
+    DOMAIN_OF,
+    HOST,
+    KIT,
+    LMMS_EVAL,
+    MARK,
+    Late,
+    choices_of,
+    interleaved,
+    letter_named,
+    letters,
+    looked_for,
+    marked_once,
+    of_parquet,
+    parquet_files,
+    pictures_of,
+    shown,
+    subject_of,
+    wrong_letter,
+)
+from snellen.benchmarks._tasks import (
+    as_reading,
+    is_target,
+    parse_letter,
+    parse_letter_as_vlmevalkit,
+)
+from snellen.content import Message, Part
+from snellen.datasets import Found, Row, Table, jsonl, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+SOURCE = f"{AUTHORS}:mmmu-pro/evaluate.py#L14-L289"
+ALIASES = {
+    "MMMU_Pro_10c": {"setting": "standard-10", "mode": "direct"},
+    "MMMU_Pro_10c_COT": {"setting": "standard-10", "mode": "cot"},
+    "MMMU_Pro_V": {"setting": "vision", "mode": "direct"},
+    "MMMU_Pro_V_COT": {"setting": "vision", "mode": "cot"},
+    "mmmu_pro_standard": {"setting": "standard-10", "mode": "direct"},
+    "mmmu_pro_standard_cot": {"setting": "standard-10", "mode": "cot"},
+    "mmmu_pro_vision": {"setting": "vision", "mode": "direct"},
+    "mmmu_pro_vision_cot": {"setting": "vision", "mode": "cot"},
+}
+
+Setting = Literal["standard-10", "standard-4", "vision"]
+Mode = Literal["direct", "cot"]
+Preset = Literal["official", "vlmevalkit", "lmms-eval"]
+CONFIGS: Mapping[Setting, str] = {
+    "standard-10": "standard (10 options)",
+    "standard-4": "standard (4 options)",
+    "vision": "vision",
+}
+SHEETS: Mapping[Setting, tuple[str, str]] = {
+    "standard-10": ("MMMU_Pro_10c.tsv", "22cee868fe6b680d14b99bfff6db8172"),
+    "vision": ("MMMU_Pro_V.tsv", "d01441a87b3dbe721b5a04652ae38009"),
+}
+
+
+def mmmu_pro(
+    setting: Setting = "standard-10",
+    mode: Mode = "direct",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    files = published(setting)
+    names = (
+        *(file.name for file in files),
+        f"{CONFIGS[setting]}/test-00000-of-00001.parquet",
+    )
+    output = f"gpt-4o_{CONFIGS[setting].replace(' (', '(')}_*.jsonl*"
+    patterns = (f"{CONFIGS[setting]}/test-*-of-*.parquet", f"output*/{output}", output)
+    spec = f"mmmu-pro:setting={setting}"
+    found = looked_for(data, "mmmu-pro", patterns, names, files, spec)
+    vision = setting == "vision"
+    metrics = {"accuracy": mean}
+    last_line = mode == "cot" or (vision and prompt == "official")
+    return Benchmark(
+        name="mmmu-pro",
+        asks=1,
+        data=Late(str(found), lambda: rows(found)),
+        sample=lambda _, row: to_sample(row),
+        prompt=lambda sample, _: (Message("user", PROMPTS[prompt](sample, mode, vision)),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=official_answer,
+                score=is_target,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "lmms-eval": Scoring(
+                version=1,
+                source=f"{LMMS_EVAL}:lmms_eval/tasks/mmmu_pro/utils.py#L96-L105",
+                parse=lmms_vision_answer if vision else lmms_answer,
+                score=is_target,
+                metrics=metrics,
+            ),
+            "vlmevalkit": Scoring(
+                version=1,
+                source=f"{KIT}:vlmeval/dataset/image_mcq.py#L632-L664",
+                parse=kit_answer_behind if mode == "cot" else parse_letter_as_vlmevalkit,
+                score=is_target,
+                metrics=metrics,
+            ),
+            "robust": Scoring(
+                version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+            ),
+        },
+        break_down_by=("domain", "subject", "difficulty"),
+        capabilities=CAPABILITIES,
+        max_answer_tokens=4096,
+        files=found,
+        check=Check(
+            says=lambda _, answer: f"Answer: {answer}" if last_line else answer,
+            wrong=wrong_letter,
+            expect=expected(vision, last_line),
+        ),
+    )
+
+
+def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet, which has digests; it has none of the questions with four choices."""
+    if setting not in SHEETS:
+        return ()
+    name, md5 = SHEETS[setting]
+    return (File(name=name, url=f"{HOST}/{name}", md5=md5),)
+
+
+# -- rows
+
+
+def rows(found: Found) -> Table:
+    kinds = found.path.name.split(".")
+    if "parquet" in kinds:
+        return of_parquet(found, parquet_files(found))
+    return vlmevalkit_tsv(found) if "tsv" in kinds else jsonl(found)
+
+
+def to_sample(row: Row) -> Sample:
+    name = str(row["id"] if "id" in row else row["index"])
+    subject = row.get("subject") or row.get("category") or subject_of(name)
+    numbers, pictures = pictures_of(row)
+    return Sample(
+        id=name,
+        question=row.get("question") or "",
+        choices=choices_of(row),
+        media=pictures,
+        target=row["answer"],
+        tags={
+            "domain": DOMAIN_OF[subject],
+            "subject": subject,
+            "difficulty": row.get("topic_difficulty") or "",
+        },
+        data={"numbers": numbers},
+    )
+
+
+# -- prompts
+
+SHOWN = "Write out the multiple-choice question in the image and then solve it. "
+GIVEN = "Answer the preceding multiple choice question. "
+LETTER = "Answer with the option letter from the given choices directly."
+LAST_LINE = (
+    "The last line of your response should be of the following format: 'Answer: $LETTER' (without "
+    "quotes) where LETTER is one of options."
+)
+THINK = " Think step by step before answering."
+KIT_LAST_LINE = LAST_LINE.replace("one of options", "one of the options")
+
+
+def official(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
+    if vision:
+        text = f"{LETTER} {LAST_LINE}" if mode == "direct" else f"{SHOWN}{LAST_LINE}{THINK}"
+        return (text, *pictured(sample))
+    ask = LETTER if mode == "direct" else f"{GIVEN}{LAST_LINE}{THINK}"
+    text = f"{sample.question}\n{lettered(sample.choices)}\n{ask}"
+    pictures = (shown(sample, int(number)) for number in MARK.findall(text))
+    return (MARK.sub("<image>", text), *pictures)
+
+
+def vlmevalkit(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
+    think = f"{KIT_LAST_LINE}{THINK} "
+    direct = "Answer directly with the option letter from the given choices. "
+    if vision:
+        asked = "Answer the following multiple-choice question in the image. "
+        return (*pictured(sample), asked + (direct if mode == "direct" else think))
+    ask = direct if mode == "direct" else f"Answer the following multiple-choice question. {think}"
+    choices = f"Options:\n{lettered(sample.choices)}\n"
+    return interleaved(sample, f"Question: {sample.question}\n{choices}{ask}")
+
+
+def lmms_eval(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
+    if vision:
+        text = LETTER if mode == "direct" else f"{SHOWN}{LAST_LINE}{THINK}"
+        return (*pictured(sample), text)
+    asked = "Answer the following multiple choice question. "
+    ask = LETTER if mode == "direct" else f"{asked}{LAST_LINE}{THINK}"
+    text = f"{sample.question}\n{lettered(sample.choices)}\n\n{ask}"
+    return (*marked_once(sample, text), text)
+
+
+def pictured(sample: Sample) -> tuple[Part, ...]:
+    """The picture that is the whole question."""
+    return (shown(sample, 1),)
+
+
+PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
+    "official": official,
+    "vlmevalkit": vlmevalkit,
+    "lmms-eval": lmms_eval,
+}
+
+
+# -- scoring
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """The one letter behind the last "Answer:", in a word too; or else by MMMU's rules, in which
+    a letter may be a word's last, or stand before a full stop; or a draw."""
+    _, said, after = reply.text.rpartition("Answer:")
+    named = tuple(letter for letter in letters(sample) if said and letter in after)
+    if len(named) == 1:
+        return Reading(answer=named[0], rule="behind 'Answer:'", candidates=named)
+    return lmms_answer(reply, sample)
+
+
+def lmms_answer(reply: Reply, sample: Sample) -> Reading:
+    return letter_named(reply.text, sample, ("{} ", "{}."))
+
+
+def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:
+    """The whole reply: there is no question in the row, which they take for none to read."""
+    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
+
+
+def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
+    """Of the last line that begins "Answer:" the only capital letter, or else all behind it."""
+    lines = [line.strip() for line in reply.text.strip().split("\n")]
+    tails = [line.removeprefix("Answer:") for line in lines if line.startswith("Answer:")]
+    if not tails:
+        return parse_letter_as_vlmevalkit(reply, sample)
+    capitals = tuple(dict.fromkeys(sign for sign in tails[-1] if sign in ascii_uppercase))
+    text = capitals[0] if len(capitals) == 1 else tails[-1]
+    return as_reading(vlmevalkit_letter(text, sample.choices))
+
+
+# -- check
+
+
+DRAWN = 3 / 8
+"""The share of the bundled rows whose drawn letter is right."""
+ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+# "A B C D" is the last letter to the rules, which is right once.
+RULES = {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 8}
+
+
+def expected(vision: bool, last_line: bool) -> Mapping[str, Mapping[str, float]]:
+    lmms = {**ROBUST, "oracle": 0.0 if last_line else 1.0} if vision else RULES
+    return {"official": RULES, "lmms-eval": lmms, "vlmevalkit": ROBUST, "robust": ROBUST}

@@ -1,0 +1,208 @@
+"""OCR-VQA: who wrote this book, what is its title, its genre: questions about covers of books.
+
+Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text in Images (ICDAR),
+         https://ocr-vqa.github.io
+Data     that page: dataset.json, an object of covers by id with their questions and answers (split
+         1 is train, 2 val, 3 test; 20,797 covers and about 100,000 questions in test), and a script
+         that gets the covers from the shop's addresses as images/<id>.<ending>; no licence is
+         stated. The same in the hub's howard-hou/OCR-VQA (parquet, a row for each cover; name the
+         file). VLMEvalKit's OCRVQA_TEST.tsv, and testcore, OCRVQA_TESTCORE.tsv: 96 questions of
+         each of 32 genres, open-compass/VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:
+         results/VQA.md. A question has no id; it is <cover>_<number from 0>, and the row's index in
+         these sheets
+Prompt   none is prescribed. llava, and vlmevalkit in its words: haotian-liu/LLaVA@
+         c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18, open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
+         qwen-vl: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281. Picture first. 128 tokens: LLaVA's
+         llava/eval/model_vqa_loader.py#L141; qwen-vl had 100
+Scoring  official: accuracy by equality. The authors released no scorer, and their paper decides
+         neither case nor blanks; this is google-research/pix2struct@
+         945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138: the reply is the
+         answer to the letter. vlmevalkit: without case and blanks around, which is Qwen-VL's rule
+         too (evaluate_vqa.py#L168-L179, its 75.7). robust: ours, the phrase that a reply settles
+         on, as VQA's evaluation writes answers. A question without a reply is wrong. Under the
+         prompts vlmevalkit and qwen-vl theirs is the headline. A cover has several questions
+Proof    by hand: no outputs are published with their answers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.benchmarks import _forms, _questions
+from snellen.content import user
+from snellen.datasets import Found, Row, Table, find
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.sample import Sample
+
+SOURCE = (
+    "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:"
+    "pix2struct/metrics.py#L135-L138"
+)
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "OCRVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},
+    "OCRVQA_TESTCORE": {"split": "testcore", "prompt": "vlmevalkit"},
+    "ocrvqa": {"split": "test"},
+}
+HOST = "https://opencompass.openxlab.space/utils/VLMEval"
+MD5 = {
+    "OCRVQA_TEST.tsv": "ca46a6d74b403e9d6c0b670f6fc00db9",
+    "OCRVQA_TESTCORE.tsv": "c5239fe77db8bdc1f2ad8e55e0d1fe97",
+}
+
+Split = Literal["test", "testcore", "val", "train"]
+Preset = Literal["llava", "vlmevalkit", "qwen-vl"]
+NUMBERS: Mapping[Split, int] = {"train": 1, "val": 2, "test": 3}
+SHEETS: Mapping[Split, str] = {"test": "OCRVQA_TEST.tsv", "testcore": "OCRVQA_TESTCORE.tsv"}
+PROMPTS: Mapping[Preset, str] = {
+    "llava": _questions.SHORT,
+    "vlmevalkit": _questions.SHORT,
+    "qwen-vl": "{question} Answer:",
+}
+
+
+def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
+    names = ["dataset.json", "annotations/dataset.json"] if split in NUMBERS else []
+    names += [SHEETS[split]] if split in SHEETS else []
+    found = find(data, "ocr-vqa", names, published(split), f"ocr-vqa:split={split}")
+    table, files = table_of(found, split)
+    scorings = {
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=_questions.whole_reply,
+            score=is_answer,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
+            parse=_questions.whole_reply,
+            score=is_answer_in_any_case,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=_questions.phrase,
+            score=is_phrase,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+    }
+    headline = "official" if prompt == "llava" else "vlmevalkit"
+    return Benchmark(
+        name="ocr-vqa",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: (
+            user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
+        ),
+        scorings={headline: scorings.pop(headline), **scorings},
+        break_down_by=("genre",),
+        capabilities=Capabilities(
+            tag="", leaves={"": "OCR/text"}, source="https://ocr-vqa.github.io"
+        ),
+        cluster_by=image_of,
+        group_by=image_of,
+        max_answer_tokens=128,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: _questions.WRONG,
+            expect=dict.fromkeys(("official", "vlmevalkit", "robust"), PERFECT),
+        ),
+        files=files,
+    )
+
+
+def published(split: Split = "test", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet, which has the covers; no address of the authors' own file lasts."""
+    name = SHEETS.get(split)
+    return (File(name=name, url=f"{HOST}/{name}", md5=MD5[name]),) if name else ()
+
+
+# -- rows
+
+
+def table_of(found: Found, split: Split) -> tuple[Table, Found | None]:
+    """A row for each question, and the file that they are read from."""
+    table, files = _forms.table(found, lambda path: covers(path, split))
+    sheet = ".tsv" in Path(table.where).suffixes
+    return (table if sheet else _questions.Unfolded(table, asked)), files
+
+
+def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
+    """The covers of a split, from the authors' one object that has all by id."""
+    for name, cover in _forms.of_json(path).items():
+        if cover["split"] == NUMBERS[split]:
+            yield {"image_id": name, **cover}
+
+
+def asked(cover: Row) -> Iterator[dict[str, Any]]:
+    questions, answers = cover["questions"], cover["answers"]
+    if len(questions) != len(answers):
+        raise DataError(
+            f"cover {cover['image_id']} has {len(questions)} questions and {len(answers)} answers."
+        )
+    shared = {key: cover[key] for key in ("image_id", "genre", "imageURL", "image") if key in cover}
+    for number, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+        name = f"{cover['image_id']}_{number}"
+        yield {"id": name, "question": question, "answer": answer, **shared}
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    sheet = "index" in row
+    # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
+    right = _forms.texts(row["answer"]) if sheet else (str(row["answer"]),)
+    ending = PurePosixPath(row.get("imageURL") or ".jpg").suffix
+    name = row.get("image_id", "")
+    files = (f"images/{name}{ending}", f"images/{name}.jpg", f"{name}{ending}")
+    image, shared = _questions.picture(row, found, files)
+    return Sample(
+        id=str(row["index"] if sheet else row["id"]),
+        question=row["question"],
+        media=(image,),
+        target=right[0] if len(right) == 1 else None,
+        references=right if len(right) > 1 else (),
+        tags={"genre": str(row.get("genre") or row.get("category") or "")},
+        data={"image": str(name) or shared},
+    )
+
+
+def image_of(sample: Sample) -> str:
+    return str(sample.data["image"])
+
+
+# -- scoring
+
+
+def answers_of(sample: Sample) -> tuple[str, ...]:
+    return sample.references or (sample.target or "",)
+
+
+def is_answer(reading: Reading, sample: Sample) -> float:
+    return float((reading.answer or "") in answers_of(sample))
+
+
+def is_answer_in_any_case(reading: Reading, sample: Sample) -> float:
+    said = str(reading.answer or "").strip().lower()
+    return float(any(said == right.strip().lower() for right in answers_of(sample)))
+
+
+def is_phrase(reading: Reading, sample: Sample) -> float:
+    return float(any(reading.answer == _questions.plain(right) for right in answers_of(sample)))
+
+
+# -- check
+
+PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}

@@ -1,0 +1,282 @@
+r"""OCRBench: a thousand questions about text in pictures, of ten kinds; a point for each.
+
+Paper    Liu et al. 2024, OCRBench: On the Hidden Mystery of OCR in Large Multimodal Models,
+         https://arxiv.org/abs/2305.07895 (Science China Information Sciences)
+Data     Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench/OCRBench/
+         OCRBench.json, and OCRBench_Images/, which is on Google Drive; MIT. `split=full` is
+         FullTest.json, the larger set of the paper's tables 1 and 2. With the pictures in the rows:
+         VLMEvalKit's OCRBench.tsv and the hub's echo840/OCRBench (parquet; name the file or its
+         folder). An id is the data set's name and its own id; in a TSV the index, in parquet the
+         place
+Prompt   official: OCRBench/scripts/GPT4V.py#L66-L81, the question as it is stored, then the
+         picture. monkey: scripts/monkey.py#L58-L59 (also example.py#L63), llava:
+         scripts/LLaVA1_5.py#L68-L69, both behind the picture. vlmevalkit, lmms-eval: picture, then
+         the question; lmms-eval takes blanks off its ends:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/ocrbench/utils.py#L39-L44. 500 tokens: GPT4V.py#L82
+Scoring  official: a point where an answer stands anywhere in the reply, in a word too,
+         OCRBench/example.py#L120-L151. Capitals, blanks and line ends at the ends do not count; of
+         a formula (the data set HME100k) capitals do, and no blank does. A question without a reply
+         is passed over there, and has no point. VLMEvalKit's is the same on these questions.
+         lmms-eval: the same, with the full-width signs of ASCII read as ASCII, utils.py#L20-L79.
+         robust: ours, the answer as whole words of the phrase that a reply settles on.
+         final_score counts points, of 1,000 where all is asked; Text Recognition is the sum of six
+         kinds, #L158-L178
+Proof    three made replies to each of the authors' 1,000 questions: every point and every sum of
+         the authors' code (tests/parity); no outputs are published. robust: by hand
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.answers.phrase import final_phrase
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks import _forms
+from snellen.benchmarks._results import of_json
+from snellen.content import Image, Message, user
+from snellen.datasets import Found, Row, find
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.metrics.points import points
+from snellen.model import Reply
+from snellen.sample import Sample
+
+REVISION = "794c36d6423cf1d5764081128bcaeb46b240def6"
+SOURCE = f"Yuliang-Liu/MultimodalOCR@{REVISION}:OCRBench/example.py#L120-L151"
+LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+ALIASES = {"OCRBench": {"split": "ocrbench"}, "ocrbench": {"split": "ocrbench"}}
+SHEET = File(
+    name="OCRBench.tsv",
+    url="https://opencompass.openxlab.space/utils/VLMEval/OCRBench.tsv",
+    md5="e953d98a987cc6e26ef717b61260b778",
+)
+FULL = File(
+    name="OCRBench/FullTest.json",
+    url=f"https://raw.githubusercontent.com/Yuliang-Liu/MultimodalOCR/{REVISION}/OCRBench/OCRBench/FullTest.json",
+    note="the questions alone: the pictures are on Google Drive",
+)
+NAMES = {"ocrbench": "OCRBench.json", "full": "FullTest.json"}
+RECOGNITION = (
+    *("Regular Text Recognition", "Irregular Text Recognition", "Artistic Text Recognition"),
+    *("Handwriting Recognition", "Digit String Recognition", "Non-Semantic Text Recognition"),
+)
+FORMULA = "Handwritten Mathematical Expression Recognition"
+FORMULAS = "HME100k"
+LEAVES = {
+    **dict.fromkeys((*RECOGNITION, "Scene Text-centric VQA"), "OCR/text"),
+    **dict.fromkeys(("Doc-oriented VQA", "Key Information Extraction"), "OCR/document"),
+    FORMULA: "OCR/formula",
+}
+
+Split = Literal["ocrbench", "full"]
+Preset = Literal["official", "monkey", "llava", "vlmevalkit", "lmms-eval"]
+
+
+def ocrbench(
+    split: Split = "ocrbench", prompt: Preset = "official", data: Path | None = None
+) -> Benchmark:
+    files = published(split)
+    names = [f"{folder}{NAMES[split]}" for folder in ("OCRBench/", "OCRBench/OCRBench/", "")]
+    spec = f"ocrbench:split={split}"
+    found = find(data, "ocrbench", [*names, *(file.name for file in files)], files, spec)
+    table, file = _forms.table(found, entries, REVISION)
+    accuracy = {"accuracy": mean}
+    metrics = accuracy if split == "full" else {"final_score": points, **accuracy}
+    all_right = 1.0 if split == "full" else 11.0
+    expect = {"oracle": all_right, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+    return Benchmark(
+        name="ocrbench",
+        asks=1,
+        data=table,
+        sample=lambda place, row: to_sample(place, row, found),
+        prompt=lambda sample, _: message(sample, prompt),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE,
+                parse=whole_reply,
+                score=official_score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "lmms-eval": Scoring(
+                version=1,
+                source=f"{LMMS}:lmms_eval/tasks/ocrbench/utils.py#L47-L79",
+                parse=whole_reply,
+                score=lmms_score,
+                metrics=metrics,
+                missing="wrong",
+            ),
+            "robust": Scoring(
+                version=1,
+                source="ours",
+                parse=phrase,
+                score=robust_score,
+                metrics=metrics,
+            ),
+        },
+        break_down_by=("type", "recognition", "dataset"),
+        capabilities=Capabilities(tag="type", leaves=LEAVES, source=f"{SOURCE}, its ten types"),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=500,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "nothing of the kind",
+            expect={"official": expect, "lmms-eval": expect, "robust": expect},
+        ),
+        files=file,
+        layout=layout,
+    )
+
+
+def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
+    """VLMEvalKit's sheet, which has the pictures; of the full test the questions alone."""
+    return (SHEET,) if split == "ocrbench" else (FULL,)
+
+
+def entries(path: Path) -> Iterator[dict[str, Any]]:
+    for row in _forms.of_json(path):
+        yield {**row, "id": id_of(row)}
+
+
+def id_of(row: dict[str, Any]) -> str:
+    """The ids of different data sets are the same."""
+    return f"{row['dataset_name']}-{row['id']}"
+
+
+def to_sample(place: int, row: Row, found: Found) -> Sample:
+    kind = row.get("type") or row.get("question_type") or row.get("category") or ""
+    dataset = row.get("dataset_name") or row.get("dataset") or ""
+    if "image_path" in row and not row.get("image"):
+        image = picture(found, row["image_path"])
+    else:
+        image = _forms.picture(row)
+    answers = row["answers"] if "answers" in row else row["answer"]
+    return Sample(
+        id=str(row.get("id", row.get("index", place))),
+        question=row["question"],
+        media=(image,),
+        references=_forms.texts(answers),
+        tags={
+            "type": kind,
+            "recognition": "Text Recognition" if kind in RECOGNITION else "",
+            "dataset": dataset,
+        },
+        data={
+            "image": row.get("image_path") or _forms.place_of(image),
+            # VLMEvalKit's sheet names the kind alone.
+            "formula": dataset == FORMULAS if dataset else kind == FORMULA,
+        },
+    )
+
+
+def picture(found: Found, name: str) -> Image:
+    """A picture in the folder of all, beside the questions' folder or in it."""
+    folders = (found.folder, found.path.parent, found.path.parent.parent)
+    folder = next((one for one in folders if (one / "OCRBench_Images").is_dir()), found.folder)
+    return Image(folder / "OCRBench_Images" / name, place=name, within=folder)
+
+
+# -- the authors' results
+
+
+def layout(path: Path) -> Published | None:
+    """The authors' file of a model's replies: the questions, each with its `predict`."""
+    rows = of_json(path)
+    if not isinstance(rows, list) or not any(
+        isinstance(row, dict) and "predict" in row for row in rows
+    ):
+        return None
+    replies: dict[str, str | None] = {}
+    for place, row in enumerate(rows, 1):
+        try:
+            name, said = id_of(row), row.get("predict", 0)
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{path.name}: row {place} has no {error}. Rows of OCRBench's results have "
+                "dataset_name, id and predict."
+            ) from error
+        if name in replies:
+            raise DataError(
+                f"{path.name}: row {place} is a second one of {name}. Keep one of them."
+            )
+        if said is not None and said != 0 and not isinstance(said, str):
+            what = type(said).__name__
+            raise DataError(f"{path.name}: row {place} has a {what} in predict, not text.")
+        replies[name] = said if isinstance(said, str) else None
+    return Published(replies=replies)
+
+
+# -- prompts
+
+
+def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
+    asked = sample.question
+    if preset == "official":
+        return (user(asked, *sample.media),)
+    text = {
+        "monkey": f" {asked} Answer: ",
+        "llava": f"{asked}\nAnswer the question using a single word or phrase.",
+        "vlmevalkit": asked,
+        "lmms-eval": asked.strip(),
+    }[preset]
+    return (user(*sample.media, text),)
+
+
+# -- scoring
+
+FULL_WIDTH = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
+
+
+def whole_reply(reply: Reply, _: Sample) -> Reading:
+    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
+
+
+def official_score(reading: Reading, sample: Sample) -> float:
+    even = without_blanks if sample.data["formula"] else in_small_letters
+    said = even(str(reading.answer or ""))
+    return float(any(even(answer) in said for answer in sample.references))
+
+
+def lmms_score(reading: Reading, sample: Sample) -> float:
+    if sample.data["formula"]:
+        return official_score(reading, sample)
+    said = in_small_letters(str(reading.answer or "").strip().translate(FULL_WIDTH))
+    answers = (in_small_letters(answer.translate(FULL_WIDTH)) for answer in sample.references)
+    return float(any(answer in said for answer in answers))
+
+
+def in_small_letters(text: str) -> str:
+    return text.lower().strip().replace("\n", " ")
+
+
+def without_blanks(text: str) -> str:
+    """Only line ends and blanks: a tab stays, but at the ends."""
+    return text.strip().replace("\n", " ").replace(" ", "")
+
+
+def phrase(reply: Reply, sample: Sample) -> Reading:
+    """The phrase that a reply settles on; of a formula the whole reply, which has no sentences."""
+    if sample.data["formula"]:
+        return whole_reply(reply, sample)
+    found = final_phrase(reply.text)
+    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+def robust_score(reading: Reading, sample: Sample) -> float:
+    if reading.answer is None:
+        return 0.0
+    said = str(reading.answer)
+    if sample.data["formula"]:
+        return official_score(reading, sample)
+    text = " ".join(said.casefold().split())
+    wanted = (" ".join(answer.casefold().split()) for answer in sample.references)
+    return float(any(stands_in(answer, text) for answer in wanted))
+
+
+def stands_in(answer: str, text: str) -> bool:
+    """Whether the answer stands in a text with no letter or digit at its sides."""
+    return bool(answer and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text))

@@ -1,0 +1,142 @@
+"""OK-VQA: questions about a photograph that need knowledge from elsewhere.
+
+Paper    Marino et al. 2019, OK-VQA: A Visual Question Answering Benchmark Requiring External
+         Knowledge, https://arxiv.org/abs/1906.00067 (CVPR)
+Data     https://okvqa.allenai.org/download.html: OpenEnded_mscoco_val2014_questions.json,
+         mscoco_val2014_annotations.json, COCO's val2014. Called the test set: 5,046 questions on
+         5,033 pictures. In release 1.0 the answers are stems ("surf"), in 1.1 they are not; name
+         the one you have. The same in BLIP's lists, okvqa_val_eval.json, which lack the types, and
+         in the hub's lmms-lab/OK-VQA (parquet; name the file)
+Prompt   none is prescribed. llava, by analogy, its words for short answers:
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
+         lmms-eval, with a sentence about unanswerable questions, which there are none of:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/ok_vqa/_default_template_vqa_yaml#L20-L22. blip2:
+         salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
+         lavis/projects/blip2/eval/okvqa_zeroshot_flant5xl_eval.yaml#L41. qwen-vl:
+         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
+         Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141
+Scoring  official: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. It takes
+         no file that lacks a question; here such a question is wrong. lmms-eval: mmf's normaliser.
+         robust: ours, the phrase that a reply settles on, always normalised. For BLIP-2's figure,
+         41.22, spaCy's model lemmatised each reply before, which is not done here
+Proof    the rule: as VQAv2's. No outputs are published with this data; categories, lmms-eval and
+         robust: by hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from snellen.benchmark import Benchmark, Capabilities, Check
+from snellen.benchmarks import _vqa
+from snellen.content import user
+from snellen.datasets import Row, find
+from snellen.datasets.published import File
+from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy, vqa_accuracy_always
+from snellen.sample import Sample
+
+SOURCE = (
+    "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:"
+    "PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172"
+)
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+ALIASES: dict[str, dict[str, str]] = {
+    "ok_vqa_val2014": {"prompt": "lmms-eval"},
+    "OKVQA": {},
+}
+QUESTIONS = "OpenEnded_mscoco_val2014_questions.json"
+ANNOTATIONS = "mscoco_val2014_annotations.json"
+HOST = "https://okvqa.allenai.org/static/data"
+FILES = (QUESTIONS, "okvqa_val_eval.json", "vqa_val_eval.json")
+FILES_PUBLISHED = (
+    File(name=f"{QUESTIONS}.zip", url=f"{HOST}/{QUESTIONS}.zip", unpack=True),
+    File(name=f"{ANNOTATIONS}.zip", url=f"{HOST}/{ANNOTATIONS}.zip", unpack=True),
+    File(
+        name="val2014.zip",
+        url="http://images.cocodataset.org/zips/val2014.zip",
+        unpack=True,
+        note="6 GB, of which 5,033 pictures are needed",
+    ),
+)
+CATEGORIES = {
+    "one": "Vehicles and Transportation",
+    "two": "Brands, Companies and Products",
+    "three": "Objects, Material and Clothing",
+    "four": "Sports and Recreation",
+    "five": "Cooking and Food",
+    "six": "Geography, History, Language and Culture",
+    "seven": "People and Everyday life",
+    "eight": "Plants and Animals",
+    "nine": "Science and Technology",
+    "ten": "Weather and Climate",
+    "other": "Other",
+}
+"""As the file of answers names its `question_types`."""
+LEAVES = {
+    **dict.fromkeys(CATEGORIES.values(), "knowledge/world"),
+    "Geography, History, Language and Culture": "knowledge/cultural",
+    "Science and Technology": "knowledge/domain",
+}
+UNANSWERABLE = "When the provided information is insufficient, respond with 'Unanswerable'."
+
+Preset = Literal["llava", "lmms-eval", "blip2", "qwen-vl"]
+
+
+def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
+    found = find(data, "ok-vqa", FILES, FILES_PUBLISHED)
+    pictures = _vqa.Pictures(found, _vqa.folders("val2014"), "COCO_val2014")
+    return Benchmark(
+        name="ok-vqa",
+        asks=1,
+        data=_vqa.table(found, ANNOTATIONS),
+        sample=lambda _, row: to_sample(row, pictures),
+        prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
+        scorings={
+            "official": _vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
+            "lmms-eval": _vqa.scoring(
+                f"{LMMS_EVAL}:lmms_eval/tasks/ok_vqa/utils.py#L13-L41", textvqa_accuracy
+            ),
+            "robust": _vqa.robust(vqa_accuracy_always),
+        },
+        break_down_by=("category",),
+        capabilities=Capabilities(
+            tag="category", leaves=LEAVES, source="https://arxiv.org/abs/1906.00067, section 3"
+        ),
+        cluster_by=_vqa.picture_of,
+        group_by=_vqa.picture_of,
+        max_answer_tokens=128,
+        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        files=found,
+    )
+
+
+def to_sample(row: Row, pictures: _vqa.Pictures) -> Sample:
+    image, shared = pictures.of(row)
+    category = row["question_type"]
+    return Sample(
+        id=str(row["question_id"]),
+        question=row["question"],
+        media=(image,),
+        references=_vqa.answers_of(row),
+        tags={"category": CATEGORIES.get(category, category)},
+        data={"image": shared},
+    )
+
+
+PROMPTS: Mapping[Preset, Callable[[str], str]] = {
+    "llava": lambda question: f"{question}\n{_vqa.SHORT}",
+    "lmms-eval": lambda question: f"{question}\n{UNANSWERABLE}\n{_vqa.SHORT}",
+    "blip2": lambda question: f"Question: {_vqa.blip_question(question)} Short answer:",
+    "qwen-vl": lambda question: f"{question} Answer:",
+}
+
+
+# -- check
+
+# Of eleven rows one has no answer that more than two of ten gave.
+SHARE = {"oracle": 10.6 / 11, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EXPECT = {"official": SHARE, "lmms-eval": SHARE, "robust": SHARE}

@@ -1,0 +1,346 @@
+"""POPE: is there such an object in the image? Half are, half are not, in three sets of questions.
+
+Paper    Li et al. 2023, Evaluating Object Hallucination in Large Vision-Language Models,
+         https://arxiv.org/abs/2305.10355 (EMNLP)
+Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, MIT. 3,000 questions to 500
+         images in each set: what is not there is drawn at random, often seen (popular), or often
+         seen beside what is there (adversarial). `images=coco` are of COCO val2014, `aokvqa` and
+         `gqa` were labelled by SEEM. `release=e3e3926` is the older COCO set that LLaVA's and many
+         other published numbers are of (random has 2,910 questions). An id is LLaVA's: question_id,
+         plus 10,000,000 in random and 20,000,000 in popular
+Prompt   official: the question alone, which the files have; it stands behind the picture here.
+         vlmevalkit: the same. llava, lmms-eval: its line on a single word or phrase behind it,
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L16-L17,
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/pope/pope.yaml#L33-L36. 128 tokens, as both have
+Scoring  official: evaluate.py#L9-L34, no where the first sentence has the word No, not or no, and
+         else yes, whatever it says; LLaVA's llava/eval/eval_pope.py is the same code. It pairs rows
+         by their order, here the ids or the questions do. vlmevalkit: one of the two is a word of
+         the reply (without its judge: wrong otherwise; no yes in the counts). lmms-eval: the reply
+         is the word; precision and recall know only such replies, and its yes ratio is that of the
+         right answers. robust: ours. mean_f1 is the mean over the sets, the "POPE" of LLaVA's and
+         later tables; F1 where nothing was rightly found is 0, and the official script divides by 0
+Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the mean
+         that is published (85.9); the official rule on 1,500 made replies (tests/parity). The
+         others' rules: their code, by hand
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen import stats
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks._tasks import is_target
+from snellen.benchmarks._yes_no import (
+    KIT_RULE,
+    LMMS,
+    SHORT,
+    YES_NO,
+    robust_answer,
+    vlmevalkit_answer,
+    wrong_answer,
+)
+from snellen.content import Image, user
+from snellen.datasets import Drawn, Found, Row, find, json_list, jsonl
+from snellen.datasets.published import File
+from snellen.errors import DataError, UsageError
+from snellen.metrics import Columns, Metric, mean
+from snellen.metrics.yes_no import f1, mean_over, precision, recall, yes_ratio
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+REVISION = "3df3ba1b110ecce25696989577fad583b67d4239"
+OLDER = "e3e39262c85a6a83f26cf5094022a782cb0df58d"
+RAW = "https://raw.githubusercontent.com/RUCAIBox/POPE"
+SOURCE = f"RUCAIBox/POPE@{REVISION}:evaluate.py#L9-L34"
+SETS = ("adversarial", "popular", "random")
+"""In the order of LLaVA's questions, and of lmms-eval's."""
+OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
+"""What LLaVA's llava_pope_test.jsonl adds to a question_id, which begins anew in each set."""
+ALIASES = {
+    "pope_adv": {"sets": "adversarial"},
+    "pope_pop": {"sets": "popular"},
+    "pope_random": {"sets": "random"},
+    "pope_full": {"sets": "all"},
+}
+SHA256 = {
+    "coco/coco_pope_": {
+        "adversarial": "420b3407db1fa9f1187a805dca41cb7b97fd91504e6c2179706188c107fb8ef8",
+        "popular": "72c1a8ad45d0c13514f5f22598261df41d3b533854d29682e924db50ed8aa753",
+        "random": "ac25245170b975a5bdf9080b23fd431dfe6be458bc038259c1f4f09a6bef7994",
+    },
+    "coco_e3e3926/coco_pope_": {
+        "adversarial": "1d8f0906a9b50c05640f6f23abfac97523be2a1bed28f7eadc63b811699b2d26",
+        "popular": "5b16653023bf4f64d57eb0d168259de6627f5cde7538b85ebed3cc33034aa6cc",
+        "random": "c16b65d2df6d70bb0814c8a4375833d39cdb09928fd936d3fc546491efa37f35",
+    },
+    "seem/aokvqa/aokvqa_pope_seem_": {
+        "adversarial": "2ddd3bdfa0df7a77a2cb1765ed06ac5ed190b5a093aa405b96986e862e8cdac1",
+        "popular": "2ae5bedee3450cda52f9b033942c7b04a3917a86a110e859a66c1e41934c6ffd",
+        "random": "f06eecde6d6ef4a00b95a7bbb510490708a09a6a67d952b59b8bdd33ac2c7200",
+    },
+    "seem/gqa/gqa_pope_seem_": {
+        "adversarial": "74e01b41d8308e2392e3b8d961167496ff3901c01100265d931a7a392f138a7a",
+        "popular": "dd03f06a458dd216e83233160fbf6628af9c63c84b11e99599f4fc0304b3361d",
+        "random": "6ce488eade3770185034939fabfe742fa32ed369011c8d9c3ac77bc0c85abd94",
+    },
+}
+"""Of each set's file, by how its name begins."""
+PICTURES = {
+    "coco": "http://images.cocodataset.org/zips/val2014.zip",
+    "aokvqa": "http://images.cocodataset.org/zips/val2014.zip",
+    "gqa": "https://downloads.cs.stanford.edu/nlp/data/gqa/images.zip",
+}
+
+Images = Literal["coco", "aokvqa", "gqa"]
+Sets = Literal["all", "adversarial", "popular", "random"]
+Release = Literal["current", "e3e3926"]
+Preset = Literal["official", "vlmevalkit", "llava", "lmms-eval"]
+PROMPTS: Mapping[Preset, str] = {
+    "official": "",
+    "vlmevalkit": "",
+    "llava": f"\n{SHORT}",
+    "lmms-eval": f"\n{SHORT}",
+}
+
+
+def pope(
+    images: Images = "coco",
+    sets: Sets = "all",
+    release: Release = "current",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    files = published(images, sets, release)
+    spec = f"pope:images={images},sets={sets},release={release}"
+    found = {
+        name: find(data, "pope", names_of(form_of(images, release), name), files, spec)
+        for name in chosen(sets)
+    }
+    table = Drawn(
+        ", ".join(map(str, found.values())),
+        lambda: questions(found, data),
+        OLDER if release == "e3e3926" else REVISION,
+    )
+    return Benchmark(
+        name="pope",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found[row["set"]]),
+        prompt=lambda sample, _: (user(*sample.media, sample.question + PROMPTS[prompt]),),
+        scorings={
+            "official": scoring(SOURCE, official_answer),
+            "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer, otherwise=0.0),
+            "lmms-eval": scoring(
+                f"{LMMS}:lmms_eval/tasks/pope/utils.py#L17-L84",
+                lmms_answer,
+                otherwise=0.0,
+                answered_only=True,
+                ratio=gold_ratio,
+            ),
+            "robust": scoring("ours", robust_answer),
+        },
+        break_down_by=("set",),
+        capabilities=Capabilities(
+            tag="", leaves={"": "hallucination/object"}, source="https://arxiv.org/abs/2305.10355"
+        ),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        group_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=128,
+        check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+        files=next(iter(found.values())),
+        layout=lambda path: answers_in_order(path, table),
+    )
+
+
+def scoring(
+    source: str,
+    parse: Callable[[Reply, Sample], Reading],
+    *,
+    otherwise: float = math.nan,
+    answered_only: bool = False,
+    ratio: Metric = yes_ratio,
+) -> Scoring:
+    return Scoring(
+        version=1,
+        source=source,
+        parse=parse,
+        score=is_target,
+        metrics={
+            "mean_f1": mean_over("set", "f1", otherwise=otherwise, answered_only=answered_only),
+            "mean_accuracy": mean_over("set", "accuracy"),
+            "accuracy": mean,
+            "precision": partial(precision, otherwise=otherwise),
+            "recall": partial(recall, otherwise=otherwise, answered_only=answered_only),
+            "f1": partial(f1, otherwise=otherwise, answered_only=answered_only),
+            "yes_ratio": ratio,
+        },
+    )
+
+
+def form_of(images: Images, release: Release) -> str:
+    """What the published files' names begin with."""
+    if images == "coco":
+        return "coco/coco_pope_" if release == "current" else "coco_e3e3926/coco_pope_"
+    if release != "current":
+        raise UsageError(f"pope: release={release} is of images=coco alone.")
+    return f"seem/{images}/{images}_pope_seem_"
+
+
+def names_of(form: str, name: str) -> Sequence[str]:
+    """Where a set's file lies: once `data get` has it, in the authors' repository, or alone."""
+    file = f"{form}{name}.json"
+    return file, f"output/{file}", f"annotations/{file}", Path(file).name
+
+
+def published(
+    images: Images = "coco", sets: Sets = "all", release: Release = "current", **_: object
+) -> tuple[File, ...]:
+    """The files of questions that these options read, and the pictures."""
+    revision = REVISION if release == "current" else OLDER
+    form = form_of(images, release)
+    folder = form.replace("coco_e3e3926/", "coco/")
+    questions = (
+        File(
+            name=f"{form}{name}.json",
+            url=f"{RAW}/{revision}/output/{folder}{name}.json",
+            sha256=SHA256[form][name],
+        )
+        for name in chosen(sets)
+    )
+    note = "6.6 GB; val2014/" if images != "gqa" else "20.3 GB; images/"
+    url = PICTURES[images]
+    return (*questions, File(name=Path(url).name, url=url, unpack=True, note=note))
+
+
+def chosen(sets: Sets) -> Sequence[str]:
+    return SETS if sets == "all" else (sets,)
+
+
+def questions(found: Mapping[str, Found], data: Path | None) -> Iterator[dict[str, Any]]:
+    """The rows of every set. Those of COCO are JSON lines, the others one list."""
+    if len(found) > 1 and data is not None and data.is_file():
+        raise DataError(
+            f"pope: {data} is one file, and the three sets have a file each. Name their folder "
+            "with --data, or the set: `-b pope:sets=random`."
+        )
+    for name, place in found.items():
+        with place.path.open("rb") as file:
+            is_list = file.read(64).lstrip().startswith(b"[")
+        for row in json_list(place) if is_list else jsonl(place):
+            yield {**row, "set": name}
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    return Sample(
+        id=str(OFFSET[row["set"]] + row["question_id"]),
+        question=row["text"],
+        choices=YES_NO,
+        media=(picture(row["image"], found),),
+        target="no" if row["label"] == "no" else "yes",
+        tags={"set": row["set"]},
+        data={"image": row["image"]},
+    )
+
+
+def picture(name: str, found: Found) -> Image:
+    """A picture beside the folder of questions: in COCO's own folder, in GQA's, or in none."""
+    inside = next((f for f in ("val2014", "images") if (found.folder / f).is_dir()), "")
+    return found.image(f"{inside}/{name}" if inside else name)
+
+
+# -- scoring
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """no if a word of the first sentence is No, not or no, and else yes, whatever it says."""
+    # Words end at blanks alone: "No\\nThe" is one, and so is "No!". NO and Not say yes.
+    words = reply.text.split(".")[0].replace(",", "").split(" ")
+    for word in ("No", "not", "no"):
+        if word in words:
+            return Reading(answer="no", rule=f"has {word}")
+    return Reading(answer="yes", rule="has no No, not, no")
+
+
+def lmms_answer(reply: Reply, sample: Sample) -> Reading:
+    """The reply, if it is one of the two words in letters of any size."""
+    text = reply.text.lower().strip()
+    known = text in YES_NO
+    return Reading(answer=text if known else None, rule="the word" if known else "not the word")
+
+
+def gold_ratio(columns: Columns) -> Estimate:
+    """The share of rows where yes is right: what lmms-eval prints as pope_yes_ratio. Half."""
+    import numpy as np
+
+    return stats.mean((columns.target == "yes").astype(np.float64), columns.cluster, columns.weight)
+
+
+# -- the authors' files of answers
+
+
+def answers_in_order(path: Path, table: Drawn) -> Published | None:
+    """Answers as evaluate.py takes them: a file of `question` and `answer` for each set, in the
+    order of the set's questions; a file's name says whose it is, where there are several sets."""
+    files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
+    said = {file: rows for file in files if (rows := pairs(file)) is not None}
+    if not said:
+        return None
+    asked: dict[str, list[Row]] = {}
+    for row in table:
+        asked.setdefault(row["set"], []).append(row)
+    replies: dict[str, str | None] = {}
+    for file, rows in said.items():
+        named = [name for name in asked if name in file.name] if len(asked) > 1 else list(asked)
+        if len(named) != 1:
+            raise DataError(
+                f"{file}: of which set are these answers? Its rows have no ids. Name the set: "
+                f"`-b pope:sets=random`; or put {', '.join(asked)} into the files' names."
+            )
+        of_set = asked[named[0]]
+        if len(rows) > len(of_set):
+            raise DataError(
+                f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
+                f"{named[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
+            )
+        for place, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
+            if question.strip().casefold() != row["text"].strip().casefold():
+                raise DataError(
+                    f"{file}: row {place} answers {question!r}, and row {place} of {named[0]} asks "
+                    f"{row['text']!r}. Answers go by their order; put them into that of the data."
+                )
+            replies[str(OFFSET[row["set"]] + row["question_id"])] = answer
+    return Published(
+        replies=replies, notes=("answers have no ids: read in the order of the questions",)
+    )
+
+
+def pairs(file: Path) -> list[tuple[str, str]] | None:
+    """The questions and answers of a file that has these two alone; None if it has not."""
+    found = []
+    try:
+        for row in jsonl(file):
+            if set(row) != {"question", "answer"}:
+                return None
+            found.append((str(row["question"]), str(row["answer"])))
+    except DataError:
+        return None
+    return found
+
+
+# -- check
+
+# Half of the bundled questions of each set are about what is there. The oracle's F1 is 1; what says
+# yes each time finds all of it, with a precision of a half, and has 2/3.
+YES_ALWAYS = 2 / 3
+PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EXPECT = {
+    "official": {**PERFECT, "silent": YES_ALWAYS},  # "Yes and no" has a no
+    "vlmevalkit": PERFECT,
+    "lmms-eval": PERFECT,
+    "robust": PERFECT,
+}

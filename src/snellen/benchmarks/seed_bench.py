@@ -1,0 +1,530 @@
+"""SEED-Bench 1, 2 and 2-Plus: four choices about a picture; the pictures' part of them.
+
+Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generative Comprehension,
+         https://arxiv.org/abs/2307.16125 (CVPR 2024); SEED-Bench-2, 2311.17092; SEED-Bench-2-Plus,
+         2404.16790
+Data     AILab-CVC/SEED-Bench, SEED-Bench-2, SEED-Bench-2-plus on the hub; CC BY-NC 4.0.
+         `version=1`: 14,233 questions of 9 dimensions on pictures and 3,757 of 3 on videos, in the
+         JSON of November 2023; `version=2`: 24,371 of 27, of which `part=image` keeps single,
+         multiple and interleaved images; `version=2-plus`: 2,277 on charts, maps, webs, read by the
+         fields that its users read. `rows=vlmevalkit` is SEEDBench_IMG.tsv, whose ids are its own.
+         Videos are scored (`part=all`), not yet asked. A question id that comes again is `ID#2`.
+         The authors' files of results say what is right, and will do as data for scoring
+Prompt   ask=rank: AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54: for 1
+         model/instruct_blip_interface.py#L44-L45, for 2 and 2-plus the bare question,
+         SEED-Bench-2/model/llava_v2_interface.py#L81-L106, pictures first or where <img> stands.
+         ask=generate: the authors publish no words. official is LLaVA's,
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L22-L29, 128
+         tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/seedbench/utils.py#L8-L14 and #L49-L51. vlmevalkit:
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L212-L247
+Scoring  ask=rank: official: eval.py#L110-L114, the choice of least loss; for 1 that is the sum over
+         its tokens (lavis/models/blip2_models/modeling_t5.py#L1874-L1877), for 2 the mean, and for
+         2-plus, whose code is not published, taken to be the same; mean (for 1):
+         model/huggingface_instructblip_interface.py#L208-L225. For 2 the authors also rank the
+         letters (InternLM_Xcomposer_VL_interface.py): not built.
+         ask=generate: letters: what LLaVA's published numbers used, the reply is the letter,
+         scripts/convert_seed_for_submission.py#L22-L35; lmms-eval: utils.py#L17-L34, the first
+         character; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, what its judge would be
+         asked is wrong. robust: ours, the letter that a reply settles on. With lmms-eval's or
+         VLMEvalKit's prompt its scoring is the headline.
+         `accuracy` is of all questions (eval.py#L125-L142; its loop fails as committed, asking
+         records for what they do not hold), `dimension_average` the mean of the dimensions'
+Proof    published outputs of GPT-4V on all of 1: counts equal the authors' rule on their own
+         records, and the leaderboard's 69.1 for pictures (tests/parity). Dimensions, rankings: by
+         hand; no output with dimensions or log-likelihoods is published
+"""
+
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.content import Image, Part, user
+from snellen.datasets import Drawn, Found, Row, Table, find, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError, UsageError
+from snellen.metrics import macro_average, mean
+from snellen.model import Reply
+from snellen.prompts import lettered
+from snellen.sample import Sample
+
+AUTHORS = "AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54"
+LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "SEEDBench_IMG": {"version": "1", "rows": "vlmevalkit", "prompt": "vlmevalkit"},
+    "seedbench": {"version": "1", "prompt": "lmms-eval"},
+    "seedbench_ppl": {"version": "1", "ask": "rank", "prompt": "lmms-eval"},
+    "seedbench_2": {"version": "2", "prompt": "lmms-eval"},
+    "seedbench_2_plus": {"version": "2-plus", "prompt": "lmms-eval"},
+}
+HUB = "https://huggingface.co/datasets/AILab-CVC"
+UNCHECKED = "its publishers give no digest"
+FILES = {
+    "1": (
+        File(
+            name="SEED-Bench.json",
+            url=f"{HUB}/SEED-Bench/resolve/main/SEED-Bench.json",
+            note=UNCHECKED,
+        ),
+        File(
+            name="SEED-Bench-image.zip",
+            url=f"{HUB}/SEED-Bench/resolve/main/SEED-Bench-image.zip",
+            unpack=True,
+            note=UNCHECKED,
+        ),
+    ),
+    "2": (
+        File(
+            name="SEED-Bench_v2_level1_2_3.json",
+            url=f"{HUB}/SEED-Bench-2/resolve/main/SEED-Bench_v2_level1_2_3.json",
+            note="the pictures of dimensions 10 on are SEED-Bench-2-image.zip.* beside it: get the "
+            "parts by hand, join them, and unpack them here",
+        ),
+        File(
+            name="cc3m-image.zip",
+            url=f"{HUB}/SEED-Bench-2/resolve/main/cc3m-image.zip",
+            unpack=True,
+            note=UNCHECKED,
+        ),
+    ),
+    "2-plus": (
+        File(
+            name="SEED-Bench-2-plus-text-rich.json",
+            url=f"{HUB}/SEED-Bench-2-plus/resolve/main/SEED-Bench-2-plus-text-rich.json",
+            note=UNCHECKED,
+        ),
+        File(
+            name="text_rich.zip",
+            url=f"{HUB}/SEED-Bench-2-plus/resolve/main/text_rich.zip",
+            unpack=True,
+            note=UNCHECKED,
+        ),
+    ),
+}
+ANSWERS = (
+    "evaluate_result/SEED-Bench-{}/GPT-4V.json",
+    "outputs/SEED-Bench-{}/GPT-4V.json.gz",
+)
+"""Results that say what is right too; as the authors' repository has them, and as they are kept for
+proof."""
+SHEET = File(
+    name="SEEDBench_IMG.tsv",
+    url="https://opencompass.openxlab.space/utils/benchmarks/SEEDBench/SEEDBench_IMG.tsv",
+    md5="68017231464752261a2526d6ca3a10c0",
+)
+FOLDERS = {
+    "1": ("SEED-Bench-image",),
+    "cc3m": ("cc3m-image", "SEED-Bench-image"),
+    "SEED-Bench v2": ("SEED-Bench-2-image",),
+}
+"""What the authors' archives unpack to, by version or a row's data_source."""
+OF_1 = (
+    "Scene Understanding", "Instance Identity", "Instance Attributes", "Instance Location",
+    "Instances Counting", "Spatial Relation", "Instance Interaction", "Visual Reasoning",
+    "Text Understanding", "Action Recognition", "Action Prediction", "Procedure Understanding",
+)  # fmt: skip
+OF_2 = (
+    *OF_1[:9], "Celebrity Recognition", "Landmark Recognition", "Chart Understanding",
+    "Visual Referring Expression", "Science Knowledge", "Emotion Recognition",
+    "Visual Mathematics", "Difference Spotting", "Meme Comprehension",
+    "Global Video Understanding", "Action Recognition", "Action Prediction",
+    "Procedure Understanding", "In-Context Captioning", "Interleaved Image-Text Analysis",
+    "Text-to-Image Generation", "Next Image Prediction", "Text-Image Creation",
+)  # fmt: skip
+DIMENSIONS: Mapping[str, tuple[str, ...]] = {"1": OF_1, "2": OF_2, "2-plus": ()}
+"""By question_type_id from 1 on: DATASET.md of the authors' repository, as there spelt."""
+LEAVES = {
+    "Scene Understanding": "perception/scene",
+    "Instance Identity": "perception/object",
+    "Instance Interaction": "perception/object",
+    "Instance Attributes": "perception/attribute",
+    "Emotion Recognition": "perception/attribute",
+    "Difference Spotting": "perception/attribute",
+    "Instance Location": "perception/spatial",
+    "Spatial Relation": "perception/spatial",
+    "Visual Referring Expression": "perception/spatial",
+    "Instances Counting": "perception/counting",
+    "Visual Reasoning": "reasoning/commonsense",
+    "Text Understanding": "OCR/text",
+    "Chart Understanding": "OCR/table",
+    "Action Recognition": "reasoning/temporal",
+    "Action Prediction": "reasoning/temporal",
+    "Procedure Understanding": "reasoning/temporal",
+    "Global Video Understanding": "reasoning/temporal",
+    "Celebrity Recognition": "knowledge/world",
+    "Landmark Recognition": "knowledge/world",
+    "Science Knowledge": "knowledge/domain",
+    "Visual Mathematics": "reasoning/mathematical",
+    "Meme Comprehension": "knowledge/cultural",
+    "In-Context Captioning": "reasoning/logic",
+    "Interleaved Image-Text Analysis": "reasoning/logic",
+    "Text-to-Image Generation": UNMAPPED,
+    "Next Image Prediction": UNMAPPED,
+    "Text-Image Creation": UNMAPPED,
+    # 2-Plus
+    "chart": "OCR/table",
+    "map": "OCR/document",
+    "web": "OCR/document",
+}
+"""What each dimension asks of a model."""
+ASKED = ("image", "Single Image", "Multiple Images", "Interleaved Image")
+"""Kinds of data that are pictures to look at; others are videos, and pictures to choose from."""
+MARK = "<img>"
+ASK = "Answer with the option's letter from the given choices directly."
+SELECT = "Please select the correct answer from the options above. \n"
+
+Version = Literal["1", "2", "2-plus"]
+Kept = Literal["image", "all"]
+Preset = Literal["official", "vlmevalkit", "lmms-eval"]
+
+
+def seed_bench(
+    version: Version = "1",
+    part: Kept = "image",
+    ask: Literal["generate", "rank"] = "generate",
+    prompt: Preset = "official",
+    rows: Literal["authors", "vlmevalkit"] = "authors",
+    data: Path | None = None,
+) -> Benchmark:
+    if ask == "rank" and prompt == "vlmevalkit":
+        raise UsageError("seed-bench:ask=rank has no prompt of VLMEvalKit's, which ranks nothing.")
+    files = published(version, rows)
+    spec = f"seed-bench:version={version},rows={rows}"
+    names = [files[0].name, *(name.format(version) for name in ANSWERS if rows == "authors")]
+    found = find(data, "seed-bench", names, files, spec)
+    table: Table = vlmevalkit_tsv(found)
+    if rows == "authors":
+        table = Drawn(str(found), lambda: questions(found, version, part))
+    return Benchmark(
+        name="seed-bench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: (
+            of_sheet(row) if rows == "vlmevalkit" else to_sample(row, found, version)
+        ),
+        prompt=lambda sample, _: (user(*asked(sample, version, ask, prompt)),),
+        scorings=scorings(version, ask, prompt),
+        ask=ask,
+        break_down_by=("dimension", "subpart"),
+        capabilities=Capabilities(tag="dimension", leaves=LEAVES, source=f"{AUTHORS}:DATASET.md"),
+        cluster_by=lambda sample: str(sample.data["shown"]),
+        group_by=lambda sample: str(sample.data["shown"]),
+        max_answer_tokens=128,
+        files=found,
+        layout=results,
+        check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+    )
+
+
+def published(
+    version: Version = "1", rows: Literal["authors", "vlmevalkit"] = "authors", **_: object
+) -> tuple[File, ...]:
+    if rows == "authors":
+        return FILES[version]
+    if version != "1":
+        raise UsageError(f"seed-bench:rows=vlmevalkit is of version 1, not {version}.")
+    return (SHEET,)
+
+
+# -- data
+
+
+def questions(found: Found, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
+    """The questions of the one object that has them all; or what is right, of a file of results."""
+    try:
+        every = orjson.loads(unpacked(found.path))["questions"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        records = records_of(found.path)
+        if records is None or not all("gt_answer" in record for _, record in records):
+            raise DataError(
+                f"{found.path} is no object of questions ({error!r}), nor a file of results with "
+                f"question_id and gt_answer in each line. It is to be {FILES[version][0].name} of "
+                "the data set, whole."
+            ) from error
+        every = [as_question(record) for record in dict(records).values()]
+    seen: Counter[str] = Counter()
+    for row in every:
+        try:
+            name = str(row["question_id"])
+            dimension, shown = dimension_of(row, version), row.get("data_type") or "image"
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise DataError(
+                f"{found.path}: a question cannot be read: {error!r}. It has {row!s:.200}."
+            ) from error
+        seen[name] += 1
+        again = f"{name}#{seen[name]}" if seen[name] > 1 else name
+        if part == "all" or shown in ASKED:
+            yield {**row, "id": again, "dimension": dimension, "data_type": shown}
+
+
+def as_question(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line of results says of its question: not what was asked, but what is right."""
+    name = str(record["question_id"])
+    dimension = re.match(r"(\d+)_", name)
+    video = name.startswith("v") or bool(dimension and 19 <= int(dimension[1]) <= 22)
+    return {
+        "question_id": name,
+        "answer": record["gt_answer"],
+        "data_type": "video" if video else "image",
+        **({"question_type_id": int(dimension[1])} if dimension else {}),
+    }
+
+
+def dimension_of(row: Mapping[str, Any], version: Version) -> str:
+    if version == "2-plus":
+        return str(row.get("question_image_type", ""))
+    number = row.get("question_type_id")
+    return "" if number is None else DIMENSIONS[version][number - 1]
+
+
+def to_sample(row: Row, found: Found, version: Version) -> Sample:
+    named = row.get("data_id") or ()
+    names = (named,) if isinstance(named, str) else tuple(named)
+    shown = row["data_type"] in ASKED
+    folder = found.path.parent
+    source = row.get("data_source", "") if version == "2" else version
+    inside = next((f"{one}/" for one in FOLDERS.get(source, ()) if (folder / one).is_dir()), "")
+    places = [f"{inside}{name}" for name in names if shown]
+    # 2-Plus has its choices' names in capitals; files of results have letters alone.
+    small = "choice_a" in row
+    choices = [row.get(f"choice_{c.lower() if small else c}", c) for c in "ABCD"]
+    return Sample(
+        id=row["id"],
+        question=row.get("question", ""),
+        choices=tuple(choices),
+        media=tuple(Image(folder / place, place=place, within=folder) for place in places),
+        target=row["answer"],
+        tags={"dimension": row["dimension"], "subpart": row.get("subpart", "")},
+        data={"shown": " ".join(names) or row["id"]},
+    )
+
+
+def of_sheet(row: Row) -> Sample:
+    return Sample(
+        id=row["index"],
+        question=row["question"],
+        choices=tuple(row[letter] for letter in "ABCD"),
+        media=row["image"],
+        target=row["answer"],
+        tags={"dimension": row.get("category", ""), "subpart": ""},
+        data={"shown": row["image"][0].place or row["index"]},
+    )
+
+
+# -- prompts
+
+
+def asked(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
+    """The words, and the pictures before them or where they are marked.
+
+    Raises:
+        DataError: the question is about a video, or its words are not in the data.
+    """
+    if not sample.question or not sample.media:
+        why = "has no words in the data" if not sample.question else "shows a video or none"
+        raise DataError(
+            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. part=image of "
+            "the data set's own file can."
+        )
+    text = (
+        ranked_words(sample, version, preset) if ask == "rank" else lettered_words(sample, preset)
+    )
+    if MARK not in sample.question:
+        return [*sample.media, text]
+    words = text.split(MARK)
+    pairs = zip_longest(words, sample.media[: len(words) - 1], fillvalue="")
+    rest = sample.media[len(words) - 1 :]
+    return [*rest, *(one for one in chain.from_iterable(pairs) if one != "")]
+
+
+def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
+    if preset == "lmms-eval":
+        return f"{sample.question} Answer :"
+    return f"Question: {sample.question}\nAnswer:" if version == "1" else sample.question
+
+
+def lettered_words(sample: Sample, preset: Preset) -> str:
+    choices = lettered(sample.choices)
+    if preset == "vlmevalkit":
+        return f"Question: {sample.question}\nOptions:\n{choices}\n{SELECT}"
+    return f"{sample.question}\n{choices}\n{ASK}"
+
+
+# -- scoring
+
+METRICS = {"accuracy": mean, "dimension_average": macro_average("dimension")}
+
+
+def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring]:
+    """All of them; those that read what was asked for come first, of these the prompt's own."""
+    by_token = Scoring(
+        version=1,
+        source=f"{AUTHORS}:model/huggingface_instructblip_interface.py#L208-L225",
+        parse=lambda reply, _: least_loss(reply, per_token=True),
+        score=is_target,
+        metrics=METRICS,
+        reads="rank",
+    )
+    summed = replace(
+        by_token,
+        source=f"{AUTHORS}:eval.py#L110-L114",
+        parse=lambda reply, _: least_loss(reply, per_token=False),
+    )
+    in_2 = replace(by_token, source=f"{AUTHORS}:SEED-Bench-2/eval.py#L98-L102")
+    ranked = {"official": summed, "mean": by_token} if version == "1" else {"official": in_2}
+    generated = {
+        "letters": Scoring(
+            version=1,
+            source=f"{LLAVA}:scripts/convert_seed_for_submission.py#L22-L35",
+            parse=lambda reply, _: letter_alone(reply),
+            score=is_target,
+            metrics=METRICS,
+            missing="wrong",
+        ),
+        "robust": Scoring(
+            version=1, source="ours", parse=parse_letter, score=is_target, metrics=METRICS
+        ),
+        "lmms-eval": Scoring(
+            version=1,
+            source=f"{LMMS_EVAL}:lmms_eval/tasks/seedbench/utils.py#L17-L34",
+            parse=lambda reply, _: first_character(reply),
+            score=is_target,
+            metrics=METRICS,
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/utils/matching_util.py#L18-L127",
+            parse=parse_letter_as_vlmevalkit,
+            score=is_target,
+            metrics=METRICS,
+        ),
+    }
+    if ask == "rank":
+        return {**ranked, **generated}
+    first = str(prompt) if prompt in generated else "letters"
+    return {first: generated[first], **generated, **ranked}
+
+
+def least_loss(reply: Reply, *, per_token: bool) -> Reading:
+    """The letter of the likeliest choice, of equal ones the first; of a published result, which
+    has no more of a ranking than its letter, that letter."""
+    if not reply.choices:
+        return letter_alone(reply)
+    values = [one.logprob / one.tokens if per_token else one.logprob for one in reply.choices]
+    rule = "likeliest by token" if per_token else "likeliest"
+    return Reading(answer="ABCD"[values.index(max(values))], rule=rule)
+
+
+def letter_alone(reply: Reply) -> Reading:
+    # The script that asked LLaVA wrote its replies down stripped.
+    text = reply.text.strip()
+    if text in ("A", "B", "C", "D"):
+        return Reading(answer=text, rule="letter")
+    return Reading(answer=None, rule="no letter alone")
+
+
+def first_character(reply: Reply) -> Reading:
+    """ "Blue" says B, "The answer is B" nothing."""
+    first = reply.text.strip()[:1].upper()
+    if first and first in "ABCD":
+        return Reading(answer=first, rule="first character")
+    return Reading(answer=None, rule="other first character")
+
+
+# -- results
+
+
+def results(path: Path) -> Published | None:
+    """A file of results: a line {"question_id", "prediction"} for each question, as the authors
+    write it, with a comma behind each or not. Of a question that comes again the last counts.
+
+    Raises:
+        DataError: a line of such a file cannot be read.
+    """
+    records = records_of(path)
+    if records is None:
+        return None
+    said: dict[str, str | None] = {}
+    again = other = 0
+    for number, (name, record) in enumerate(records, 1):
+        answer = record.get("prediction")
+        if answer is not None and not isinstance(answer, str):
+            raise DataError(f"{path.name}: result {number} has no text in 'prediction'.")
+        again += name in said
+        other += name in said and said[name] != answer
+        said[name] = answer
+    note = f"{again} lines say a question again, {other} of them otherwise: the last counts"
+    return Published(replies=said, notes=(note,) if again else ())
+
+
+def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
+    """The lines of a file of results with their question ids; None where the first is none."""
+    if not path.is_file():
+        return None
+    records: list[tuple[str, dict[str, Any]]] = []
+    for number, line in enumerate(unpacked(path).split(b"\n"), 1):
+        text = line.strip().removesuffix(b",")
+        if not text:
+            continue
+        try:
+            record = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            if not records:
+                return None
+            raise DataError(
+                f"{path.name}: line {number} is no JSON object ({error}), as those before it are. "
+                "Get the file again, whole."
+            ) from error
+        if not isinstance(record, dict) or not {"question_id", "prediction"} <= record.keys():
+            if not records:
+                return None
+            raise DataError(
+                f"{path.name}: line {number} lacks question_id or prediction, which the lines "
+                "before it have."
+            )
+        records.append((str(record["question_id"]), record))
+    return records or None
+
+
+def unpacked(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
+        ) from error
+
+
+# -- check
+
+# A quarter of the bundled questions has A for its answer, which "A B C D" begins with, and which is
+# the first of choices that are equally likely.
+FIRST = {"oracle": 1.0, "wrong": 0.0, "silent": 1 / 4, "hedging": 1 / 4}
+LETTER = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+EXPECT = {
+    "official": FIRST,
+    "mean": FIRST,
+    "letters": LETTER,
+    "robust": LETTER,
+    "vlmevalkit": LETTER,
+    "lmms-eval": LETTER | {"hedging": 1 / 4},
+}
+
+
+def wrong_answer(sample: Sample) -> str:
+    return "ABCD"["ABCD".index(sample.target or "A") - 1]

@@ -1,0 +1,273 @@
+"""TextVQA: questions about a photograph whose answers are written in it.
+
+Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/abs/1904.08920
+         (CVPR)
+Data     https://textvqa.org/dataset: TextVQA_0.5.1_{val,test}.json, val's pictures: train_images/,
+         test's: test_images/; CC BY 4.0. val has 5,000 questions on 3,166 pictures, test 5,734
+         whose answers are hidden. `ocr=rosetta` reads what an OCR system saw, in
+         TextVQA_Rosetta_OCR_v0.2_{val,test}.json beside. The same questions in VLMEvalKit's
+         TextVQA_VAL.tsv and the hub's lmms-lab/textvqa (parquet, with the tokens; name the file)
+Prompt   none is prescribed. llava: the prompts in its published answers (an outside contributor's
+         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a), whose figures have the tokens
+         in them (ocr=rosetta), and, without, lmms-eval's, in the same words:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/textvqa/utils.py#L43-L54. vlmevalkit:
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
+         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
+         Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141
+Scoring  official: mmf's evaluator, the copy that LLaVA's figures used,
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         llava/eval/m4c_evaluator.py#L181-L257, over the rows that a file has,
+         eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its normaliser. robust: ours,
+         the phrase that a reply settles on. A picture has several questions: intervals are
+         clustered
+Proof    1,500 made pairs that the authors' evaluator scored, and as many VLMEvalKit's
+         (tests/parity). LLaVA-1.5's answers are published, but not with the data. robust: by hand
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Submission
+from snellen.benchmarks import _vqa
+from snellen.content import Image, Slice, user
+from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, parquet, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
+from snellen.sample import Sample
+
+SOURCE = f"{_vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "TextVQA_VAL": {"split": "val"},
+    "textvqa_val": {"split": "val"},
+    "textvqa_test": {"split": "test"},
+}
+HOST = "https://dl.fbaipublicfiles.com/textvqa"
+SHEET = File(
+    name="TextVQA_VAL.tsv",
+    url="https://opencompass.openxlab.space/utils/VLMEval/TextVQA_VAL.tsv",
+    md5="b233b31f551bbf4056f2f955da3a92cd",
+)
+ARCHIVES = {"val": "train_val_images.zip", "test": "test_images.zip"}
+FOLDERS = {"val": "train_images", "test": "test_images"}
+
+Split = Literal["val", "test"]
+Preset = Literal["llava", "vlmevalkit", "qwen-vl"]
+Ocr = Literal["none", "rosetta"]
+
+
+def textvqa(
+    split: Split = "val", prompt: Preset = "llava", ocr: Ocr = "none", data: Path | None = None
+) -> Benchmark:
+    names = [f"TextVQA_0.5.1_{split}.json", *([SHEET.name] if split == "val" else [])]
+    found = find(data, "textvqa", names, (*published(split), SHEET), f"textvqa:split={split}")
+    tokens = cache(lambda: rosetta(found, split))
+    table = rows(found)
+    return Benchmark(
+        name="textvqa",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found, split, tokens if ocr == "rosetta" else None),
+        prompt=lambda sample, _: (user(*sample.media, text(sample, prompt)),),
+        scorings={
+            "official": _vqa.scoring(SOURCE, textvqa_accuracy),
+            "vlmevalkit": _vqa.scoring(
+                f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L242-L270",
+                textvqa_accuracy_vlmevalkit,
+                missing="wrong",
+            ),
+            "robust": _vqa.robust(textvqa_accuracy),
+        },
+        capabilities=Capabilities(
+            tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/1904.08920, abstract"
+        ),
+        cluster_by=_vqa.picture_of,
+        group_by=_vqa.picture_of,
+        max_answer_tokens=128,
+        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        files=found,
+        layout=lambda path: llava_answers(path, table),
+        submission=Submission(
+            name=f"textvqa_{split}.json", columns=("question_id", "answer"), row=submitted
+        ),
+    )
+
+
+def published(split: Split = "val", **_: object) -> tuple[File, ...]:
+    """The split's questions, what OCR saw, and pictures. Their publishers give no digests."""
+    archive = ARCHIVES[split]
+    size = {"val": "6.6 GB", "test": "926 MB"}[split]
+    return (
+        *(
+            File(name=f"{name}_{split}.json", url=f"{HOST}/data/{name}_{split}.json")
+            for name in ("TextVQA_0.5.1", "TextVQA_Rosetta_OCR_v0.2")
+        ),
+        File(name=archive, url=f"{HOST}/images/{archive}", unpack=True, note=size),
+    )
+
+
+# -- rows
+
+
+def rows(found: Found) -> Table:
+    """The questions of a file, by its ending: the authors' JSON, VLMEvalKit's TSV, parquet."""
+    kind = Path(str(found)).suffix
+    if kind == ".tsv":
+        return vlmevalkit_tsv(found)
+    if kind == ".parquet":
+        return parquet(found)
+    return Drawn(str(found), lambda: listed(found.path))
+
+
+def listed(path: Path) -> Iterator[dict[str, Any]]:
+    """What the authors' files have in their list `data`."""
+    try:
+        whole = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+    entries = whole.get("data") if isinstance(whole, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise DataError(
+            f"{path} is no object with a list of objects, data. It is to be the authors' file, "
+            "such as TextVQA_0.5.1_val.json."
+        )
+    yield from entries
+
+
+def rosetta(found: Found, split: Split) -> Mapping[str, Sequence[str]]:
+    """What the authors' OCR system read in each picture."""
+    path = found.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
+    if not path.is_file():
+        raise DataError(
+            f"textvqa:ocr=rosetta needs {path.name}, which is not in {path.parent}. Get it with "
+            f"`snellen data get textvqa:split={split}`."
+        )
+    return {entry["image_id"]: entry["ocr_tokens"] for entry in listed(path)}
+
+
+def to_sample(
+    row: Row, found: Found, split: Split, tokens: Callable[[], Mapping[str, Sequence[str]]] | None
+) -> Sample:
+    image, shared = picture(row, found, split)
+    seen = None
+    if tokens is not None:
+        seen = list(row["ocr_tokens"] if "ocr_tokens" in row else tokens()[row["image_id"]])
+    return Sample(
+        # VLMEvalKit's files of predictions have its index alone.
+        id=str(row["index"] if "index" in row else row["question_id"]),
+        question=row["question"],
+        media=(image,),
+        references=answers_of(row),
+        data={
+            "image": shared,
+            "question_id": str(row.get("question_id", "")),
+            "image_id": str(row.get("image_id", "")),
+            "ocr_tokens": seen,
+        },
+    )
+
+
+def picture(row: Row, found: Found, split: Split) -> tuple[Image, str]:
+    """A row's picture, and what tells it from others."""
+    image = row.get("image")
+    if isinstance(image, tuple):
+        (image,) = image
+    if not isinstance(image, Image):
+        name = row["image_id"]
+        return found.image(f"{FOLDERS[split]}/{name}.jpg"), name
+    shared = image.source.offset if isinstance(image.source, Slice) else image.place
+    return image, str(row.get("image_id") or shared)
+
+
+def answers_of(row: Row) -> tuple[str, ...]:
+    """What people answered; none where that is hidden. VLMEvalKit writes a list as Python does."""
+    answers: Any = row["answer"] if "answer" in row else row.get("answers")
+    if isinstance(answers, str):
+        answers = ast.literal_eval(answers) if answers.startswith("[") else [answers]
+    return tuple(map(str, answers or ()))
+
+
+# -- the layout of LLaVA's published answers
+
+
+def llava_answers(path: Path, table: Table) -> Published | None:
+    """LLaVA's answers, a line each with the prompt and, as `question_id`, the picture's id: they
+    belong to the question about that picture that is in the prompt. None for other files.
+
+    Raises:
+        DataError: a line's question is none about its picture.
+    """
+    if not path.is_file() or ".jsonl" not in path.suffixes:
+        return None
+    answers = jsonl(path)
+    first = next(iter(answers))
+    if not {"question_id", "prompt", "text"} <= set(first):
+        return None
+    asked = {(row["image_id"], row["question"].lower()): str(row["question_id"]) for row in table}
+    if not any(image == first["question_id"] for image, _ in asked):
+        return None
+    replies = {}
+    for answer in answers:
+        key = answer["question_id"], question_of(answer["prompt"])
+        if key not in asked:
+            raise DataError(
+                f"row {answer.place + 1} of {path} asks {key[1]!r} about the picture {key[0]!r}, "
+                f"which {table.where} does not. Are they of one split?"
+            )
+        replies[asked[key]] = answer["text"]
+    return Published(replies=replies)
+
+
+def question_of(prompt: str) -> str | None:
+    """The question in small letters, in the three forms of LLaVA's prompts; None in any other.
+
+    haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/eval_textvqa.py#L17-L32.
+    """
+    lines = prompt.split("\n")
+    if prompt.startswith("OCR tokens: "):
+        found = re.search(r"Question: (.*?) Short answer:", prompt, re.DOTALL)
+        return found[1].lower() if found else None
+    if len(lines) == 3 and "Reference OCR token: " in prompt:
+        return lines[1 if prompt.startswith("Reference OCR token:") else 0].lower()
+    return lines[0].lower() if len(lines) == 2 else None
+
+
+# -- prompts
+
+
+def text(sample: Sample, preset: Preset) -> str:
+    question, tokens = sample.question, sample.data["ocr_tokens"]
+    seen = ""
+    if isinstance(tokens, list):
+        seen = f"\nReference OCR token: {', '.join(tokens)}"
+    match preset:
+        case "llava":
+            # Names lose their capitals, as they do in the data.
+            return f"{question.capitalize()}{seen}\n{_vqa.SHORT}"
+        case "vlmevalkit":
+            return f"{question}{seen}\n{_vqa.SHORT}"
+        case "qwen-vl":
+            return f"{question}{seen} Answer:"
+
+
+def submitted(sample: Sample, reply: str) -> Sequence[object]:
+    return int(str(sample.data["question_id"])), reply.strip()
+
+
+# -- check
+
+# Of eight rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
+# two of ten said "a", which is "" once normalised.
+SHARE = {"oracle": 7.9 / 8, "wrong": 0.0, "silent": 0.6 / 8, "hedging": 0.0}
+EXPECT = {"official": SHARE, "vlmevalkit": SHARE, "robust": {**SHARE, "silent": 0.0}}

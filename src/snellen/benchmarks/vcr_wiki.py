@@ -1,0 +1,363 @@
+"""VCR-wiki: restore the words of a caption that are covered in the picture of it.
+
+Paper    Zhang et al. 2024, VCR: A Task for Pixel-Level Complex Reasoning in Vision Language Models
+         via Restoring Occluded Text, https://arxiv.org/abs/2406.06462 (ICLR 2025)
+Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the hub; CC BY-SA 4.0. 5,000, 500
+         or 100 pictures, each with several covered texts. The TSVs beside them, with VLMEvalKit's
+         MD5s, have the whole picture (`shown=stacked_image`); parquet in a folder has all three
+Prompt   official: tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb:
+         src/evaluation/inference.py#L67-L71, focused: #L72-L76; lmms-eval has the official words.
+         vlmevalkit: the question that stands in the TSV. Picture first; 256 tokens,
+         closed_source_eval.py#L71
+Scoring  official (English): src/evaluation/evaluation_metrics.py#L57-L187, utils.py#L330-L342,
+         gather_results.py#L44-L62: for each covered text the run of tokens of the reply that is
+         most alike, and by it `exact_match` and `jaccard` over all covered texts, not pictures. A
+         reply that says "sorry" is worth nothing. The filter is that for models without one of
+         their own (#L199-L329); VLMEvalKit's rules are the same. Tokens are spaCy's by rules of
+         ours, text/english.py. characters (Chinese): ours, signs for tokens. The authors' Chinese
+         needs the model zh_core_web_sm, whose words no rule gives, so it has no official scoring;
+         ROUGE-1, which they compute and do not report, is left out
+Proof    generated pairs: the authors' find_best_match on 1,500 English pairs, of which similarity,
+         run of tokens and both metrics are reproduced (tests/parity). No model's outputs are
+         published. Chinese: by hand
+"""
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from snellen import stats
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks._results import of_json
+from snellen.content import user
+from snellen.datasets import Row, Table, find, parquet, vlmevalkit_tsv
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Columns, Metric
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+from snellen.text.english import english_tokens
+
+AUTHORS = "tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb"
+# fmt: off
+ALIASES = {
+    "VCR_EN_EASY_ALL": {"lang": "en", "difficulty": "easy", "size": "all"},
+    "VCR_EN_EASY_500": {"lang": "en", "difficulty": "easy", "size": "500"},
+    "VCR_EN_EASY_100": {"lang": "en", "difficulty": "easy", "size": "100"},
+    "VCR_EN_HARD_ALL": {"lang": "en", "difficulty": "hard", "size": "all"},
+    "VCR_EN_HARD_500": {"lang": "en", "difficulty": "hard", "size": "500"},
+    "VCR_EN_HARD_100": {"lang": "en", "difficulty": "hard", "size": "100"},
+    "VCR_ZH_EASY_ALL": {"lang": "zh", "difficulty": "easy", "size": "all"},
+    "VCR_ZH_EASY_500": {"lang": "zh", "difficulty": "easy", "size": "500"},
+    "VCR_ZH_EASY_100": {"lang": "zh", "difficulty": "easy", "size": "100"},
+    "VCR_ZH_HARD_ALL": {"lang": "zh", "difficulty": "hard", "size": "all"},
+    "VCR_ZH_HARD_500": {"lang": "zh", "difficulty": "hard", "size": "500"},
+    "VCR_ZH_HARD_100": {"lang": "zh", "difficulty": "hard", "size": "100"},
+    "vcr_wiki_en_easy": {"lang": "en", "difficulty": "easy", "size": "all"},
+    "vcr_wiki_en_easy_500": {"lang": "en", "difficulty": "easy", "size": "500"},
+    "vcr_wiki_en_easy_100": {"lang": "en", "difficulty": "easy", "size": "100"},
+    "vcr_wiki_en_hard": {"lang": "en", "difficulty": "hard", "size": "all"},
+    "vcr_wiki_en_hard_500": {"lang": "en", "difficulty": "hard", "size": "500"},
+    "vcr_wiki_en_hard_100": {"lang": "en", "difficulty": "hard", "size": "100"},
+    "vcr_wiki_zh_easy": {"lang": "zh", "difficulty": "easy", "size": "all"},
+    "vcr_wiki_zh_easy_500": {"lang": "zh", "difficulty": "easy", "size": "500"},
+    "vcr_wiki_zh_easy_100": {"lang": "zh", "difficulty": "easy", "size": "100"},
+    "vcr_wiki_zh_hard": {"lang": "zh", "difficulty": "hard", "size": "all"},
+    "vcr_wiki_zh_hard_500": {"lang": "zh", "difficulty": "hard", "size": "500"},
+    "vcr_wiki_zh_hard_100": {"lang": "zh", "difficulty": "hard", "size": "100"},
+}
+# fmt: on
+MD5 = {
+    "en-easy-test": "8a9b96885f251d1c85f42f84073327f1",
+    "en-easy-test-500": "fd9258db52f8685dc710619a0ea0a261",
+    "en-easy-test-100": "9df5d7266683458621ecbe122beb72f0",
+    "en-hard-test": "2d8b8b1ee0eba0e0b618fd3aa7d9710e",
+    "en-hard-test-500": "0a22a85080b6a1f52b1f95e302d43df4",
+    "en-hard-test-100": "1b20f5cbcbeae0b0bec77f7a36143958",
+    "zh-easy-test": "5050fe7f0027ad2068fd4c7f220edaea",
+    "zh-easy-test-500": "beca5fd54176adf44cf94bd9b50cf048",
+    "zh-easy-test-100": "4a86a5678a79844d6d22ab0629c51cd5",
+    "zh-hard-test": "54bbfef448206518b03127ef8b61404c",
+    "zh-hard-test-500": "617e3360f75c54455625cb0a8da5c1e7",
+    "zh-hard-test-100": "b0e38c85f5d5e63894a3b881c372a62b",
+}
+ASK = {
+    "en": "What is the covered texts in the image? Please restore the covered texts without "
+    "outputting the explanations.",
+    "zh": "图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
+}
+FOCUS = {
+    "en": " Please focus only on the description text below the image.",
+    "zh": "请只关注图片下方的描述性文字。",
+}
+
+LACKS = (
+    "official is absent: in Chinese it counts the words of spaCy's zh_core_web_sm, which no rule "
+    "gives; characters counts signs, and its figures are no published ones'"
+)
+
+Lang = Literal["en", "zh"]
+Difficulty = Literal["easy", "hard"]
+Size = Literal["all", "500", "100"]
+Shown = Literal["stacked_image", "only_it_image", "only_it_image_small"]
+Preset = Literal["official", "focused", "vlmevalkit"]
+
+
+def vcr_wiki(
+    lang: Lang = "en",
+    difficulty: Difficulty = "easy",
+    size: Size = "all",
+    shown: Shown = "stacked_image",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    files = published(lang, difficulty, size)
+    spec = f"vcr-wiki:lang={lang},difficulty={difficulty},size={size}"
+    also = f"VCR_{lang.upper()}_{difficulty.upper()}_{size.upper()}.tsv"
+    found = find(data, "vcr-wiki", [files[0].name, also], files, spec)
+    packed = data is not None and (data.suffix == ".parquet" or any(data.glob("*.parquet")))
+    table: Table = parquet(data) if data and packed else vlmevalkit_tsv(found)
+    rule = ENGLISH if lang == "en" else CHINESE
+    scoring = Scoring(
+        version=1,
+        source=f"{AUTHORS}:src/evaluation/evaluation_metrics.py#L57-L187"
+        if lang == "en"
+        else "ours",
+        parse=lambda reply, sample: restored(reply, sample, rule),
+        score=lambda reading, sample: overlap(reading, sample, rule),
+        metrics={"exact_match": exact_match(rule), "jaccard": jaccard},
+        partial=True,
+    )
+    return Benchmark(
+        name="vcr-wiki",
+        asks=1,
+        data=table,
+        sample=lambda place, row: to_sample(place, row, shown),
+        prompt=lambda sample, _: (user(*sample.media, words(sample, lang, prompt)),),
+        scorings={"official" if lang == "en" else "characters": scoring},
+        max_answer_tokens=256,
+        capabilities=Capabilities(
+            tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/2406.06462, abstract"
+        ),
+        files=None if packed else found,
+        layout=lambda path: results(path, shown),
+        notes=() if lang == "en" else (LACKS,),
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "0000",
+            expect={"official": EXPECT, "characters": EXPECT},
+        ),
+    )
+
+
+def published(
+    lang: Lang = "en", difficulty: Difficulty = "easy", size: Size = "all", **_: object
+) -> tuple[File, ...]:
+    """The one sheet that these options read."""
+    name = f"{lang}-{difficulty}-test{'' if size == 'all' else f'-{size}'}"
+    full = f"VCR-wiki-{name}"
+    url = f"https://huggingface.co/datasets/vcr-org/{full}/resolve/main/{full}.tsv"
+    return (File(name=f"{full}.tsv", url=url, md5=MD5[name]),)
+
+
+def to_sample(place: int, row: Row, shown: Shown) -> Sample:
+    if "crossed_text" in row:
+        name, covered, media = str(place), row["crossed_text"], (row[shown],)
+    else:
+        if shown != "stacked_image":
+            raise ValueError(f"a TSV has the whole picture alone, not {shown}; parquet has it")
+        name, covered, media = row["index"], listed(row["answer"]), row["image"]
+    if not isinstance(covered, list) or not all(isinstance(text, str) for text in covered):
+        raise TypeError("the covered texts are no list of texts")
+    return Sample(
+        id=name,
+        question=row.get("question") or "",
+        media=media,
+        target="\n".join(covered),
+        references=tuple(covered),
+    )
+
+
+def listed(cell: str) -> object:
+    """What a cell of a TSV holds, in Python's writing."""
+    try:
+        return ast.literal_eval(cell)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"the answer is no list in Python's writing: {error}") from error
+
+
+def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
+    """What is asked.
+
+    Raises:
+        DataError: the words are to be the data's own, and it has none.
+    """
+    if prompt == "vlmevalkit":
+        if not sample.question:
+            raise DataError("vcr-wiki:prompt=vlmevalkit asks what a TSV asks; parquet has no words")
+        return sample.question
+    return ASK[lang] + (FOCUS[lang] if prompt == "focused" else "")
+
+
+# -- scoring
+
+
+class Rule(NamedTuple):
+    """How a language's texts are cut into tokens, and runs of tokens written as a text and read
+    again."""
+
+    tokens: Callable[[str], Sequence[str]]
+    joint: str
+    parts: Callable[[str], Sequence[str]]
+
+    def run(self, text: str) -> str:
+        return self.joint.join(self.tokens(text))
+
+
+def with_blanks(run: str) -> list[str]:
+    """The tokens of a run that was joined by spaces, of which some may be blanks."""
+    parts = re.split(r"(\S+)", run)
+    if len(parts) == 1:
+        return parts
+    blanks = [parts[0][:-1], *(blank[1:-1] for blank in parts[2:-1:2]), parts[-1][1:]]
+    parts[::2] = blanks
+    return [part for part in parts if part]
+
+
+def signs(text: str) -> list[str]:
+    return [sign for sign in text if not sign.isspace()]
+
+
+ENGLISH = Rule(english_tokens, " ", with_blanks)
+CHINESE = Rule(signs, "", signs)
+REFUSALS = ("I can't", "I cannot", "无法", "抱歉")
+
+
+def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
+    """For each covered text the run of the reply's tokens that is most alike, "" where none shares
+    a token with it."""
+    text = reply.text.split("Assistant: ")[-1]
+    if "sorry" in text.lower() or any(refusal in text for refusal in REFUSALS):
+        return Reading(answer=None, rule="refusal")
+    said = rule.tokens(text)
+    runs = tuple(best_run(covered, said, rule)[0] for covered in sample.references)
+    if not any(runs):
+        return Reading(answer=None, rule="no shared token")
+    return Reading(answer=runs, rule="most alike")
+
+
+def best_run(covered: str, said: Sequence[str], rule: Rule) -> tuple[str, float]:
+    """The first of the runs of as many tokens as wanted, one of them shared, whose text is most
+    alike the covered one (as it stands), and how alike."""
+    wanted = rule.tokens(covered)
+    names = set(wanted)
+    matcher = SequenceMatcher(None, "", covered)
+    best = ("", 0.0)
+    seen = set()
+    for start in range(len(said) - len(wanted) + 1 if wanted else 0):
+        run = said[start : start + len(wanted)]
+        if names.isdisjoint(run):
+            continue
+        text = rule.joint.join(run)
+        if text in seen:
+            continue
+        seen.add(text)
+        matcher.set_seq1(text)
+        # Two bounds from above come first: most runs need no more.
+        if matcher.real_quick_ratio() > best[1] and matcher.quick_ratio() > best[1]:
+            ratio = matcher.ratio()
+            if ratio > best[1]:
+                best = text, ratio
+    return best
+
+
+def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
+    """The mean over the covered texts of shared tokens / all tokens, of the sets; None where
+    nothing is covered."""
+    if not sample.references:
+        return None
+    if not isinstance(reading.answer, tuple):
+        return 0.0
+    pairs = zip(reading.answer, sample.references, strict=True)
+    shares = [of_sets(rule.parts(run), rule.tokens(covered)) for run, covered in pairs if run]
+    return sum(shares) / len(sample.references)
+
+
+def of_sets(one: Sequence[str], other: Sequence[str]) -> float:
+    return len({*one} & {*other}) / len({*one} | {*other})
+
+
+def exact_match(rule: Rule) -> Metric:
+    """The share of the covered texts whose run is the same tokens, over all of them; in [0, 1]."""
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        right: list[float] = []
+        rows: list[int] = []
+        known = np.zeros(columns.n) if columns.score is None else columns.score
+        for row, (runs, covered) in enumerate(zip(columns.answer, columns.references, strict=True)):
+            rows += [row] * len(covered)
+            if isinstance(runs, tuple):
+                right += [
+                    float(run == rule.run(text)) for run, text in zip(runs, covered, strict=True)
+                ]
+            else:
+                right += [float(known[row])] * len(covered)
+        cluster = columns.cluster[np.array(rows, dtype=np.intp)]
+        return replace(stats.mean(np.array(right, dtype=np.float64), cluster), n=columns.n)
+
+    return metric
+
+
+def jaccard(columns: Columns) -> Estimate:
+    """The mean share of common tokens, over all covered texts; in [0, 1]."""
+    import numpy as np
+
+    scores = np.zeros(columns.n) if columns.score is None else columns.score
+    weight = np.array([float(len(covered)) for covered in columns.references])
+    return stats.mean(scores, columns.cluster, weight)
+
+
+# -- results
+
+
+def results(path: Path, shown: Shown) -> Published | None:
+    """The authors' object of replies by place of the picture, each with a text for what was shown.
+
+    A list of one text is that text, another object an empty reply, as the authors read them.
+
+    Raises:
+        DataError: it has replies to other pictures, or one that is no text.
+    """
+    every = of_json(path)
+    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
+        return None
+    key = f"res_{shown}"
+    kinds = {kind for replies in every.values() for kind in replies if kind.startswith("res_")}
+    if not kinds:
+        return None
+    if key not in kinds:
+        others = ", ".join(sorted(kind.removeprefix("res_") for kind in kinds))
+        raise DataError(f"{path.name} has no {key}. It has replies to shown={others}.")
+    said: dict[str, str | None] = {}
+    for name, replies in every.items():
+        reply = replies.get(key)
+        if isinstance(reply, list) and len(reply) == 1:
+            (reply,) = reply
+        if isinstance(reply, dict):
+            reply = ""
+        if reply is not None and not isinstance(reply, str):
+            raise DataError(f"{path.name}: {key} of {name!r} is no text, nor a list of one.")
+        said[name] = reply
+    return Published(replies=said)
+
+
+# -- check
+
+EXPECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}

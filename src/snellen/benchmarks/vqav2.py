@@ -1,0 +1,190 @@
+"""VQAv2: short questions about a photograph, each answered by ten people.
+
+Paper    Goyal et al. 2017, Making the V in VQA Matter: Elevating the Role of Image Understanding in
+         Visual Question Answering, https://arxiv.org/abs/1612.00837 (CVPR)
+Data     https://visualqa.org/download.html: v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_
+         questions.json, v2_mscoco_val2014_annotations.json, COCO's val2014 and test2015; CC BY 4.0.
+         val has 214,354 questions on 40,504 pictures, test-dev 107,394 of test's 447,793, whose
+         answers are hidden. The same in BLIP's lists, vqa_val.json and vqa_test.json, which lack
+         the types, and in the hub's lmms-lab/VQAv2 (parquet; name the file)
+Prompt   none is prescribed. llava, in lmms-eval's words too:
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18,
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/vqav2/_default_template_vqav2_yaml#L12-L15. blip2:
+         salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
+         lavis/projects/blip2/eval/vqav2_zeroshot_flant5xl_eval.yaml#L43. qwen-vl:
+         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
+         Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
+Scoring  official: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all, by answer
+         type and by question type. It takes no file that lacks a question; here such a question is
+         wrong, as in LLaVA's uploads, which send "" for it. lavis: BLIP-2's figures used it.
+         mmpretrain, lmms-eval: theirs. robust: ours, the phrase that a reply settles on, always
+         normalised. A picture has several questions: intervals are clustered
+Proof    1,500 made pairs that the authors' code, LAVIS's and mmpretrain's scored (tests/parity); no
+         outputs are published with their answers. Types, lmms-eval and robust: by hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from snellen.benchmark import Benchmark, Capabilities, Check, Submission
+from snellen.benchmarks import _vqa
+from snellen.content import user
+from snellen.datasets import Row, find
+from snellen.datasets.published import File
+from snellen.metrics.vqa import (
+    vqa_accuracy,
+    vqa_accuracy_always,
+    vqa_accuracy_lavis,
+    vqa_accuracy_mmpretrain,
+)
+from snellen.sample import Sample
+
+SOURCE = (
+    "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:"
+    "PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172"
+)
+LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7"
+MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+ALIASES = {
+    "vqav2_val": {"split": "val"},
+    "vqav2_test": {"split": "test"},
+}
+HOST = "https://s3.amazonaws.com/cvmlp/vqa/mscoco/vqa"
+COCO = "http://images.cocodataset.org/zips"
+
+Split = Literal["val", "test-dev", "test"]
+Preset = Literal["llava", "blip2", "qwen-vl"]
+LISTS: Mapping[Split, tuple[str, ...]] = {
+    "val": ("vqa_val.json", "vqa_val_eval.json"),
+    "test-dev": (),
+    "test": ("vqa_test.json",),
+}
+"""What BLIP and LAVIS call their lists of a split."""
+SUBSETS: Mapping[Split, str] = {
+    "val": "val2014",
+    "test-dev": "test-dev2015",
+    "test": "test2015",
+}
+LEAVES = {
+    "number": "perception/counting",
+    "yes/no": "perception/object",
+    "other": "perception/attribute",
+}
+"""What most questions of a type of answer ask; the data say no more."""
+
+
+def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
+    subset = SUBSETS[split]
+    questions = f"v2_OpenEnded_mscoco_{subset}_questions.json"
+    found = find(
+        data,
+        "vqav2",
+        (questions, f"Questions/{questions}", *LISTS[split]),
+        published(split),
+        f"vqav2:split={split}",
+    )
+    annotations = f"v2_mscoco_{subset}_annotations.json" if split == "val" else None
+    folder = "val2014" if split == "val" else "test2015"
+    pictures = _vqa.Pictures(found, _vqa.folders(folder), f"COCO_{folder}")
+    return Benchmark(
+        name="vqav2",
+        asks=1,
+        data=_vqa.table(found, annotations),
+        sample=lambda _, row: to_sample(row, pictures),
+        prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
+        scorings={
+            "official": _vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
+            "lavis": _vqa.scoring(
+                f"{LAVIS}:lavis/common/vqa_tools/vqa_eval.py#L210-L231",
+                vqa_accuracy_lavis,
+                missing="wrong",
+            ),
+            "mmpretrain": _vqa.scoring(
+                f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/vqa.py#L242-L268",
+                vqa_accuracy_mmpretrain,
+            ),
+            "lmms-eval": _vqa.scoring(
+                f"{LMMS_EVAL}:lmms_eval/tasks/vqav2/utils.py#L15-L50", vqa_accuracy_always
+            ),
+            "robust": _vqa.robust(vqa_accuracy_always),
+        },
+        break_down_by=("answer_type", "question_type"),
+        capabilities=Capabilities(
+            tag="answer_type", leaves=LEAVES, source="https://arxiv.org/abs/1505.00468, section 4"
+        ),
+        cluster_by=_vqa.picture_of,
+        group_by=_vqa.picture_of,
+        max_answer_tokens=128,
+        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        files=found,
+        submission=Submission(
+            name=f"v2_OpenEnded_mscoco_{subset}_results.json",
+            columns=("question_id", "answer"),
+            row=submitted,
+        ),
+    )
+
+
+def published(split: Split = "val", **_: object) -> tuple[File, ...]:
+    """The split's questions, answers where they are public, and pictures. Their publishers give no
+    digests."""
+    if split != "val":
+        return (
+            File(
+                name="v2_Questions_Test_mscoco.zip",
+                url=f"{HOST}/v2_Questions_Test_mscoco.zip",
+                unpack=True,
+            ),
+            File(name="test2015.zip", url=f"{COCO}/test2015.zip", unpack=True, note="12 GB"),
+        )
+    parts = ("v2_Questions_Val_mscoco.zip", "v2_Annotations_Val_mscoco.zip")
+    return (
+        *(File(name=part, url=f"{HOST}/{part}", unpack=True) for part in parts),
+        File(name="val2014.zip", url=f"{COCO}/val2014.zip", unpack=True, note="6 GB"),
+    )
+
+
+def to_sample(row: Row, pictures: _vqa.Pictures) -> Sample:
+    image, shared = pictures.of(row)
+    return Sample(
+        id=str(row["question_id"]),
+        question=row["question"],
+        media=(image,),
+        references=_vqa.answers_of(row),
+        tags={
+            "answer_type": row["answer_type"] or "",
+            "question_type": row["question_type"] or "",
+        },
+        data={"image": shared},
+    )
+
+
+def submitted(sample: Sample, reply: str) -> Sequence[object]:
+    return int(sample.id), reply.strip()
+
+
+PROMPTS: Mapping[Preset, Callable[[str], str]] = {
+    "llava": lambda question: f"{question}\n{_vqa.SHORT}",
+    "blip2": lambda question: f"Question: {_vqa.blip_question(question)} Short answer:",
+    "qwen-vl": lambda question: f"{question} Answer:",
+}
+
+# -- check
+
+NOTHING = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+# Of twelve rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
+# two of ten said "the", which is "" once normalised.
+EXPECT: Mapping[str, Mapping[str, float]] = {
+    "official": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
+    # "two" of ten is never met; of five for "grass" three said "the grass".
+    "lavis": {**NOTHING, "oracle": (9 + 0.9 + 0.6) / 12},
+    "mmpretrain": {**NOTHING, "oracle": 1.0, "silent": 2 / 3 / 12},
+    "lmms-eval": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
+    "robust": {**NOTHING, "oracle": 11.9 / 12},
+}

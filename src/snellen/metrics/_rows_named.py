@@ -1,0 +1,23 @@
+"""Rows by a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from snellen.metrics._columns import Columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def rows_named(columns: Columns, tag: str, names: Collection[str]) -> NDArray[np.bool_]:
+    """A mask (n,) of the rows whose tag is one of the names."""
+    import numpy as np
+
+    if tag not in columns.tags:
+        raise ValueError(f"no tag {tag!r}; there are: {', '.join(columns.tags) or 'none'}")
+    category = columns.tags[tag]
+    named = np.array([name in names for name in category.names], dtype=bool)
+    return named[category.codes]

@@ -1,0 +1,36 @@
+"""A metric of some of the rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._rows_named import rows_named
+from snellen.stats import Estimate
+
+
+def among(metric: Metric, tag: str, names: Collection[str]) -> Metric:
+    """A metric of the rows alone whose tag is one of the names: of what the authors' code keeps.
+
+    Its range, direction and interval are the metric's; `n` counts those rows.
+
+    One of the two that are kept is right:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category, mean
+    >>> none, codes = np.empty(3, dtype=object), np.array([0, 1, 0])
+    >>> kinds = Category(codes=codes, names=("kept", "left out"))
+    >>> columns = Columns(score=np.array([1.0, 1.0, 0.0]), cluster=np.arange(3),
+    ...     tags={"kind": kinds}, answer=none, target=none, references=none, state=kinds)
+    >>> found = among(mean, "kind", ["kept"])(columns)
+    >>> found.value, found.n
+    (0.5, 2)
+
+    Raises:
+        ValueError: when called, if there is no such tag; names those that there are.
+    """
+
+    def part(columns: Columns) -> Estimate:
+        return metric(columns.where(rows_named(columns, tag, names)))
+
+    return part

@@ -1,0 +1,178 @@
+"""What GQA's authors measure beside accuracy: validity, plausibility, consistency, distribution.
+
+All of them are over the balanced questions, as in eval.py 1.1 of the data set's evaluation package;
+the lines are those of its copy in
+PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py.
+Tags that they read: `question` (its id), `balanced` ("balanced" or ""), `detailed` (the type),
+`group` (the global group), `entailed` (ids, with blanks between). Without these they have no value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from snellen import stats
+from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._rows_named import rows_named
+from snellen.stats import Estimate
+
+TAGS = ("question", "balanced", "detailed", "group", "entailed")
+COMMON = ("color", "material", "shape")
+"""What is valid, and plausible, where a question asks for a common attribute: L248-L249."""
+
+Choices = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def belonging(
+    kind: Literal["valid", "plausible"], choices: Callable[[], Choices | None], file: str
+) -> Metric:
+    """The share of answers that are among a question's valid, or plausible, ones.
+
+        m = 1/n · Σ_q [answer_q in C_q]
+
+    In [0, 1]; higher is better. `choices` gives C by question and kind, None where their `file` is
+    not there: the authors' script then says 0 %. Source: L246-L251, L405-L416. The interval is that
+    of `stats.mean`.
+
+    """
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        if lacking := _lacking(columns, "question", "balanced", "detailed"):
+            return lacking
+        columns = columns.where(rows_named(columns, "balanced", ["balanced"]))
+        known = choices() if columns.n else {}
+        if known is None:
+            return Estimate(value=None, n=0, reason=f"it needs the authors' {file}")
+        ids = _names(columns, "question")
+        if unknown := [name for name in ids if name not in known]:
+            reason = f"{file} lacks {len(unknown):,} questions, such as {unknown[0]}"
+            return Estimate(value=None, n=0, reason=reason)
+        rows = zip(ids, _names(columns, "detailed"), columns.answer, strict=True)
+        belongs = [
+            answer in (COMMON if "Common" in detailed else known[name][kind])
+            for name, detailed, answer in rows
+        ]
+        return stats.mean(np.array(belongs, dtype=np.float64), columns.cluster)
+
+    return metric
+
+
+def consistency(columns: Columns) -> Estimate:
+    """The accuracy on what follows from an answer, averaged over right answers.
+
+        m = 1/|Q| · Σ_{q in Q} 1/|E_q| · Σ_{e in E_q} [e is right]
+
+    Q are the balanced questions that are right and entail others, E_q those others without q. In
+    [0, 1]; higher is better. Hudson and Manning 2019, https://arxiv.org/abs/1902.09506, section
+    4.4; source L257-L270. It needs the answers to all questions, the balanced and the others. The
+    interval is that of `stats.mean`: an image's questions entail each other.
+
+    The first question is right; of the two that follow from it one is:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> def named(*names): return Category(codes=np.arange(len(names)), names=names)
+    >>> tags = {"question": named("1", "2", "3"), "balanced": named("balanced", "", ""),
+    ...     "entailed": named("2 3", "", "")}
+    >>> none = np.empty(3, dtype=object)
+    >>> columns = Columns(score=np.array([1.0, 1.0, 0.0]), answer=none, target=none,
+    ...     references=none, tags=tags, state=tags["question"], cluster=np.zeros(3, dtype=int))
+    >>> consistency(columns).value
+    0.5
+
+    Raises:
+        ValueError: the scoring gives no score to single samples.
+    """
+    import numpy as np
+
+    if columns.score is None:
+        raise ValueError("consistency needs a score for each sample, and this scoring gives none")
+    if lacking := _lacking(columns, "question", "balanced", "entailed"):
+        return lacking
+    ids = _names(columns, "question")
+    right = dict(zip(ids, columns.score.tolist(), strict=True))
+    asked = rows_named(columns, "balanced", ["balanced"])
+    scores, clusters = [], []
+    entailed = _names(columns, "entailed")
+    for row in np.flatnonzero(asked).tolist():
+        following = [name for name in entailed[row].split() if name != ids[row]]
+        if columns.score[row] != 1 or not following:
+            continue
+        if unknown := [name for name in following if name not in right]:
+            reason = (
+                f"it needs the answers to all questions: {unknown[0]}, which follows from "
+                f"{ids[row]}, is not among them"
+            )
+            return Estimate(value=None, n=0, reason=reason)
+        scores.append(sum(right[name] for name in following) / len(following))
+        clusters.append(columns.cluster[row])
+    if not scores:
+        return Estimate(value=None, n=0, reason="no right answer entails another")
+    return stats.mean(np.array(scores), np.array(clusters))
+
+
+def distribution(columns: Columns) -> Estimate:
+    """How far the answers to each group of questions are from the right ones' distribution.
+
+        D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
+
+    e counts the questions of group g whose right answer is a, o those that a was said to, n_g the
+    group's questions; answers that are right nowhere in a group count for nothing. 0 and above;
+    lower is better. Source: L359-L378, L423-L434.
+
+    It has no interval: χ² grows with the number of questions, and that of questions drawn again is
+    larger than the sample's, by what drawing adds.
+
+    Twice red was right and is said once: (1 - 2)² / 2, by 100:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> def named(*names): return Category(codes=np.arange(len(names)), names=names)
+    >>> tags = {"group": named("color", "color"), "balanced": named("balanced", "balanced")}
+    >>> right, said = np.array([["red", "red"], ["red", "cup"]], dtype=object)
+    >>> columns = Columns(score=np.ones(2), answer=said, target=right, references=right, tags=tags,
+    ...     state=tags["group"], cluster=np.arange(2))
+    >>> distribution(columns).value
+    0.005
+    """
+    if lacking := _lacking(columns, "balanced", "group"):
+        return lacking
+    columns = columns.where(rows_named(columns, "balanced", ["balanced"]))
+    gold: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for group, target, answer in zip(
+        _names(columns, "group"), columns.target, columns.answer, strict=True
+    ):
+        if group:
+            gold[group][target] += 1
+            said[group][answer] += 1
+    n = sum(counts.total() for counts in gold.values())
+    if not n:
+        return Estimate(value=None, unit="chi-square", n=0, reason="no question has a group")
+    total = 0.0
+    for group, expected in gold.items():
+        squares = sum((said[group][answer] - e) ** 2 / e for answer, e in expected.items())
+        total += squares * expected.total()
+    return Estimate(
+        value=total / n / 100,
+        unit="chi-square",
+        n=n,
+        reason="no interval: it grows with the questions, and more so when they are drawn again",
+    )
+
+
+def _lacking(columns: Columns, *tags: str) -> Estimate | None:
+    """No value, since a tag is not there; None where all are."""
+    missing = [tag for tag in tags if tag not in columns.tags]
+    reason = f"it needs the tag {missing[0]} of each question" if missing else ""
+    return Estimate(value=None, n=0, reason=reason) if missing else None
+
+
+def _names(columns: Columns, tag: str) -> list[str]:
+    """The tag's name in each row (n,)."""
+    category = columns.tags[tag]
+    return [category.names[code] for code in category.codes.tolist()]

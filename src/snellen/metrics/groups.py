@@ -1,0 +1,120 @@
+"""Metrics of questions that count together: both about an image, all about a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from snellen import stats
+from snellen.metrics._columns import Columns, Metric
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Share = Literal["all right", "none right", "some right", "right"]
+
+
+class Groups(NamedTuple):
+    """Groups of questions, (G,) each.
+
+    The number of its cluster, from 0 on; the code of its tag; how many questions it has; what share
+    of all combinations of one reply a question has all of them right, or none (without repeats 0 or
+    1); and the mean share of right ones.
+    """
+
+    cluster: NDArray[np.intp]
+    code: NDArray[np.intp]
+    size: NDArray[np.intp]
+    all_right: NDArray[np.float64]
+    none_right: NDArray[np.float64]
+    right: NDArray[np.float64]
+
+
+def groups(columns: Columns, by: str, each: str) -> Groups:
+    """The groups in which questions share a cluster and their tag `by`; the tag `each` tells the
+    questions of a group apart, whose repeats share it.
+
+    Raises:
+        ValueError: the scoring gives no score to single samples.
+    """
+    import numpy as np
+
+    if columns.score is None:
+        raise ValueError("groups need a score for each sample, and this scoring gives none")
+    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    n_by, n_each = len(columns.tags[by].names), len(columns.tags[each].names)
+    row = (cluster * n_by + columns.tags[by].codes) * n_each + columns.tags[each].codes
+    question, number = np.unique(row, return_inverse=True)
+    share = np.bincount(number, weights=columns.score) / np.bincount(number)
+    group, start, size = np.unique(question // n_each, return_index=True, return_counts=True)
+    return Groups(
+        cluster=group // n_by,
+        code=group % n_by,
+        size=size,
+        all_right=np.multiply.reduceat(share, start),
+        none_right=np.multiply.reduceat(1 - share, start),
+        right=np.add.reduceat(share, start) / size,
+    )
+
+
+def share_of_groups(
+    by: str,
+    each: str,
+    share: Share = "all right",
+    where: Mapping[str, Collection[str]] | None = None,
+) -> Metric:
+    """The share of groups (see `groups`) with all questions right, none, or some but not all; or
+    their mean share of right questions. In [0, 1].
+
+    `where` takes the rows whose tags are among those named. `n` counts groups. With repeats it is
+    the share that combinations of one reply a question have. The interval draws clusters again.
+
+    Two questions to each of two figures, of which one has both right:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> figure = Category(codes=np.array([0, 0, 1, 1]), names=("figure 0", "figure 1"))
+    >>> question = Category(codes=np.array([0, 1, 0, 1]), names=("question 0", "question 1"))
+    >>> none = np.empty(4, dtype=object)
+    >>> columns = Columns(score=np.array([1.0, 1.0, 1.0, 0.0]), cluster=np.zeros(4, dtype=int),
+    ...     tags={"figure": figure, "question": question}, answer=none, target=none,
+    ...     references=none, state=figure)
+    >>> found = share_of_groups("figure", "question")(columns)
+    >>> found.value, found.n
+    (0.5, 2)
+    """
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        for tag, names in (where or {}).items():
+            column = columns.tags[tag]
+            wanted = np.array([name in names for name in column.names], dtype=bool)
+            columns = columns.where(wanted[column.codes])
+        if not columns.n:
+            return Estimate(value=None, n=0, reason="no scores")
+        found = groups(columns, by, each)
+        value = {
+            "all right": found.all_right,
+            "none right": found.none_right,
+            "some right": 1 - found.all_right - found.none_right,
+            "right": found.right,
+        }[share]
+        n_clusters = int(found.cluster.max()) + 1
+        sums = [
+            np.bincount(found.cluster, weights=what, minlength=n_clusters)
+            for what in (value, np.ones(len(value)))
+        ]
+        return stats.bootstrap_sums(
+            np.stack(sums, axis=1), lambda totals: totals[:, 0] / totals[:, 1], n=len(value)
+        )
+
+    return metric
+
+
+def one_alone(columns: Columns, tag: str) -> bool:
+    """Whether these are the rows of one category alone, where there are several."""
+    codes = columns.tags[tag].codes
+    return bool(columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all())

@@ -1,0 +1,39 @@
+"""Points: right answers counted, where a table of results prints their number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from snellen.metrics._columns import Columns
+from snellen.metrics._mean import mean
+from snellen.stats import Estimate
+
+
+def points(columns: Columns) -> Estimate:
+    """How many questions are right: `mean` times the number of questions. Higher is better.
+
+    A question that was asked several times counts once, with the mean of its scores: questions are
+    told apart by cluster, target and references, so two about one picture need different answers.
+    The interval is that of `mean`, times the number of questions.
+
+    Three of four right:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> none, codes = np.empty(4, dtype=object), np.zeros(4, dtype=np.int32)
+    >>> columns = Columns(score=np.array([1.0, 1.0, 1.0, 0.0]), cluster=np.arange(4), tags={},
+    ...     answer=none, target=none, references=none, state=Category(codes=codes, names=("a",)))
+    >>> points(columns).value
+    3.0
+
+    Raises:
+        ValueError: the scoring gives no score to single samples.
+    """
+    share = mean(columns)
+    rows = zip(columns.cluster.tolist(), columns.target, columns.references, strict=True)
+    questions = len(set(rows))
+    if share.value is None:
+        return replace(share, unit="points")
+    ci95 = None if share.ci95 is None else (share.ci95[0] * questions, share.ci95[1] * questions)
+    stderr = None if share.stderr is None else share.stderr * questions
+    return replace(share, value=share.value * questions, unit="points", stderr=stderr, ci95=ci95)

@@ -1,0 +1,35 @@
+"""Relaxed accuracy: numbers within five per cent, other answers to the letter."""
+
+
+def relaxed_accuracy(answer: str, target: str) -> float:
+    """1 if the answer is right, else 0: a number that is at most 5 % off, or the same text.
+
+        |a - t| / |t| <= 0.05
+
+    Methani et al. 2020, https://arxiv.org/abs/1909.00997, and Masry et al. 2022,
+    https://arxiv.org/abs/2203.10244, section 5.1, as
+    google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119
+    has it. Of that code are these, too:
+
+    - numbers are what Python's float() reads ("1e3", "1_000", " 5 ", not "1,000" or "$5"), and with
+      per cent signs at the end a hundredth of that: "20%" is "0.2", and not "20".
+    - a target of zero, or one that is no number, asks for the same text but for capitals; blanks
+      count there: "0.0" is not "0".
+    - a year is a number: any within a hundred years of 2010 will do.
+
+    >>> relaxed_accuracy("104.9", "100"), relaxed_accuracy("Yes", "yes")
+    (1.0, 1.0)
+    >>> relaxed_accuracy("0.0", "0")
+    0.0
+    """
+    said, right = _number(answer), _number(target)
+    if said is not None and right:
+        return float(abs(said - right) / abs(right) <= 0.05)
+    return float(answer.lower() == target.lower())
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.rstrip("%")) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        return None

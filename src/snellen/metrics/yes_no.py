@@ -1,0 +1,185 @@
+"""Metrics of yes and no: how often a model says yes, and how often it is right to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from snellen import stats
+from snellen.metrics._columns import Columns, Metric
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.float64]
+    """For R sets (R,), or for each of their categories (R, C)."""
+    Of = Callable[[Counts, Counts, Counts, Counts], Counts]
+
+YES = "yes"
+
+
+def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
+    """How often yes is right: rows where yes was said and is right, by those where it was said.
+
+    In [0, 1]; higher is better. `otherwise` is its value where yes is never said (nan: it has none,
+    with the reason). The interval is a bootstrap over clusters. Of two times yes one is right:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> said, right = np.array(["yes", "yes", "no", None]), np.array(["yes", "no", "yes", "yes"])
+    >>> state = Category(codes=np.zeros(4, dtype=np.int32), names=("answered",))
+    >>> columns = Columns(score=(said == right).astype(float), answer=said, target=right, tags={},
+    ...     references=np.empty(4, dtype=object), state=state, cluster=np.arange(4))
+    >>> precision(columns).value
+    0.5
+    """
+    return _of(columns, lambda both, said, right, n: _ratio(both, said, otherwise))
+
+
+def recall(
+    columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False
+) -> Estimate:
+    """How often yes is said where it is right. In [0, 1]; higher is better.
+
+    A row without an answer counts as one where yes was not said; `answered_only` leaves it out.
+    `otherwise` and the interval are as those of `precision`, and so are its rows, of which three
+    have yes for the right answer:
+
+    >>> import numpy as np
+    >>> from snellen.metrics import Category
+    >>> said, right = np.array(["yes", "yes", "no", None]), np.array(["yes", "no", "yes", "yes"])
+    >>> state = Category(codes=np.zeros(4, dtype=np.int32), names=("answered",))
+    >>> columns = Columns(score=(said == right).astype(float), answer=said, target=right, tags={},
+    ...     references=np.empty(4, dtype=object), state=state, cluster=np.arange(4))
+    >>> round(recall(columns).value, 3), recall(columns, answered_only=True).value
+    (0.333, 0.5)
+    """
+    of = partial(_recall, otherwise=otherwise)
+    return _of(columns, of, answered_only=answered_only)
+
+
+def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False) -> Estimate:
+    """The harmonic mean of precision and recall, where yes is what is looked for.
+
+        F1 = 2 · both / (said + right)
+
+    `both`: rows where yes was said and is right; `said`, `right`: where it was said, is right. In
+    [0, 1]; higher is better. It is 0 where precision and recall are 0, and their mean would divide
+    by zero. `otherwise` is its value where yes is never said nor right, `answered_only` as in
+    `recall`. The interval is a bootstrap over clusters.
+    """
+    return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
+
+
+def yes_ratio(columns: Columns) -> Estimate:
+    """The share of rows where yes was said. In [0, 1]; best is what is right, often a half."""
+    import numpy as np
+
+    return stats.mean(_said(columns).astype(np.float64), columns.cluster, columns.weight)
+
+
+def mean_over(
+    tag: str,
+    of: Literal["f1", "accuracy"],
+    *,
+    otherwise: float = math.nan,
+    answered_only: bool = False,
+) -> Metric:
+    """The mean over a tag's categories of their `f1` or `accuracy`; every category counts the same.
+
+        M = 1/C · Σ_c m_c
+
+    One metric over sets whose images are the same: its interval draws images again, in all sets at
+    once. Of a single category of several it has no value (n = 0): that is the category's own.
+    In [0, 1]; higher is better.
+    """
+    single: Of = partial(_f1, otherwise=otherwise) if of == "f1" else _accuracy
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        codes = columns.tags[tag].codes
+        if columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all():
+            return Estimate(value=None, n=0, reason=f"of one {tag} alone")
+        labels, code = np.unique(codes, return_inverse=True)
+        parts = _sums(columns, code, len(labels), answered_only, scores=of == "accuracy")
+
+        def average(totals: Counts) -> Counts:
+            both, said, right, n = totals.reshape(len(totals), 4, len(labels)).transpose(1, 0, 2)
+            means: Counts = single(both, said, right, n).mean(axis=1)
+            return means
+
+        return stats.bootstrap_sums(parts, average, n=columns.n)
+
+    return metric
+
+
+def _of(columns: Columns, single: Of, *, answered_only: bool = False) -> Estimate:
+    import numpy as np
+
+    parts = _sums(columns, np.zeros(columns.n, dtype=np.intp), 1, answered_only)
+    return stats.bootstrap_sums(parts, lambda totals: single(*totals.T), n=columns.n)
+
+
+def _sums(
+    columns: Columns,
+    code: NDArray[np.intp],
+    n_codes: int,
+    answered_only: bool,
+    scores: bool = False,
+) -> Counts:
+    """For each cluster, both, said, right and n (see `f1`) of each category: (G, 4 C). `scores` has
+    the scores instead of both."""
+    import numpy as np
+
+    said, right = _said(columns), columns.target == YES
+    both = said & right
+    if answered_only:
+        right = right & (said | (columns.answer == "no"))
+    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    n_clusters = int(cluster.max()) + 1 if columns.n else 0
+    weight = np.ones(columns.n) if columns.weight is None else columns.weight
+    first = columns.score if scores else both.astype(np.float64)
+    if first is None:
+        raise ValueError("a mean of accuracies needs a score for each sample")
+    parts = [
+        np.bincount(
+            cluster * n_codes + code, weights=weight * what, minlength=n_clusters * n_codes
+        ).reshape(n_clusters, n_codes)
+        for what in (first, said.astype(np.float64), right.astype(np.float64), np.ones(columns.n))
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def _said(columns: Columns) -> NDArray[np.bool_]:
+    """Where yes was said (n,). A row without an answer whose score is 1, as for the bounds of what
+    failed, said what is right."""
+    import numpy as np
+
+    said: NDArray[np.bool_] = columns.answer == YES
+    if columns.score is None:
+        return said
+    return np.where(columns.score == 1, columns.target == YES, said)
+
+
+def _ratio(part: Counts, whole: Counts, otherwise: float) -> Counts:
+    import numpy as np
+
+    ratio: Counts = np.divide(part, whole, out=np.full(part.shape, otherwise), where=whole > 0)
+    return ratio
+
+
+def _recall(both: Counts, said: Counts, right: Counts, n: Counts, otherwise: float) -> Counts:
+    return _ratio(both, right, otherwise)
+
+
+def _f1(both: Counts, said: Counts, right: Counts, n: Counts, otherwise: float) -> Counts:
+    return _ratio(2 * both, said + right, otherwise)
+
+
+def _accuracy(scores: Counts, said: Counts, right: Counts, n: Counts) -> Counts:
+    return scores / n

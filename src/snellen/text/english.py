@@ -1,0 +1,283 @@
+"""English text in tokens, by the rules of spaCy's tokenizer (MIT), without its statistics.
+
+A piece between blanks loses prefixes and suffixes as long as it has some, and what is left is cut
+at infixes, unless it is a word with rules of its own or an address. Version 3.8 of
+explosion/spaCy: spacy/tokenizer.pyx, spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py,
+spacy/lang/en/{punctuation,tokenizer_exceptions}.py. Letters beyond Latin, Greek and Cyrillic are
+taken by their blocks, and symbols too. `tests/test_text/test_english.py` says how far it agrees.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, product
+from typing import NamedTuple
+
+LONGEST_SUFFIX = 4
+LONGEST_ADDRESS = 2_000
+"""Signs beyond which a piece is not tried as an address, which takes their square."""
+
+
+def english_tokens(text: str) -> list[str]:
+    """The tokens, in order; blanks beyond one space are tokens too.
+
+    >>> english_tokens("It's a city-state (of 3.5%).")
+    ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
+    """
+    rules = _rules()
+    pieces: list[tuple[str, bool]] = []
+    for piece, spaced in _pieces(text):
+        tokens = _cut(piece, rules)
+        pieces += [(token, False) for token in tokens[:-1]]
+        pieces.append((tokens[-1], spaced))
+    return _joined(pieces, rules)
+
+
+class _Rules(NamedTuple):
+    words: Mapping[str, Sequence[str]]
+    runs: Mapping[tuple[str, ...], str]
+    """Words that are cut without their own rule, by what they are cut to."""
+    longest: int
+    prefix: re.Pattern[str]
+    suffix: re.Pattern[str]
+    infix: re.Pattern[str]
+    address: re.Pattern[str]
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """What stands between blanks, and whether a space follows; what is more than one space between
+    two words is a piece too."""
+    for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
+        blanks, word, space = match.groups()
+        if blanks is None:
+            yield word, bool(space)
+        else:
+            yield blanks, False
+
+
+def _cut(piece: str, rules: _Rules, *, words: bool = True) -> Sequence[str]:
+    known = rules.words if words else {}
+    if piece in known:
+        return known[piece]
+    if piece.isspace():
+        return [piece]
+    before, middle, after = _stripped(piece, rules, known)
+    if not middle:
+        inner: Sequence[str] = ()
+    elif middle in known:
+        inner = known[middle]
+    elif len(middle) <= LONGEST_ADDRESS and rules.address.match(middle):
+        inner = [middle]
+    else:
+        inner = _split(middle, rules.infix)
+    return [*before, *inner, *reversed(after)]
+
+
+def _stripped(
+    piece: str, rules: _Rules, known: Mapping[str, Sequence[str]]
+) -> tuple[list[str], str, list[str]]:
+    """Prefixes in order, what is left, and suffixes from the last on."""
+    before: list[str] = []
+    after: list[str] = []
+    size = -1
+    while piece and len(piece) != size and piece not in known:
+        size = len(piece)
+        found = rules.prefix.match(piece)
+        start = found.end() if found else 0
+        if start and piece[start:] in known:
+            before.append(piece[:start])
+            return before, piece[start:], after
+        rest = piece[start:]
+        # Dots are one suffix, however many; others have at most four signs.
+        found = rules.suffix.search(rest, max(0, len(rest.rstrip(".")) - LONGEST_SUFFIX))
+        end = found.end() - found.start() if found else 0
+        if end and piece[:-end] in known:
+            after.append(piece[-end:])
+            return before, piece[:-end], after
+        if start:
+            before.append(piece[:start])
+        if end:
+            after.append(piece[-end:])
+        piece = piece[start : size - end]
+    return before, piece, after
+
+
+def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
+    tokens: list[str] = []
+    start = 0
+    for match in infix.finditer(middle):
+        if match.start() == 0:
+            continue
+        if match.start() > start:
+            tokens.append(middle[start : match.start()])
+        tokens.append(match[0])
+        start = match.end()
+    return [*tokens, middle[start:]] if start < len(middle) else tokens
+
+
+def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
+    """The tokens, where a run of them without spaces is a word with a rule of its own by that rule;
+    of runs that share a token the longest, and then the first."""
+    texts = [text for text, _ in pieces]
+    runs = []
+    for start in range(len(texts)):
+        for end in range(start + 1, min(start + rules.longest, len(texts)) + 1):
+            if tuple(texts[start:end]) in rules.runs:
+                runs.append((start - end, start, end))
+            if pieces[end - 1][1]:
+                break
+    taken: dict[int, int] = {}
+    seen: set[int] = set()
+    for _, start, end in sorted(runs):
+        if start not in seen and end - 1 not in seen:
+            taken[start] = end
+            seen.update(range(start, end))
+    tokens: list[str] = []
+    place = 0
+    while place < len(texts):
+        end = taken.get(place, place + 1)
+        if place in taken:
+            tokens += rules.words[rules.runs[tuple(texts[place:end])]]
+        else:
+            tokens.append(texts[place])
+        place = end
+    return tokens
+
+
+# -- rules
+
+_PUNCTUATION = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"  # noqa: RUF001
+_QUOTES = "'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉〈〉⟦⟧"  # noqa: RUF001
+_CURRENCIES = r"\$|£|€|¥|฿|US\$|C\$|A\$|₽|﷼|[₠-₿]"
+_UNITS = (
+    "km²|km³|km|m²|m³|m/s|mm²|mm³|mm|mph|mbar|mb|mg|m|dm²|dm³|dm|cm²|cm³|cm|ha|µm|µg|nm|yd|in|ft|"
+    "kg|kmh|kb|g|gb|t|tb|lb|oz|hPa|Pa|MB|M|KB|K|kB|GB|G|TB|T|%"
+)
+_SYMBOLS = (
+    "¦©®°\u2100\u2101\u2103-\u2106\u2108\u2109\u2114\u2116\u2117\u211e-\u2123\u2195-\u2199"
+    "\u219c-\u21f3\u2300-\u2307\u230c-\u23db\u2440-\u244a\u249c-\u24e9\u2500-\u25b6\u25b8-\u25c0"
+    "\u25c2-\u25f7\u2600-\u266e\u2670-\u2767\u2794-\u27bf\u2800-\u28ff\u2b00-\u2b2f\u2b45-\u2b95"
+    "\u2e80-\u2fff\u3004\u3012\u3013\u3020\u3036\u3037\u303e\u303f\u3190\u3191\u3196-\u319f"
+    "\u31c0-\u31e3\u3200-\u33ff\u4dc0-\u4dff\ufffc\ufffd\U0001f000-\U0001f3fa\U0001f400-\U0001fa6d"
+)
+_UNCASED = (
+    "\u0591-\u05f4\u0620-\u064a\u066e-\u06d5\u06e5-\u06ff\u0750-\u077f\u0900-\u097f\u0980-\u09ff"
+    "\u0b80-\u0bff\u0c00-\u0c7f\u0c80-\u0cff\u0d80-\u0dff\u1200-\u137f\u3040-\u30ff\u4e00-\u9fff"
+    "\uac00-\ud7af\u1100-\u11ff"
+)
+_CASED = (*range(0x41, 0x24F), *range(0x386, 0x4FF), *range(0x1E00, 0x1EFF), *range(0xFF21, 0xFF5B))
+_HYPHENS = "---|--|——|[-–—~]"  # noqa: RUF001
+
+
+@cache
+def _rules() -> _Rules:
+    lower = "".join(chr(c) for c in _CASED if chr(c).islower() and c not in (0xAA, 0xB5, 0xBA))
+    upper = "".join(chr(c) for c in _CASED if chr(c).isupper())
+    lower, upper, alpha = lower + _UNCASED, upper + _UNCASED, lower + upper + _UNCASED
+    quotes, marks = re.escape(_QUOTES), re.escape(_PUNCTUATION + _QUOTES)
+    prefix = rf"[§%=—–]|\+(?![0-9])|……|[{marks}]|\.\.+|{_CURRENCIES}|[{_SYMBOLS}]"  # noqa: RUF001
+    suffix = (
+        rf"(?:……|[{marks}{_SYMBOLS}—–]|\.\.+|['’][sS]|(?<=[0-9])\+|(?<=°[FfCcKk])\."  # noqa: RUF001
+        rf"|(?<=[0-9])(?:{_CURRENCIES}|{_UNITS})"
+        rf"|(?<=[0-9{lower}%²+|\-{marks}])\.|(?<=[{upper}][{upper}])\.)$"
+    )
+    infix = (
+        rf"\.\.+|…|[{_SYMBOLS}]|(?<=[0-9])[+\-*^](?=[0-9-])"
+        rf"|(?<=[{lower}{quotes}])\.(?=[{upper}{quotes}])|(?<=[{alpha}]),(?=[{alpha}])"
+        rf"|(?<=[{alpha}0-9])(?:{_HYPHENS})(?=[{alpha}])|(?<=[{alpha}0-9])[:<>=/](?=[{alpha}])"
+    )
+    host = r"[A-Za-z0-9\u00a1-\uffff]"
+    address = (
+        r"(?:[\w+\-.]{2,}://)?(?:\S+(?::\S*)?@)?"
+        r"(?:(?!(?:10|127)(?:\.\d{1,3}){3})(?!(?:169\.254|192\.168)(?:\.\d{1,3}){2})"
+        r"(?!172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])"
+        r"(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4])"
+        rf"|(?:(?:{host}[A-Za-z0-9\u00a1-\uffff_-]{{0,62}})?{host}\.)+[{lower}]{{2,63}})"
+        r"(?::\d{2,5})?(?:[/?#]\S*)?$"
+    )
+    words = _words()
+    rules = _Rules(
+        words, {}, 0, re.compile(prefix), re.compile(suffix), re.compile(infix), re.compile(address)
+    )
+    runs = {
+        tuple(_cut(word, rules, words=False)): word
+        for word in words
+        if not word.isspace()
+        and (rules.prefix.match(word) or rules.infix.search(word) or rules.suffix.search(word))
+    }
+    return rules._replace(runs=runs, longest=max(map(len, runs)))
+
+
+# fmt: off
+_PRONOUNS = ("i", "you", "he", "she", "it", "we", "they")
+_ASKING = ("who", "what", "when", "where", "why", "how", "there", "that", "this", "these", "those")
+_NOT = ("ca", "could", "do", "does", "did", "had", "may", "might", "must", "need", "ought", "sha",
+        "should", "wo", "would")
+_NOT_ALONE = ("ai", "are", "is", "was", "were", "have", "has", "dare")
+_HAVE = ("could", "might", "must", "should", "would")
+_AS_WRITTEN = (
+    "\t \\t \n \\n — \u00a0 ' \\\") <space> '' C++ ä. ö. ü. 'S 's ‘S ‘s and/or w/o 're 'Cause "  # noqa: RUF001
+    "'cause 'cos 'Cos 'coz 'Coz 'cuz 'Cuz 'bout ma'am Ma'am o'clock O'clock em 'em ll 'll nuff "
+    "'nuff Mt. Ak. Ala. Apr. Ariz. Ark. Aug. Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. "
+    "Ill. Ind. Jan. Jul. Jun. Kan. Kans. Ky. La. Mar. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. "
+    "N.M. N.Y. Neb. Nebr. Nev. Nov. Oct. Okla. Ore. Pa. S.C. Sep. Sept. Tenn. Va. Wash. Wis. 'd "
+    "a.m. Adm. Bros. co. Co. Corp. D.C. Dr. e.g. E.g. E.G. Gen. Gov. i.e. I.e. I.E. Inc. Jr. Ltd. "
+    "Md. Messrs. Mo. Mont. Mr. Mrs. Ms. p.m. Ph.D. Prof. Rep. Rev. Sen. St. vs. v.s. "
+    ":) :-) :)) :-)) :))) :-))) (: (-: =) (= :] :-] [: [-: [= =] :o) (o: :} :-} 8) 8-) (-8 ;) ;-) "
+    "(; (-; :( :-( :(( :-(( :((( :-((( ): )-: =( >:( :') :'-) :'( :'-( :/ :-/ =/ =| :| :-| ]= =[ "
+    ":1 :P :-P :p :-p :O :-O :o :-o :0 :-0 :() >:o :* :-* :3 :-3 =3 :> :-> :X :-X :x :-x :D :-D "
+    ";D ;-D =D xD XD xDD XDD 8D 8-D ^_^ ^__^ ^___^ >.< >.> <.< ._. ;_; -_- -__- v.v V.V v_v V_V "
+    "o_o o_O O_o O_O 0_o o_0 0_0 o.O O.o O.O o.o 0.0 o.0 0.o @_@ <3 <33 <333 </3 (^_^) (-_-) "
+    "(._.) (>_<) (*_*) (¬_¬) ಠ_ಠ ಠ︵ಠ (ಠ_ಠ) ¯\\(ツ)/¯ (╯°□°）╯︵┻━┻ ><(((*>"
+)
+_CUT = (
+    "y' all|y all|how 'd 'y|How 'd 'y|not 've|not ve|Not 've|Not ve|can not|Can not|gon na|Gon na|"
+    "got ta|Got ta|let 's|Let 's|c'm on|C'm on"
+)
+_ALONE = ("Ill", "ill", "Its", "its", "Hell", "hell", "Shell", "shell", "Shed", "shed", "were",
+          "Were", "Well", "well", "Whore", "whore")
+# fmt: on
+
+
+def _words() -> Mapping[str, Sequence[str]]:
+    """The words with rules of their own, and the tokens of each."""
+    cut: list[Sequence[str]] = []
+
+    def add(stems: Sequence[str], *endings: str) -> None:
+        """Each stem, small and with a capital, with the endings, with and without apostrophes."""
+        for stem, ending, mark in product(stems, endings, ("'", "")):
+            parts = ending.replace("'", mark).split(" ")
+            cut.extend([[stem, *parts], [stem.title(), *parts]])
+
+    add(["i"], "'m", "'m a")
+    add(_PRONOUNS, "'ll", "'ll 've", "'d", "'d 've")
+    add(["i", "you", "we", "they"], "'ve")
+    add(["you", "we", "they"], "'re")
+    add(["he", "she", "it"], "'s")
+    add(_ASKING[:9], "'s")
+    add(_ASKING, "'ll", "'ll 've", "'d", "'d 've")
+    add([*_ASKING[:7], *_ASKING[9:]], "'re", "'ve")
+    add(_NOT, "n't", "n't 've")
+    add(_NOT_ALONE, "n't")
+    add(_HAVE, "'ve")
+    cut += [[str(h), half] for h in range(1, 13) for half in ("a.m.", "am", "p.m.", "pm")]
+    cut += [parts.split(" ") for parts in _CUT.split("|")]
+    cut += [["°", letter, "."] for letter in "cfkCFK"]
+    found: dict[str, Sequence[str]] = {"".join(parts): parts for parts in cut}
+    whole = chain(
+        (f"{letter}." for letter in "abcdefghijklmnopqrstuvwxyz"),
+        (
+            f"{word}{mark}"
+            for stem in ["doin", "goin", "nothin", "nuthin", "ol", "somethin", "lovin", "havin"]
+            for word in (stem, stem.title())
+            for mark in ("", "'")
+        ),
+        _AS_WRITTEN.split(" "),
+    )
+    found |= {word: [word] for word in whole}
+    curly = {
+        word.replace("'", "’"): [part.replace("'", "’") for part in parts]  # noqa: RUF001
+        for word, parts in found.items()
+    }
+    every = {**found, **curly}
+    return {word: parts for word, parts in every.items() if word not in _ALONE}

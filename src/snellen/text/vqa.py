@@ -1,0 +1,136 @@
+"""How VQA's evaluation, and those that copied it, normalise an answer; no numpy, no state.
+
+Source   GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L62-L66 and #L130-L155. The same steps stand
+         in LAVIS, mmpretrain, VLMEvalKit, lmms-eval and in mmf, whose TextVQA has some before them.
+"""
+
+import re
+
+PUNCTUATION = frozenset(';/[]"{}()=+\\_-><@`,?!')
+"""No full stop, which has a rule of its own; no colon, apostrophe, %, $, * and &, which stay."""
+NUMBERS = {
+    "none": "0",
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+}
+ARTICLES = frozenset(("a", "an", "the"))
+MOST_STOPS = 32
+"""So many full stops go, not all: `re.UNICODE`, which is 32, stands where the count belongs."""
+
+_CONTRACTED = """
+ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't
+haven't he'd he'd've he's how'd how'll how's isn't it'd it'd've it'll ma'am mightn't mightn't've
+might've mustn't must've needn't not've o'clock oughtn't 'ow's'at shan't she'd've should've
+shouldn't shouldn't've somebody'd've somebody'll somebody's someone'd someone'd've someone'll
+someone's something'd something'd've something'll that's there'd there'd've there're there's they'd
+they'd've they'll they're they've 'twas wasn't we'd've we've weren't what'll what're what's what've
+when's where'd where's where've who'd who'd've who'll who's who've why'll why're why's won't
+would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll you're you've
+"""
+# Each contraction is written back where one of its apostrophes is left out: "dont", but not "lets".
+# The authors' "Im", "Ive" and "Id've" are never met, since words are small by then.
+CONTRACTIONS = {
+    word[:place] + word[place + 1 :]: word
+    for word in _CONTRACTED.split()
+    for place, sign in enumerate(word)
+    if sign == "'"
+} | {"somebody'd": "somebodyd"}  # the one that loses it
+
+_WORDS = NUMBERS | CONTRACTIONS
+_MARKED = re.compile(f"[.{re.escape(''.join(sorted(PUNCTUATION)))}]")
+# A full stop stays only where a digit follows, whatever stands before it: what the authors wrote to
+# look behind the full stop, `(?!<=\d)`, looks ahead for "<=" and a digit.
+_STOP = re.compile(r"\.(?!\d)")
+_STOP_OF_VLMEVALKIT = re.compile(r"(?<!\d)\.(?!\d)")
+_COMMA_IN_NUMBER = re.compile(r"\d,\d")
+
+
+def on_one_line(text: str) -> str:
+    r"""A text with blanks for line ends and tabs, without those at its ends.
+
+    >>> on_one_line(" a\tcat\n")
+    'a cat'
+    """
+    return text.replace("\n", " ").replace("\t", " ").strip()
+
+
+def without_punctuation(text: str) -> str:
+    """A text with each sign of punctuation deleted or replaced by a blank (processPunctuation).
+
+    A sign is deleted wherever it stands, if it has a blank beside it somewhere in the text, or if
+    the text has a comma between two digits anywhere.
+
+    >>> without_punctuation("a-b, c-d."), without_punctuation("1,000 a-b. .5")
+    ('a b c d', '1000 ab .5')
+    """
+    return _without(text, _STOP)
+
+
+def plain_words(text: str) -> str:
+    """A text's words in small letters, numbers up to ten as digits, without articles, and with the
+    apostrophes that contractions lack (processDigitArticle).
+
+    >>> plain_words("The two dogs dont bark"), plain_words("None"), plain_words("an a")
+    ("2 dogs don't bark", '0', '')
+    """
+    return " ".join(
+        [_WORDS.get(word, word) for word in text.lower().split() if word not in ARTICLES]
+    )
+
+
+def normalise(text: str) -> str:
+    """`plain_words` of a text `without_punctuation`, as the authors compare answers.
+
+    >>> normalise("The umbrella!"), normalise("1,000"), normalise("3.5 m.")
+    ('umbrella', '1000', '3.5 m')
+    """
+    return plain_words(without_punctuation(text))
+
+
+def normalise_textvqa(text: str) -> str:
+    """An answer as mmf's EvalAI processor has it, which TextVQA is scored with.
+
+    Before the other steps it makes letters small, deletes commas and question marks (so that no
+    comma is left between digits), and sets off "'s" as a word.
+
+    Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+    llava/eval/m4c_evaluator.py#L181-L218, the same as mmf's.
+
+    >>> normalise_textvqa("Joe's, 1,000-1"), normalise_textvqa("What?")
+    ("joe 's 1000 1", 'what')
+    """
+    text = text.lower().replace(",", "").replace("?", "").replace("'s", " 's")
+    return normalise(on_one_line(text.strip()))
+
+
+def normalise_vlmevalkit(text: str) -> str:
+    """`normalise` of a text on one line, where a full stop behind a digit stays.
+
+    Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+    vlmeval/dataset/utils/vqa_eval.py#L242-L248, vlmeval/smp/misc.py#L18-L33.
+
+    >>> normalise_vlmevalkit("The 3."), normalise("The 3.")
+    ('3.', '3')
+    """
+    return plain_words(_without(on_one_line(text), _STOP_OF_VLMEVALKIT))
+
+
+def _without(text: str, stop: re.Pattern[str]) -> str:
+    if not _MARKED.search(text):
+        return text
+    joined = _COMMA_IN_NUMBER.search(text) is not None
+    marks = {
+        ord(mark): "" if joined or f"{mark} " in text or f" {mark}" in text else " "
+        for mark in PUNCTUATION.intersection(text)
+    }
+    return stop.sub("", text.translate(marks), MOST_STOPS)

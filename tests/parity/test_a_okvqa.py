@@ -1,0 +1,162 @@
+"""A-OKVQA against its authors' script, on made questions and replies in both settings."""
+
+import gzip
+import json
+import random
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.benchmarks.a_okvqa import Setting, a_okvqa
+from snellen.model import Reply
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+SETTINGS: tuple[Setting, Setting] = ("da", "mc")
+FIELDS = {"da": "direct_answer", "mc": "multiple_choice"}
+NO_OUTPUTS = "no model's outputs are published with their answers; the pairs are made"
+
+
+@cache
+def pairs() -> Sequence[Mapping[str, Any]]:
+    lines = (golden("aokvqa") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def questions(of: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows as the authors publish them."""
+    fields = ("question_id", "choices", "correct_choice_idx", "direct_answers")
+    return [
+        {"image_id": 1, "question": "?", "split": "val", **{key: pair[key] for key in fields}}
+        | {"difficult_direct_answer": pair["difficult_direct_answer"]}
+        for pair in of
+    ]
+
+
+def said(setting: Setting) -> dict[str, str]:
+    """The replies by question; some have none."""
+    replies = {pair["question_id"]: pair[f"prediction_{setting}"] for pair in pairs()}
+    return {name: reply for name, reply in replies.items() if reply is not None}
+
+
+def scored(
+    setting: Setting,
+    replies: Mapping[str, str],
+    of: Sequence[Mapping[str, Any]] = (),
+    *,
+    scoring: str = "official",
+    packed: bool = False,
+) -> tuple[float | None, int]:
+    """What `snellen.score` gives for a file of predictions as the authors' script takes it."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = json.dumps(questions(of or pairs()))
+        (folder / "aokvqa_v1p0_val.json").write_text(rows, encoding="utf-8")
+        sent = json.dumps({name: {FIELDS[setting]: reply} for name, reply in replies.items()})
+        path = folder / ("predictions_val.json.gz" if packed else "predictions_val.json")
+        path.write_bytes(gzip.compress(sent.encode()) if packed else sent.encode())
+        result = snellen.score(path, f"a-okvqa:setting={setting}", data=folder)
+    metric = result.report.scorings[scoring].metrics["accuracy"]
+    return metric.value, metric.n
+
+
+def official(setting: Setting, kept: Collection[str] | None = None) -> tuple[Any, int]:
+    """The mean of the authors' verdicts, which are null where they leave a question out; those
+    without a reply have nothing."""
+    verdicts = {
+        pair["question_id"]: pair[f"official_{setting}"]
+        for pair in pairs()
+        if pair[f"official_{setting}"] is not None
+    }
+    right = sum(score for name, score in verdicts.items() if kept is None or name in kept)
+    return pytest.approx(right / len(verdicts), abs=1e-9), len(verdicts)
+
+
+def parity() -> list[Line]:
+    lines = []
+    for setting in SETTINGS:
+        value, n = official(setting)
+        lines.append(
+            Line(
+                benchmark=f"a-okvqa:setting={setting}",
+                model="made pairs",
+                metric="accuracy",
+                n=n,
+                published=None,
+                official=value.expected,
+                ours=scored(setting, said(setting))[0],
+                proof="generated pairs",
+                reason=NO_OUTPUTS,
+            )
+        )
+    return lines
+
+
+def test_the_accuracies_are_the_authors() -> None:
+    for line in parity():
+        assert line.ours == pytest.approx(line.official, abs=1e-9), line.benchmark
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_reply_has_the_authors_verdict(setting: Setting, tmp_path: Path) -> None:
+    path = tmp_path / "aokvqa_v1p0_val.json"
+    path.write_text(json.dumps(questions(pairs())), encoding="utf-8")
+    benchmark = a_okvqa(setting=setting, data=path)
+    scoring = benchmark.scorings["official"]
+    replies = said(setting)
+    differences, seen = [], 0
+    for row, pair in zip(benchmark.data, pairs(), strict=True):
+        sample = benchmark.sample(row.place, row)
+        assert (sample.tags["difficult_direct_answer"] == "difficult") is pair[
+            "difficult_direct_answer"
+        ]
+        verdict = pair[f"official_{setting}"]
+        if verdict is None or sample.id not in replies:
+            continue
+        seen += 1
+        reading = scoring.parse(Reply(text=replies[sample.id]), sample)
+        if abs((scoring.score(reading, sample) or 0.0) - verdict) > 1e-12:
+            differences.append((pair, reading))
+    assert seen > 1300
+    assert differences == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_in_another_order_with_half_of_the_replies(setting: Setting, seed: int) -> None:
+    draw = random.Random(seed)
+    order = draw.sample(pairs(), len(pairs()))
+    kept = {pair["question_id"] for pair in draw.sample(order, len(order) // 2)}
+    replies = {name: reply for name, reply in said(setting).items() if name in kept}
+    assert scored(setting, replies, order) == official(setting, kept)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replies_to_other_questions_score_as_the_formulas_written_out_say(seed: int) -> None:
+    draw = random.Random(seed)
+    names = [pair["question_id"] for pair in pairs()]
+    matched = [[answer, *pair["choices"]] for pair in pairs() for answer in pair["direct_answers"]]
+    replies = {name: draw.choice(draw.choice(matched)) for name in names}
+    replies |= {
+        pair["question_id"]: draw.choice(pair["direct_answers"] + pair["choices"])
+        for pair in draw.sample(pairs(), len(pairs()) // 2)
+    }
+    da, easy, mc = [], [], []
+    for pair in pairs():
+        reply = replies[pair["question_id"]]
+        da.append(min(1.0, sum(reply == one for one in pair["direct_answers"]) / 3))
+        if not pair["difficult_direct_answer"]:
+            easy.append(da[-1])
+        mc.append(reply == pair["choices"][pair["correct_choice_idx"]])
+    assert scored("da", replies)[0] == pytest.approx(sum(easy) / len(easy), abs=1e-9)
+    assert scored("da", replies, scoring="lavis")[0] == pytest.approx(sum(da) / len(da), abs=1e-9)
+    assert scored("mc", replies)[0] == pytest.approx(sum(mc) / len(mc), abs=1e-9)
+
+
+def test_a_packed_file_scores_as_it_is() -> None:
+    assert scored("mc", said("mc"), packed=True) == official("mc")

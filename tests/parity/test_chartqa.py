@@ -1,0 +1,141 @@
+"""ChartQA against the scorers that published figures used, on made pairs."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.metrics.relaxed import relaxed_accuracy
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+COLUMNS = {"official": "pix2struct_relaxed", "vlmevalkit": "vlmevalkit_relaxed"}
+NO_OUTPUTS = "no model's outputs are published; the pairs are made"
+
+
+@cache
+def pairs() -> Sequence[Mapping[str, Any]]:
+    lines = (golden("chartqa") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def halves(every: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    return {"human": every[: len(every) // 2], "augmented": every[len(every) // 2 :]}
+
+
+def scored(every: Sequence[Mapping[str, Any]], replies: Mapping[int, str]) -> dict[str, Any]:
+    """What `snellen.score` gives for replies by the pairs' ids, in the authors' files."""
+    with TemporaryDirectory() as folder:
+        sent = []
+        for kind, some in halves(every).items():
+            rows = [{"imgname": "a.png", "query": "?", "label": pair["answer"]} for pair in some]
+            text = json.dumps(rows)
+            (Path(folder) / f"test_{kind}.json").write_text(text, encoding="utf-8")
+            sent += [
+                {"id": f"{kind}-{place}", "prediction": replies[pair["id"]]}
+                for place, pair in enumerate(some)
+                if pair["id"] in replies
+            ]
+        path = Path(folder) / "replies.jsonl"
+        path.write_text("\n".join(map(json.dumps, sent)), encoding="utf-8")
+        found = snellen.score(path, "chartqa", data=folder).report.scorings
+    return {
+        name: {metric: one.value for metric, one in found[name].metrics.items()} for name in COLUMNS
+    }
+
+
+def said() -> dict[int, str]:
+    return {pair["id"]: pair["prediction"] for pair in pairs()}
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def parity() -> list[Line]:
+    found = scored(pairs(), said())
+    return [
+        Line(
+            benchmark="chartqa",
+            model="made pairs",
+            metric="relaxed_accuracy" if name == "official" else f"relaxed_accuracy ({name})",
+            n=len(pairs()),
+            published=None,
+            official=mean([pair[column] for pair in pairs()]),
+            ours=found[name]["relaxed_accuracy"],
+            proof="generated pairs",
+            reason=NO_OUTPUTS,
+        )
+        for name, column in COLUMNS.items()
+    ]
+
+
+def test_every_pair_has_the_verdict_of_pix2struct_and_lmms_eval() -> None:
+    differences = [
+        pair
+        for pair in pairs()
+        if not relaxed_accuracy(pair["prediction"], pair["answer"])
+        == pair["pix2struct_relaxed"]
+        == pair["lmms_eval_relaxed"]
+    ]
+    assert len(pairs()) == 1500
+    assert differences == []
+
+
+def test_every_pair_has_the_verdict_of_vlmevalkit() -> None:
+    differences = [
+        pair
+        for pair in pairs()
+        if relaxed_accuracy(pair["prediction"].strip(), pair["answer"])
+        != pair["vlmevalkit_relaxed"]
+    ]
+    assert differences == []
+
+
+def test_the_figures_are_the_scorers() -> None:
+    for line in parity():
+        assert line.ours == pytest.approx(line.official, abs=1e-9), line.metric
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
+    draw = random.Random(seed)
+    order = draw.sample(pairs(), len(pairs()))
+    kept = {pair["id"] for pair in draw.sample(order, len(order) // 2)}
+    found = scored(order, {name: reply for name, reply in said().items() if name in kept})
+    for scoring, column in COLUMNS.items():
+        for kind, some in halves(order).items():
+            # Of the questions that there are; one without a reply is wrong.
+            official = mean([pair[column] and pair["id"] in kept for pair in some])
+            ours = found[scoring][f"relaxed_accuracy/{kind}"]
+            assert ours == pytest.approx(official, abs=1e-9), (scoring, kind)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: int) -> None:
+    others = random.Random(seed).sample(list(said().values()), len(pairs()))
+    replies = {pair["id"]: other for pair, other in zip(pairs(), others, strict=True)}
+    found = scored(pairs(), replies)
+    official = mean([written_out(replies[pair["id"]], pair["answer"]) for pair in pairs()])
+    assert found["official"]["relaxed_accuracy"] == pytest.approx(official, abs=1e-9)
+
+
+def written_out(reply: str, target: str) -> bool:
+    one, other = value(reply), value(target)
+    if one is None or other is None or other == 0:
+        return reply.lower() == target.lower()
+    return abs(one - other) / abs(other) <= 0.05
+
+
+def value(text: str) -> float | None:
+    hundredth = text.endswith("%")
+    try:
+        return float(text.rstrip("%") if hundredth else text) / (100 if hundredth else 1)
+    except ValueError:
+        return None

@@ -1,0 +1,128 @@
+"""DocVQA and InfographicVQA against the organisers' rule, on made pairs of replies and answers."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.metrics.anls import anls
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+NAMES = {"docvqa": "val_v1.0.json", "info-vqa": "infographicsVQA_val_v1.0.json"}
+NO_OUTPUTS = "no model's outputs are published; the pairs are made"
+
+
+@cache
+def pairs() -> Sequence[Mapping[str, Any]]:
+    lines = (golden("docvqa") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def scored(
+    benchmark: str, replies: Mapping[int, str], questions: Sequence[Mapping[str, Any]] = ()
+) -> tuple[float | None, int]:
+    """What `snellen.score` gives for replies by id, written as the server takes them."""
+    data = [
+        {
+            "questionId": pair["id"],
+            "question": "?",
+            "image": "documents/a.png",
+            "image_local_name": "a.jpeg",
+            "answers": pair["answers"],
+        }
+        for pair in questions or pairs()
+    ]
+    with TemporaryDirectory() as folder:
+        whole = {"dataset_name": "docvqa", "dataset_split": "val", "data": data}
+        (Path(folder) / NAMES[benchmark]).write_text(json.dumps(whole), encoding="utf-8")
+        sent = [{"questionId": name, "answer": reply} for name, reply in replies.items()]
+        (Path(folder) / "sent.json").write_text(json.dumps(sent), encoding="utf-8")
+        result = snellen.score(Path(folder) / "sent.json", benchmark, data=folder)
+    metric = result.report.scorings["official"].metrics["anls"]
+    return metric.value, metric.n
+
+
+def mean(scores: Sequence[float]) -> float:
+    return sum(scores) / len(scores)
+
+
+def parity() -> list[Line]:
+    replies = {pair["id"]: pair["prediction"] for pair in pairs()}
+    official = mean([pair["lmms_eval_anls"] for pair in pairs()])
+    return [
+        Line(
+            benchmark=name,
+            model="made pairs",
+            metric="anls",
+            n=len(replies),
+            published=None,
+            official=official,
+            ours=scored(name, replies)[0],
+            proof="generated pairs",
+            reason=NO_OUTPUTS,
+        )
+        for name in NAMES
+    ]
+
+
+def test_every_pair_has_the_organisers_score() -> None:
+    differences = [
+        pair
+        for pair in pairs()
+        if abs(anls(pair["prediction"], pair["answers"]) - pair["lmms_eval_anls"]) > 1e-12
+        or pair["lmms_eval_anls"] != pair["vlmevalkit_anls"]
+    ]
+    assert len(pairs()) == 1500
+    assert differences == []
+
+
+def test_the_mean_is_the_organisers() -> None:
+    for line in parity():
+        assert line.ours == pytest.approx(line.official, abs=1e-9), line.benchmark
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
+    draw = random.Random(seed)
+    order = draw.sample(pairs(), len(pairs()))
+    kept = {pair["id"] for pair in draw.sample(order, len(order) // 2)}
+    replies = {pair["id"]: pair["prediction"] for pair in order if pair["id"] in kept}
+    # The evaluator divides by the number of questions; a question without a reply has nothing.
+    official = mean([pair["lmms_eval_anls"] * (pair["id"] in kept) for pair in pairs()])
+    value, n = scored("docvqa", replies, order)
+    assert value == pytest.approx(official, abs=1e-9)
+    assert n == len(order)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: int) -> None:
+    others = random.Random(seed).sample([pair["prediction"] for pair in pairs()], len(pairs()))
+    replies = {pair["id"]: other for pair, other in zip(pairs(), others, strict=True)}
+    official = mean([written_out(replies[pair["id"]], pair["answers"]) for pair in pairs()])
+    assert scored("docvqa", replies)[0] == pytest.approx(official, abs=1e-9)
+
+
+def written_out(reply: str, answers: Sequence[str]) -> float:
+    found = []
+    for answer in answers:
+        one, other = (" ".join(text.strip().lower().split()) for text in (answer, reply))
+        length = max(len(answer.upper()), len(reply.upper()))
+        found.append(edits(one, other) / length if length else 0.0)
+    return 0.0 if 1 - min(found) < 0.5 else 1 - min(found)
+
+
+def edits(one: str, other: str) -> int:
+    """The Levenshtein distance, by Wagner and Fischer's table."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, row[0] = row[0], i
+        for j, b in enumerate(other, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (a != b))
+    return row[-1]

@@ -1,0 +1,206 @@
+"""HallusionBench's official figures of seven made sets of verdicts."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+MADE = ("strong", "mid", "weak", "uncertain")
+MODELS = (*(f"synthetic_{name}" for name in MADE), "all_correct", "all_wrong", "all_unclear")
+PERCENT = {
+    "aacc": "aAcc",
+    "aacc/VD": "aAcc_VD",
+    "aacc/VS": "aAcc_VS",
+    "facc": "fAcc",
+    "qacc": "qAcc",
+    "easy_aacc": "easy_aAcc",
+    "hard_aacc": "hard_aAcc",
+    "figure_inconsistent": "fig_inconsistent",
+    "figure_wrong": "fig_wrong",
+    "lh": "LH",
+    "vi": "VI",
+    "mixed": "Mixed",
+}
+"""Ours, in [0, 1], and the script's in percent."""
+SHARES = {"figure_score": "fig_score", "yes_diff": "yes_diff", "yes_fp": "yes_fp"}
+COUNTS = {
+    "aacc": "n_questions",
+    "qacc": "n_pairs",
+    "facc": "n_figures",
+    "easy_aacc": "n_easy",
+    "hard_aacc": "n_hard",
+}
+SEEDS = range(1)
+
+
+def asked() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(
+        (golden("hallusionbench") / "annotations.json").read_bytes()
+    )
+    return rows
+
+
+def judgements() -> dict[str, str]:
+    lines = (golden("hallusionbench") / "differential.jsonl").read_text().splitlines()
+    return {row["model"]: row["judgements"] for row in map(json.loads, lines)}
+
+
+def expected(model: str) -> dict[str, Any]:
+    file = json.loads((golden("hallusionbench") / "expected.json").read_bytes())
+    found: dict[str, Any] = file["differential"][model]
+    return found
+
+
+def judged(rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, tuple[float | None, int]]:
+    """The figures of rows that have a verdict, put into a file as evaluation.py writes it."""
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    result = snellen.score(
+        path, "hallusionbench", data=golden("hallusionbench"), scorings=["official"]
+    )
+    metrics = result.report.scorings["official"].metrics
+    return {name: (metric.value, metric.n) for name, metric in metrics.items()}
+
+
+def with_verdicts(said: str) -> list[dict[str, Any]]:
+    return [
+        {**row, "model_prediction": "so it is", "gpt4v_output_gpt_check": one}
+        for row, one in zip(asked(), said, strict=True)
+    ]
+
+
+def parity() -> list[Line]:
+    with TemporaryDirectory() as folder:
+        return lines_in(Path(folder))
+
+
+def lines_in(folder: Path) -> list[Line]:
+    lines = []
+    for model, said in judgements().items():
+        found = judged(with_verdicts(said), folder / f"{model}.json")
+        of = expected(model)
+        for ours, theirs in (PERCENT | SHARES).items():
+            value = of.get(theirs)
+            if value is not None and ours in PERCENT:
+                value /= 100
+            lines.append(
+                Line(
+                    benchmark="hallusionbench",
+                    model=model,
+                    metric=ours,
+                    n=found[ours][1],
+                    published=None,
+                    official=value,
+                    ours=found[ours][0],
+                    proof="generated pairs",
+                    reason=of.get("error") or "verdicts were made; no judged file is published",
+                )
+            )
+    return lines
+
+
+def test_every_figure_of_every_set_is_the_official_scripts() -> None:
+    lines = parity()
+    assert [line.model for line in lines[::15]] == list(MODELS)
+    for line in lines:
+        if line.reason == "ZeroDivisionError":
+            shares = {"yes_fp": None, "lh": None, "vi": None, "mixed": None}
+            rest = {"figure_inconsistent": 0.0, "figure_wrong": 0.0, "yes_diff": 0.0}
+            assert line.ours == shares.get(line.metric, rest.get(line.metric, 1.0)), line
+        else:
+            assert line.ours == pytest.approx(line.official, abs=1e-9), line
+
+
+def test_questions_pairs_and_figures_are_as_many_as_the_official_script_counts(
+    tmp_path: Path,
+) -> None:
+    found = judged(with_verdicts(judgements()["synthetic_mid"]), tmp_path / "mid.json")
+    of = expected("synthetic_mid")
+    assert {name: found[name][1] for name in COUNTS} == {k: of[v] for k, v in COUNTS.items()}
+
+
+def test_the_sample_of_results_is_read_and_waits_for_its_judge() -> None:
+    path = golden("hallusionbench") / "outputs" / "HallusionBench_result_sample.json"
+    report = snellen.score(path, "hallusionbench", data=golden("hallusionbench")).report
+    assert report.replies == {"ok": 254, "absent": 875}
+    assert report.scorings["official"].readings["not-judged"] == 254
+    assert report.scorings["robust"].readings["answered"] >= 225
+
+
+def by_formula(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """The page's definitions, worked out again: who is right, in which groups, who is to blame."""
+
+    def right(row: Mapping[str, Any]) -> bool:
+        check = row["gpt4v_output_gpt_check"]
+        return bool(check == "1" or (check == "2" and row["visual_input"] == "0"))
+
+    def all_right(keys: Sequence[str], inputs: str) -> float:
+        found = defaultdict(list)
+        for row in rows:
+            if row["visual_input"] in inputs:
+                found[tuple(row[key] for key in keys)].append(right(row))
+        return sum(map(all, found.values())) / len(found)
+
+    of = ("category", "subcategory", "set_id")
+    before = {
+        tuple(row[key] for key in (*of, "question_id")): row["gpt4v_output_gpt_check"]
+        for row in rows
+        if row["figure_id"] == "0"
+    }
+    blame = {"lh": 0, "vi": 0, "mixed": 0}
+    for row in rows:
+        check, same = row["gpt4v_output_gpt_check"], row.get("same", "1") == "1"
+        first = before[tuple(row[key] for key in (*of, "question_id"))]
+        if check == "1":
+            continue
+        if row["category"] == "VD":
+            mixed = row["figure_id"] != "0" and first == "1" and check == "0" and same
+            blame["mixed" if mixed else "vi"] += 1
+        elif row["figure_id"] == "0":
+            blame["lh"] += check == "0"
+        elif first == "0":
+            blame["lh" if check == "0" and same else "mixed"] += 1
+        elif first == "1" and check == "0" and row["visual_input"] == "2" and same:
+            blame["lh"] += 1
+        else:
+            blame["vi"] += 1
+    n = sum(blame.values())
+    return {
+        "aacc": sum(map(right, rows)) / len(rows),
+        "facc": all_right((*of, "figure_id"), "12"),
+        "qacc": all_right((*of, "question_id"), "012"),
+        "easy_aacc": all_right((*of, "question_id"), "01"),
+        "hard_aacc": all_right((*of, "question_id"), "2"),
+        **{kind: count / n for kind, count in blame.items()},
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_shuffled_halved_and_mixed_verdicts_score_as_the_script_would(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    said = judgements()
+    rows = with_verdicts(said["synthetic_mid"])
+    shuffled = draw.sample(rows, len(rows))
+    sets = sorted({(row["category"], row["subcategory"], row["set_id"]) for row in rows})
+    kept = set(draw.sample(sets, len(sets) // 2))
+    halved = [
+        row for row in shuffled if (row["category"], row["subcategory"], row["set_id"]) in kept
+    ]
+    other = with_verdicts(said["synthetic_strong"])
+    mixed = [
+        {**draw.choice(pair), "same": draw.choice("01")} for pair in zip(rows, other, strict=True)
+    ]
+    for place, changed in enumerate((shuffled, halved, mixed)):
+        found = judged(changed, tmp_path / f"{place}.json")
+        for metric, value in by_formula(changed).items():
+            assert found[metric][0] == pytest.approx(value, abs=1e-9), (place, metric)

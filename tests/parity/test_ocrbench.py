@@ -1,0 +1,121 @@
+"""OCRBench against the authors' code, on three made replies to each of its questions."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.benchmarks.ocrbench import RECOGNITION, ocrbench
+from snellen.model import Reply
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+RUNS = (0, 1, 2)
+NO_OUTPUTS = "no outputs of version 1 are published; the replies are made"
+
+
+@cache
+def questions() -> Sequence[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((golden("ocrbench") / "annotations.json").read_bytes())
+    return found
+
+
+@cache
+def made(run: int) -> Mapping[int, Mapping[str, Any]]:
+    """A run's replies and points, by the question's place in the authors' file."""
+    lines = (golden("ocrbench") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    rows = [json.loads(line) for line in lines if line]
+    return {row["annotation_index"]: row for row in rows if row["run"] == run}
+
+
+def scored(replies: Mapping[int, str | int], order: Sequence[int] = range(1000)) -> dict[str, Any]:
+    """What `snellen.score` gives for the authors' file of results."""
+    rows = [{**questions()[place], "predict": replies.get(place, 0)} for place in order]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        path.write_text(json.dumps(rows), encoding="utf-8")
+        result = snellen.score(path, "ocrbench", data=golden("ocrbench") / "annotations.json")
+    metrics = result.report.scorings["official"].metrics
+    return {name.removeprefix("final_score/"): one.value for name, one in metrics.items()}
+
+
+def counted(points: Mapping[int, int]) -> dict[str, int]:
+    """The sums of the authors' table."""
+    found = {kind: 0 for kind in {row["type"] for row in questions()}}
+    for place, point in points.items():
+        found[questions()[place]["type"]] += point
+    found["Text Recognition"] = sum(found[kind] for kind in RECOGNITION)
+    return found | {"Final Score": sum(points.values())}
+
+
+def parity() -> list[Line]:
+    expected = json.loads((golden("ocrbench") / "expected.json").read_bytes())["differential"]
+    lines = []
+    for run in RUNS:
+        ours = scored({place: row["prediction"] for place, row in made(run).items()})
+        ours["Final Score"] = ours["final_score"]
+        for metric, official in expected[f"run{run}"].items():
+            if metric not in ("n", "published"):
+                lines.append(
+                    Line(
+                        benchmark="ocrbench",
+                        model=f"made replies {run}",
+                        metric=metric,
+                        n=expected[f"run{run}"]["n"],
+                        published=None,
+                        official=official,
+                        ours=ours[metric],
+                        proof="generated pairs",
+                        reason=NO_OUTPUTS,
+                    )
+                )
+    return lines
+
+
+def test_every_reply_has_the_authors_point() -> None:
+    benchmark = ocrbench(data=golden("ocrbench") / "annotations.json")
+    scoring = benchmark.scorings["official"]
+    differences = []
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        for run in RUNS:
+            expected = made(run)[row.place]
+            reading = scoring.parse(Reply(text=expected["prediction"]), sample)
+            if scoring.score(reading, sample) != expected["official"]:
+                differences.append((sample, expected))
+    assert differences == []
+
+
+def test_every_sum_is_the_authors() -> None:
+    lines = parity()
+    assert len(lines) == 36
+    for line in lines:
+        assert line.ours == pytest.approx(line.official, abs=1e-9), (line.model, line.metric)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
+    draw = random.Random(seed)
+    order = draw.sample(range(1000), 1000)
+    kept = set(draw.sample(order, 500))
+    found = scored({place: made(seed)[place]["prediction"] for place in kept}, order)
+    # A question without a reply is passed over, and has no point.
+    wanted = counted({place: made(seed)[place]["official"] for place in kept})
+    assert {name: found["final_score" if name == "Final Score" else name] for name in wanted} == {
+        name: pytest.approx(value, abs=1e-9) for name, value in wanted.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_half_of_the_replies_of_another_run(seed: int) -> None:
+    others = set(random.Random(seed).sample(range(1000), 500))
+    rows = {place: made((seed + (place in others)) % 3)[place] for place in range(1000)}
+    found = scored({place: row["prediction"] for place, row in rows.items()})
+    wanted = counted({place: row["official"] for place, row in rows.items()})
+    assert found["final_score"] == pytest.approx(wanted["Final Score"], abs=1e-9)

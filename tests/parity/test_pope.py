@@ -1,0 +1,186 @@
+"""POPE against the published outputs of LLaVA-1.5-13B, and the official rule on made replies."""
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.benchmarks.pope import pope
+from snellen.model import Reply
+from snellen.sample import Sample
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+MODEL = "llava-v1.5-13b"
+SPEC = "pope:release=e3e3926"
+SETS = ("adversarial", "popular", "random")
+FIGURES = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "f1_score",
+    "yes_ratio": "yes_ratio",
+}
+SEEDS = range(1)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def outputs() -> Path:
+    return golden("pope") / "outputs" / f"{MODEL}.jsonl"
+
+
+def figures(path: Path, scoring: str = "official") -> dict[str, tuple[float | None, int]]:
+    result = snellen.score(path, SPEC, data=golden("pope"), scorings=[scoring])
+    metrics = result.report.scorings[scoring].metrics
+    return {name: (metric.value, metric.n) for name, metric in metrics.items()}
+
+
+def parity() -> list[Line]:
+    expected = json.loads((golden("pope") / "expected.json").read_bytes())[MODEL]
+    found = figures(outputs())
+    lines = [
+        Line(
+            benchmark=SPEC,
+            model=MODEL,
+            metric=f"{ours}/{name}",
+            n=expected[name]["n"],
+            published=None,
+            official=expected[name][theirs],
+            ours=found[f"{ours}/{name}"][0],
+            proof="published outputs",
+            reason="LLaVA's tables have the mean of the three F1 alone",
+        )
+        for name in SETS
+        for ours, theirs in FIGURES.items()
+    ]
+    for metric, published, reason in (
+        ("mean_f1", expected["published"] / 100, "published with one decimal of the percent"),
+        ("mean_accuracy", None, "not published"),
+    ):
+        lines.append(
+            Line(
+                benchmark=SPEC,
+                model=MODEL,
+                metric=metric,
+                n=expected["n"],
+                published=published,
+                official=expected[metric],
+                ours=found[metric][0],
+                proof="published outputs",
+                reason=reason,
+            )
+        )
+    return lines
+
+
+def test_every_figure_is_the_official_scripts() -> None:
+    lines = parity()
+    assert len(lines) == 17
+    for line in lines:
+        assert line.ours == pytest.approx(line.official, abs=1e-9), line.metric
+        if line.published is not None:
+            assert line.ours is not None
+            assert round(100 * line.ours, 1) == pytest.approx(100 * line.published)
+
+
+def test_every_count_is_the_official_scripts() -> None:
+    pack = golden("pope")
+    expected = json.loads((pack / "expected.json").read_bytes())[MODEL]
+    said = {str(row["question_id"]): row["text"] for row in rows(outputs())}
+    benchmark = pope(release="e3e3926", data=pack)
+    parse = benchmark.scorings["official"].parse
+    counts = {name: dict.fromkeys(("TP", "FP", "TN", "FN"), 0) for name in SETS}
+    for row in benchmark.data:
+        sample = benchmark.sample(row.place, row)
+        answer = parse(Reply(text=said[sample.id]), sample).answer
+        kind = ("T" if answer == sample.target else "F") + ("P" if answer == "yes" else "N")
+        counts[sample.tags["set"]][kind] += 1
+    assert counts == {name: {k: expected[name][k] for k in counts[name]} for name in SETS}
+
+
+def test_llavas_questions_are_these_with_these_ids() -> None:
+    pack = golden("pope")
+    benchmark = pope(release="e3e3926", prompt="llava", data=pack)
+    ours = {}
+    for row in benchmark.data:
+        sample = benchmark.sample(row.place, row)
+        (message,) = benchmark.prompt(sample, ())
+        ours[int(sample.id)] = (sample.data["image"], message.text, sample.tags["set"])
+    asked = rows(pack / "annotations" / "llava_pope_test.jsonl")
+    theirs = {row["question_id"]: (row["image"], row["text"], row["category"]) for row in asked}
+    assert ours == theirs
+
+
+def test_every_made_reply_is_read_as_the_official_script_reads_it() -> None:
+    scoring = pope(data=golden("pope")).scorings["official"]
+    made = rows(golden("pope") / "differential.jsonl")
+    differences = []
+    for row in made:
+        sample = Sample(id=str(row["id"]), question="Is there?", target=row["label"])
+        reading = scoring.parse(Reply(text=row["prediction"]), sample)
+        if (reading.answer, scoring.score(reading, sample)) != (
+            row["official_parsed"],
+            row["correct"],
+        ):
+            differences.append((row, reading))
+    assert (len(made), differences) == (1500, [])
+
+
+def by_formula(said: Mapping[str, str]) -> dict[str, float]:
+    """The script's figures of these replies, worked out again from what it prints."""
+    found: dict[str, float] = {}
+    pack = golden("pope")
+    for name, offset in zip(SETS, (0, 20_000_000, 10_000_000), strict=True):
+        questions = rows(pack / "annotations" / "coco_e3e3926" / f"coco_pope_{name}.json")
+        pairs = [
+            (said[str(offset + row["question_id"])], row["label"])
+            for row in questions
+            if str(offset + row["question_id"]) in said
+        ]
+        first = [text.partition(".")[0].replace(",", "").split(" ") for text, _ in pairs]
+        yes = [not {"No", "not", "no"} & set(words) for words in first]
+        right = [label != "no" for _, label in pairs]
+        both = sum(a and b for a, b in zip(yes, right, strict=True))
+        p, r = both / sum(yes), both / sum(right)
+        found |= {
+            f"accuracy/{name}": sum(a == b for a, b in zip(yes, right, strict=True)) / len(pairs),
+            f"precision/{name}": p,
+            f"recall/{name}": r,
+            f"f1/{name}": 2 * p * r / (p + r),
+            f"yes_ratio/{name}": sum(yes) / len(yes),
+        }
+    found["mean_f1"] = sum(found[f"f1/{name}"] for name in SETS) / 3
+    return found
+
+
+def scored(said: Mapping[str, str], folder: Path) -> dict[str, float | None]:
+    path = folder / "replies.jsonl"
+    lines = (
+        json.dumps({"question_id": name, "text": text, "prompt": ""}) for name, text in said.items()
+    )
+    path.write_text("\n".join(lines))
+    return {name: value for name, (value, _) in figures(path).items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    said = {str(row["question_id"]): row["text"] for row in rows(outputs())}
+    made = [row["prediction"] for row in rows(golden("pope") / "differential.jsonl")]
+    order = draw.sample(list(said), len(said))
+    shuffled = {name: said[name] for name in order}
+    halved = {name: said[name] for name in order[: len(order) // 2]}
+    replaced = {name: draw.choice(made) if draw.random() < 0.1 else said[name] for name in shuffled}
+    for replies in (shuffled, halved, replaced):
+        found = scored(replies, tmp_path)
+        for name, value in by_formula(replies).items():
+            assert found[name] == pytest.approx(value, abs=1e-9), name

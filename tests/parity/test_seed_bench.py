@@ -1,0 +1,155 @@
+"""SEED-Bench against the results that the authors published of GPT-4V on all of version 1."""
+
+import gzip
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+FILE = Path("outputs") / "SEED-Bench-1" / "GPT-4V.json.gz"
+SEEDS = range(3)
+PARTS = ("all", "image")
+
+
+def records() -> list[dict[str, str]]:
+    """The lines of the file, read apart from our reader."""
+    lines = gzip.decompress((golden("seedbench") / FILE).read_bytes()).decode().splitlines()
+    return [json.loads(line.rstrip().rstrip(",")) for line in lines if line.strip()]
+
+
+def expected() -> dict[str, Any]:
+    every = json.loads((golden("seedbench") / "expected.json").read_bytes())
+    found: dict[str, Any] = every["SEED-Bench-1/GPT-4V"]
+    return found
+
+
+def counted(said: Mapping[str, str], right: Mapping[str, str], part: str) -> tuple[int, int]:
+    """The authors' rule written out: equal letters, over the questions of a part."""
+    names = [name for name in right if part == "all" or not name.startswith("v")]
+    return sum(said.get(name) == right[name] for name in names), len(names)
+
+
+def by_id() -> tuple[dict[str, str], dict[str, str]]:
+    """Predictions and answers, of a question that comes again the last."""
+    rows = records()
+    return (
+        {row["question_id"]: row["prediction"] for row in rows},
+        {row["question_id"]: row["gt_answer"] for row in rows},
+    )
+
+
+def ours(path: Path, part: str, data: Path, ask: str = "generate") -> tuple[float | None, int]:
+    name = "official" if ask == "rank" else "letters"
+    spec = f"seed-bench:part={part},ask={ask}"
+    report = snellen.score(path, spec, data=data, scorings=[name]).report
+    assert report.headline == name
+    metric = report.scorings[name].metrics["accuracy"]
+    return metric.value, metric.n
+
+
+def parity() -> list[Line]:
+    folder = golden("seedbench")
+    lines = []
+    again = "8 of the file's lines say a question again; here a question counts once, by its last"
+    reasons = {
+        "all": f"no figure of all questions is published; {again} (counted by lines 67.2834)",
+        "image": "published with one decimal, VLMEvalKit's results/SEEDBench_IMG.md quoting the "
+        f"leaderboard; {again} (by lines 69.0730)",
+    }
+    for part in PARTS:
+        right, n = counted(*by_id(), part)
+        value, _ = ours(folder / FILE, part, folder)
+        lines.append(
+            Line(
+                benchmark=f"seed-bench:part={part}",
+                model="GPT-4V",
+                metric="accuracy",
+                n=n,
+                published=0.691 if part == "image" else None,
+                official=right / n,
+                ours=value,
+                proof="published outputs",
+                reason=reasons[part],
+            )
+        )
+    return lines
+
+
+def test_every_line_of_parity_is_the_official_figure() -> None:
+    lines = parity()
+    assert len(lines) == len(PARTS)
+    for line in lines:
+        assert line.official is not None
+        assert line.ours == pytest.approx(line.official, abs=1e-9)
+
+
+def test_the_authors_counts_are_reproduced() -> None:
+    wanted = expected()["dedup_by_question_id"]
+    value, n = ours(golden("seedbench") / FILE, "all", golden("seedbench"))
+    assert n == wanted["n"]
+    assert value is not None
+    assert round(value * n) == wanted["correct"]
+    assert value * 100 == pytest.approx(wanted["acc"], abs=1e-9)
+
+
+def test_the_leaderboards_figure_for_pictures_is_reproduced() -> None:
+    value, n = ours(golden("seedbench") / FILE, "image", golden("seedbench"))
+    assert n == 14_232
+    assert value is not None
+    assert round(value * 100, 1) == 69.1
+
+
+def test_the_lines_that_say_a_question_again_make_the_difference_to_the_count_by_lines() -> None:
+    rows = records()
+    once, n = counted(*by_id(), "all")
+    last = {row["question_id"]: place for place, row in enumerate(rows)}
+    more = [row for place, row in enumerate(rows) if last[row["question_id"]] != place]
+    assert len(more) == 8
+    lines = expected()
+    assert n + len(more) == lines["n"]
+    assert once + sum(row["prediction"] == row["gt_answer"] for row in more) == lines["correct"]
+
+
+def test_a_published_file_scores_the_same_where_rankings_are_read() -> None:
+    folder = golden("seedbench")
+    assert ours(folder / FILE, "all", folder, "rank") == ours(folder / FILE, "all", folder)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("part", PARTS)
+def test_rows_in_another_order_score_the_same(tmp_path: Path, seed: int, part: str) -> None:
+    said, right = by_id()
+    names = random.Random(seed).sample(list(said), len(said))
+    path = written(tmp_path, {name: said[name] for name in names})
+    check(path, part, counted(said, right, part))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_question_without_a_prediction_is_wrong(tmp_path: Path, seed: int, part: str) -> None:
+    said, right = by_id()
+    kept = set(random.Random(seed).sample(list(said), len(said) // 2))
+    half = {name: letter for name, letter in said.items() if name in kept}
+    path = written(tmp_path, half)
+    check(path, part, counted(half, right, part))
+
+
+def check(path: Path, part: str, wanted: tuple[int, int]) -> None:
+    value, n = ours(path, part, golden("seedbench"))
+    assert n == wanted[1]
+    assert value == pytest.approx(wanted[0] / n, abs=1e-9)
+
+
+def written(folder: Path, said: Mapping[str, str]) -> Path:
+    """Results as the authors write them, a comma behind each line."""
+    path = folder / "results.json"
+    rows = (json.dumps({"question_id": name, "prediction": said[name]}) for name in said)
+    path.write_text("".join(f"{row},\n" for row in rows))
+    return path

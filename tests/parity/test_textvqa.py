@@ -1,0 +1,158 @@
+"""TextVQA against mmf's evaluator and VLMEvalKit's rule, on made pairs of a reply and answers."""
+
+import gzip
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.metrics.vqa import textvqa_accuracy
+from snellen.result import Result
+from snellen.text.vqa import normalise_textvqa
+from tests.golden_data import golden
+from tests.parity.lines import Line
+from tests.parity.test_vqav2 import signs, words
+
+NO_OUTPUTS = "LLaVA-1.5's outputs are published without the answers; the pairs are made"
+VAL = "TextVQA_0.5.1_val.json"
+
+
+@cache
+def pairs(pack: str = "textvqa") -> Sequence[Mapping[str, Any]]:
+    lines = (golden(pack) / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def scored(replies: Mapping[int, str], questions: Sequence[Mapping[str, Any]]) -> Result:
+    """What `snellen.score` gives for replies by id, the questions in the authors' form."""
+    data = [
+        {
+            "question_id": pair["id"],
+            "question": "?",
+            "image_id": f"{pair['id']:016x}",
+            "answers": pair["answers"],
+        }
+        for pair in questions
+    ]
+    said = [{"question_id": name, "answer": reply} for name, reply in replies.items()]
+    with TemporaryDirectory() as folder:
+        (Path(folder) / VAL).write_text(json.dumps({"data": data}), encoding="utf-8")
+        (Path(folder) / "results.json").write_text(json.dumps(said), encoding="utf-8")
+        return snellen.score(Path(folder) / "results.json", "textvqa", data=folder)
+
+
+def accuracy(result: Result, scoring: str = "official") -> tuple[float | None, int]:
+    metric = result.report.scorings[scoring].metrics["accuracy"]
+    return metric.value, metric.n
+
+
+def mean(scores: Sequence[float]) -> float:
+    return sum(scores) / len(scores)
+
+
+def parity() -> list[Line]:
+    found = []
+    # VLMEvalKit's scores are those of VQAv2's pairs.
+    for scoring, pack, field in (
+        ("official", "textvqa", "m4c_acc"),
+        ("vlmevalkit", "vqav2", "vlmevalkit_vqa_score"),
+    ):
+        made = pairs(pack)
+        value, n = accuracy(scored({one["id"]: one["prediction"] for one in made}, made), scoring)
+        found.append(
+            Line(
+                benchmark="textvqa",
+                model="made pairs",
+                metric="accuracy" if scoring == "official" else f"{scoring} accuracy",
+                n=n,
+                published=None,
+                official=mean([one[field] for one in made]),
+                ours=value,
+                proof="generated pairs",
+                reason=NO_OUTPUTS,
+            )
+        )
+    return found
+
+
+def test_every_pair_has_the_evaluators_score() -> None:
+    differences = [
+        pair["id"]
+        for pair in pairs()
+        if abs(textvqa_accuracy(pair["prediction"], pair["answers"]) - pair["m4c_acc"]) > 1e-12
+    ]
+    assert len(pairs()) >= 1500
+    assert differences == []
+
+
+def test_every_text_is_normalised_as_by_the_evaluator() -> None:
+    for pair in pairs():
+        assert normalise_textvqa(pair["prediction"]) == pair["norm_prediction"]
+        assert [*map(normalise_textvqa, pair["answers"])] == pair["norm_answers"]
+
+
+def test_the_figures_are_those_of_their_code() -> None:
+    for line in parity():
+        assert line.ours == pytest.approx(line.official, abs=1e-9), line
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
+    draw = random.Random(seed)
+    order = draw.sample(pairs(), len(pairs()))
+    kept = draw.sample(order, len(order) // 2)
+    # The evaluator goes over the rows of the file of answers.
+    official = mean([pair["m4c_acc"] for pair in kept])
+    value, n = accuracy(scored({pair["id"]: pair["prediction"] for pair in kept}, order))
+    assert value == pytest.approx(official, abs=1e-9)
+    assert n == len(kept)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: int) -> None:
+    others = random.Random(seed).sample([pair["prediction"] for pair in pairs()], len(pairs()))
+    replies = {pair["id"]: other for pair, other in zip(pairs(), others, strict=True)}
+    official = mean([written_out(replies[pair["id"]], pair["answers"]) for pair in pairs()])
+    value, _ = accuracy(scored(replies, pairs()))
+    assert value == pytest.approx(official, abs=1e-9)
+
+
+def written_out(reply: str, answers: Sequence[str]) -> float:
+    said, *people = (mmf(text) for text in (reply, *answers))
+    left_out = [
+        min(1, sum(other == said for other in people[:place] + people[place + 1 :]) / 3)
+        for place in range(len(people))
+    ]
+    return mean(left_out)
+
+
+def mmf(text: str) -> str:
+    for old, new in ((",", ""), ("?", ""), ("'s", " 's")):
+        text = text.lower().replace(old, new)
+    return words(signs(text.strip().replace("\n", " ").replace("\t", " ").strip()))
+
+
+def test_llavas_published_file_is_read_by_picture_and_question() -> None:
+    """All 5,000 rows; the questions are taken from the file itself, the answers made."""
+    path = golden("textvqa") / "outputs_unscored/llava-v1.5-13b.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    data = [
+        {
+            "question_id": 34602 + place,
+            "question": row["prompt"].split("\n")[0].lower(),
+            "image_id": row["question_id"],
+            "answers": [row["text"] if place % 2 else "something else"] * 10,
+        }
+        for place, row in enumerate(rows)
+    ]
+    with TemporaryDirectory() as folder:
+        (Path(folder) / VAL).write_text(json.dumps({"data": data}), encoding="utf-8")
+        result = snellen.score(path, "textvqa", data=folder)
+    assert accuracy(result) == (0.5, 5000)

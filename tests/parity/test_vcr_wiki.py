@@ -1,0 +1,170 @@
+"""VCR-wiki against the authors' find_best_match on generated English pairs.
+
+It was run with spaCy 3.8's blank English tokenizer, which our rules stand for.
+"""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.benchmarks.vcr_wiki import ENGLISH, best_run, of_sets
+from snellen.result import Result
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg=="
+)
+METRICS = ("exact_match", "jaccard")
+SEEDS = range(3)
+
+
+@cache
+def pairs() -> list[dict[str, Any]]:
+    path = golden("vcr") / "differential.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def data(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """A TSV as VLMEvalKit publishes it, a picture for each pair."""
+    path = folder / "VCR-wiki-en-easy-test.tsv"
+    lines = ["index\timage\tquestion\tanswer"]
+    for place, row in enumerate(rows):
+        cell = repr([row["answer"]]).replace('"', '""')
+        lines.append(f'{place}\t{PICTURE}\twhat?\t"{cell}"')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def results(folder: Path, said: Mapping[str, object]) -> Path:
+    path = folder / "results.json"
+    path.write_text(
+        json.dumps({name: {"res_stacked_image": reply} for name, reply in said.items()})
+    )
+    return path
+
+
+def ours(said: Path, rows: Path) -> dict[str, float | None]:
+    report: Result = snellen.score(said, "vcr-wiki", data=rows)
+    return {name: report.report.scorings["official"].metrics[name].value for name in METRICS}
+
+
+def official(rows: Sequence[Mapping[str, Any]], metric: str) -> float:
+    """The mean over the covered texts, of what the authors' code gave for each."""
+    total: float = sum(row["official"][metric] for row in rows)
+    return total / len(rows)
+
+
+def scored(folder: Path) -> dict[str, float | None]:
+    rows = pairs()
+    said = {str(place): row["prediction"] for place, row in enumerate(rows)}
+    return ours(results(folder, said), data(folder, rows))
+
+
+def parity() -> list[Line]:
+    from tempfile import TemporaryDirectory
+
+    rows = pairs()
+    with TemporaryDirectory() as folder:
+        found = scored(Path(folder))
+    return [
+        Line(
+            benchmark="vcr-wiki",
+            model="generated pairs",
+            metric=metric,
+            n=len(rows),
+            published=None,
+            official=official(rows, metric),
+            ours=found[metric],
+            proof="generated pairs",
+            reason="no model's outputs are published",
+        )
+        for metric in METRICS
+    ]
+
+
+def test_every_line_of_parity_is_the_official_figure() -> None:
+    lines = parity()
+    assert len(lines) == len(METRICS)
+    for line in lines:
+        assert line.official is not None
+        assert line.ours == pytest.approx(line.official, abs=1e-9)
+
+
+def test_every_pair_has_the_authors_run_of_tokens_and_all_their_figures() -> None:
+    differences = []
+    for pair in pairs():
+        wanted = pair["official"]
+        text = pair["prediction"].split("Assistant: ")[-1]
+        run, alike = best_run(pair["answer"], ENGLISH.tokens(text), ENGLISH)
+        covered, tokens = ENGLISH.tokens(pair["answer"]), ENGLISH.parts(run) if run else []
+        common = len({*covered} & {*tokens})
+        precision = common / len({*tokens}) if tokens else 0.0
+        recall = common / len({*covered})
+        found = {
+            "max_sim_string": run,
+            "max_sim_val": alike,
+            "precision": precision,
+            "recall": recall,
+            "f1": 2 * precision * recall / (precision + recall) if common else 0.0,
+            "jaccard": of_sets(tokens, covered) if tokens else 0.0,
+            "exact_match": float(run == ENGLISH.run(pair["answer"])),
+        }
+        if any(found[name] != wanted[name] for name in found):
+            differences.append((pair["id"], found, wanted))
+    assert differences == []
+    assert len(pairs()) >= 1_500
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_in_another_order_score_the_same(tmp_path: Path, seed: int) -> None:
+    rows = random.Random(seed).sample(pairs(), len(pairs()))
+    names = random.Random(seed).sample(range(len(rows)), len(rows))
+    said = {str(place): rows[place]["prediction"] for place in names}
+    found = ours(results(tmp_path, said), data(tmp_path, rows))
+    for metric in METRICS:
+        assert found[metric] == pytest.approx(official(pairs(), metric), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pictures_without_a_reply_are_in_no_mean(tmp_path: Path, seed: int) -> None:
+    """Half of the file: the authors leave out what has no reply for what was shown."""
+    rows = pairs()
+    kept = set(random.Random(seed).sample(range(len(rows)), len(rows) // 2))
+    said = {
+        str(place): row["prediction"] if place in kept else None for place, row in enumerate(rows)
+    }
+    found = ours(results(tmp_path, said), data(tmp_path, rows))
+    for metric in METRICS:
+        part = [rows[place] for place in kept]
+        assert found[metric] == pytest.approx(official(part, metric), abs=1e-9)
+
+
+def test_several_covered_texts_of_one_picture_count_each(tmp_path: Path) -> None:
+    """One to three covered texts a picture: the mean is over the texts, not the pictures."""
+    rows = [row for row in pairs() if row["prediction"]][:30]
+    path = tmp_path / "VCR-wiki-en-easy-test.tsv"
+    lines = ["index\timage\tquestion\tanswer"]
+    for place, one in enumerate(rows):
+        covered = [one["answer"], *(row["answer"] for row in rows[: place % 3])]
+        cell = repr(covered).replace('"', '""')
+        lines.append(f'{place}\t{PICTURE}\twhat?\t"{cell}"')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    said = {str(place): row["prediction"] for place, row in enumerate(rows)}
+    found = ours(results(tmp_path, said), path)
+    exact, overlaps = [], []
+    for place, one in enumerate(rows):
+        text = one["prediction"].split("Assistant: ")[-1]
+        for covered in [one["answer"], *(row["answer"] for row in rows[: place % 3])]:
+            run, _ = best_run(covered, ENGLISH.tokens(text), ENGLISH)
+            exact.append(run == ENGLISH.run(covered))
+            overlaps.append(of_sets(ENGLISH.parts(run), ENGLISH.tokens(covered)) if run else 0.0)
+    assert len(exact) > len(rows)
+    assert found["exact_match"] == pytest.approx(sum(exact) / len(exact), abs=1e-9)
+    assert found["jaccard"] == pytest.approx(sum(overlaps) / len(overlaps), abs=1e-9)

@@ -1,0 +1,117 @@
+"""The letters that other tools find, against these tools' own code."""
+
+import json
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import pytest
+
+from snellen.answers.others import (
+    lmms_eval_letter,
+    textbook_letter,
+    vlmevalkit_2024_letter,
+    vlmevalkit_letter,
+)
+from tests.golden_data import golden
+
+LETTERS = Path(__file__).parents[1] / "data/lmms_eval_letters.txt"
+CHOICES = ["cat", "dog", "red car", "blue sky"]
+
+
+def rows() -> list[dict[str, Any]]:
+    lines = (golden("mcq_parsing") / "differential.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    assert all(list(row["options"]) == [*ascii_uppercase[: len(row["options"])]] for row in found)
+    return found
+
+
+def test_vlmevalkits_letter_is_that_of_its_code_on_every_made_reply() -> None:
+    every = rows()
+    found = [vlmevalkit_letter(row["prediction"], [*row["options"].values()]) for row in every]
+
+    assert len(every) == 1_500
+    assert [one.answer or False for one in found] == [row["vlmevalkit_can_infer"] for row in every]
+
+
+def test_vlmevalkits_letter_of_2024_is_that_of_its_code_on_every_made_reply() -> None:
+    every = rows()
+    found = [vlmevalkit_2024_letter(row["prediction"], [*row["options"].values()]) for row in every]
+
+    assert [one.answer or False for one in found] == [
+        row["vlmeval_2024_can_infer"] for row in every
+    ]
+
+
+def test_lmms_evals_letter_is_that_of_its_code_on_every_made_reply() -> None:
+    # By id: "-" where the code finds no letter, "." where it was not run (draw_lmms_eval.py).
+    theirs = LETTERS.read_text().replace("\n", "")
+    every = [row for row in rows() if theirs[row["id"]] != "."]
+    found = [lmms_eval_letter(row["prediction"], [*row["options"].values()]) for row in every]
+
+    assert len(every) == 1_500
+    assert [one.answer or "-" for one in found] == [theirs[row["id"]] for row in every]
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "rule"),
+    [
+        # Each as reported in the reference, by running the code.
+        ("**Answer:** B", "B", "only letter"),
+        ("\\boxed{C}", "C", "only letter"),
+        ("the answer is d", "D", "answer is"),
+        ("The answer is A, not B.", "A", "answer is"),
+        ("The answer is definitely B, as one can see from the shape of it", "D", "answer is"),
+        ("My answer is cats or dogs, B or C", "C", "answer is"),
+        ("A dog is on the grass there", "B", "only choice"),
+        ("B or C", None, "no choice"),
+        ("dog and cat", None, "several choices"),
+        ("I can't process this file.", "Z", "refusal"),
+        ("Failed to obtain answer via API: A", None, "no choice"),
+        ("B is what I would say of it, were I asked again, and again", None, "longer than"),
+    ],
+)
+def test_vlmevalkits_rules(reply: str, answer: str | None, rule: str) -> None:
+    found = vlmevalkit_letter(reply, CHOICES)
+
+    assert found.answer == answer
+    assert found.rule.startswith(rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "rule"),
+    [
+        ("A man is running", "A", "begins"),
+        ("It barks, so B", "B", "ends"),
+        ("option B because A is wrong, the answer is C or so", "C", "phrase"),
+        ("The letter (B) or (C) it is", "C", "(A)"),
+        ("To say B. To say no more", "B", "A."),
+        ("To say B: it barks", "B", "A:"),
+        ("To say B) it barks", "B", "A)"),
+        ("[LMMS_EVAL_REQUEST_FAILED it]", "D", "A "),
+        ("ABBA: it", "A", "A:"),
+        ("CATs", "A", "anywhere"),
+        ("it barks", None, "no letter"),
+        ("", None, "no letter"),
+    ],
+)
+def test_lmms_evals_rules(reply: str, answer: str | None, rule: str) -> None:
+    found = lmms_eval_letter(reply, CHOICES)
+
+    assert (found.answer, found.rule) == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("B", "B"),
+        ("It is (B).", "B"),
+        ("Answer: B", "A"),
+        ("The right answer is B", None),
+        ("", None),
+    ],
+)
+def test_the_textbook_rule_takes_the_first_letter_of_the_first_ten_signs(
+    reply: str, answer: str | None
+) -> None:
+    assert textbook_letter(reply, CHOICES).answer == answer

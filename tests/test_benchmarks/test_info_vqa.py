@@ -1,0 +1,125 @@
+"""InfographicVQA: its rows, its prompts, and the break-down of the organisers' evaluator."""
+
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.benchmarks import info_vqa as file
+from snellen.benchmarks._documents import Preset
+from snellen.benchmarks.info_vqa import KINDS, info_vqa
+from snellen.sample import Sample
+from snellen.scoring import score_predictions
+
+BUNDLED = Path(file.__file__).parent / "rows" / "info_vqa"
+ASK = "Answer the question using a single word or phrase."
+
+
+def samples(benchmark: Benchmark) -> dict[str, Sample]:
+    return {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
+
+
+def test_a_row_of_the_organisers_file_becomes_a_question() -> None:
+    sample = samples(info_vqa(data=BUNDLED))["98002"]
+    assert sample.references == ("bus", "the bus")
+    kinds = {label for tag, label in sample.tags.items() if label and tag != "last"}
+    assert kinds == {"Image-Span", "Question-Span", "Figure", "Sorting"}
+    assert sample.tags["last"] == "Sorting"
+
+
+def test_the_test_split_hides_its_answers() -> None:
+    assert all(s.hidden for s in samples(info_vqa(split="test", data=BUNDLED)).values())
+
+
+def test_questions_on_one_infographic_share_a_cluster() -> None:
+    benchmark = info_vqa(data=BUNDLED)
+    assert benchmark.cluster_by is not None
+    assert len({benchmark.cluster_by(sample) for sample in samples(benchmark).values()}) == 2
+
+
+def test_a_kind_that_the_evaluator_does_not_name_is_kept_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "infographicsVQA_val_v1.0.json"
+    path.write_text(
+        '{"data": [{"questionId": 1, "question": "?", "image_local_name": "1.jpeg", "answers": '
+        '["x"], "answer_type": ["single span"], "evidence": null, "operation/reasoning": []}]}'
+    )
+    tags = samples(info_vqa(data=path))["1"].tags
+    assert tags["unlisted"] == "single span"
+    assert not any(tags[label] for label in KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("InfoVQA_VAL", "val"),
+        ("InfoVQA_TEST", "test"),
+        ("infovqa_val", "val"),
+        ("infovqa_test", "test"),
+        ("infovqa", "val"),
+    ],
+)
+def test_other_toolkits_names_are_known(name: str, split: str) -> None:
+    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+
+
+@pytest.mark.parametrize("number", ["98001", "98004", "98007"])
+@pytest.mark.parametrize(
+    ("preset", "behind"),
+    [
+        # EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+        # lmms_eval/tasks/infovqa/_default_template_infovqa_yaml#L12-L15
+        ("lmms-eval", f"\n{ASK}"),
+        # open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+        # vlmeval/dataset/image_vqa.py#L64-L69
+        ("vlmevalkit", f"\n{ASK}"),
+        # QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281
+        ("qwen-vl", " Answer:"),
+    ],
+)
+def test_a_prompt_is_the_picture_and_the_published_text(
+    preset: Preset, behind: str, number: str
+) -> None:
+    questions = {
+        "98001": "What percentage of people walk?",
+        "98004": "What percentage walk or take the bike?",
+        "98007": "By how much is February higher?",
+    }
+    benchmark = info_vqa(prompt=preset, data=BUNDLED)
+    sample = samples(benchmark)[number]
+    (message,) = benchmark.prompt(sample, ())
+    assert message.content == (*sample.media, questions[number] + behind)
+
+
+def test_figures_are_broken_down_as_the_evaluator_does() -> None:
+    """The organisers' evaluator gives these figures for the same file, with "" for 98006.
+
+    Wrong are 98004 (None span, Figure, Arithmetic) and, without a reply, 98006 (Image-Span, Map).
+    """
+    found = samples(info_vqa(data=BUNDLED))
+    replies = {name: sample.references[0] for name, sample in found.items()}
+    replies["98004"] = "nothing of the kind"
+    del replies["98006"]
+    report = score_predictions(info_vqa(data=BUNDLED), replies, where="here")
+    metrics = report.scorings["official"].metrics
+    assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
+        "anls": (6 / 8, 8),
+        "anls/Image-Span": (3 / 4, 4),
+        "anls/Question-Span": (1.0, 1),
+        "anls/Multi-Span": (1.0, 1),
+        "anls/None span": (pytest.approx(2 / 3), 3),
+        "anls/Table/list": (1.0, 2),
+        "anls/Text": (1.0, 2),
+        "anls/Visual/Layout": (1.0, 1),
+        "anls/Figure": (pytest.approx(2 / 3), 3),
+        "anls/Map": (0.0, 1),
+        "anls/Sorting": (1.0, 2),
+        "anls/Arithmetic": (0.5, 2),
+        "anls/Counting": (1.0, 1),
+    }
+
+
+def test_the_server_is_sent_ids_as_numbers() -> None:
+    benchmark = info_vqa(split="test", data=BUNDLED)
+    assert benchmark.submission is not None
+    assert benchmark.submission.row(samples(benchmark)["98001"], "12") == (98001, "12")

@@ -1,0 +1,436 @@
+"""SEED-Bench: its rows, prompts, rankings, letters, and the authors' files of results."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen import catalog
+from snellen.benchmark import Benchmark, Published, Reading
+from snellen.benchmarks import seed_bench as file
+from snellen.benchmarks.seed_bench import published, results, seed_bench
+from snellen.content import Image
+from snellen.errors import DataError, UsageError
+from snellen.media import images
+from snellen.model import Ranked, Reply
+from snellen.sample import Sample
+from snellen.scoring import score_predictions
+
+BUNDLED = Path(file.__file__).parent / "rows" / "seed_bench"
+ASK = "Answer with the option's letter from the given choices directly."
+COLOURS = "A. red\nB. green\nC. black\nD. blue"
+PLACES = "A. right\nB. left\nC. top\nD. bottom"
+
+
+def samples(benchmark: Benchmark) -> dict[str, Sample]:
+    found = (benchmark.read(row) for row in benchmark.data)
+    return {sample.id: sample for sample in found}
+
+
+def made(folder: Path, *rows: dict[str, Any], name: str = "SEED-Bench.json") -> Path:
+    """A file of questions with what is left out filled in."""
+    usual = {
+        "answer": "B", "choice_a": "a cat", "choice_b": "a dog", "choice_c": "a cow",
+        "choice_d": "a hen", "data_id": "1", "data_type": "image", "question": "Which?",
+        "question_type_id": 1,
+    }  # fmt: skip
+    path = folder / name
+    path.write_text(json.dumps({"questions": [usual | row for row in rows]}))
+    return path
+
+
+def read(scoring: str, reply: Reply, **options: Any) -> Reading:
+    sample = Sample(
+        id="1", question="Which?", choices=("a cat", "a dog", "a cow", "a hen"), target="B"
+    )
+    return seed_bench(data=BUNDLED, **options).scorings[scoring].parse(reply, sample)
+
+
+# -- data
+
+
+def test_questions_on_pictures_are_kept_and_those_on_videos_left_out() -> None:
+    asked = samples(seed_bench(data=BUNDLED))
+    assert len(asked) == 12
+    assert set(samples(seed_bench(part="all", data=BUNDLED))) - set(asked) == {"v7"}
+
+
+def test_a_row_becomes_a_question_with_its_dimension() -> None:
+    sample = samples(seed_bench(data=BUNDLED))["104"]
+    assert sample.question == "What colour is the disc?"
+    assert sample.choices == ("red", "green", "black", "blue")
+    assert sample.target == "D"
+    assert sample.tags == {"dimension": "Instance Attributes", "subpart": ""}
+    (shown,) = sample.media
+    assert isinstance(shown, Image)
+    assert shown.place == "SEED-Bench-image/0_disc"
+    assert images.load(shown).width == 96
+
+
+def test_questions_on_one_picture_are_one_cluster() -> None:
+    benchmark = seed_bench(data=BUNDLED)
+    found = samples(benchmark)
+    assert benchmark.cluster_by is not None
+    assert benchmark.cluster_by(found["105"]) == benchmark.cluster_by(found["109"])
+    assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 10
+
+
+def test_the_second_version_has_pictures_of_two_archives() -> None:
+    found = samples(seed_bench(version="2", data=BUNDLED))
+    assert set(found) == {"5_0", "12_1", "17_2", "23_3"}
+    places = {name: [shown.place for shown in sample.media] for name, sample in found.items()}
+    assert places == {
+        "5_0": ["SEED-Bench-image/0_bars"],
+        "12_1": ["SEED-Bench-2-image/task12/0.png"],
+        "17_2": ["SEED-Bench-2-image/task17/0_1.png", "SEED-Bench-2-image/task17/0_2.png"],
+        "23_3": ["SEED-Bench-2-image/task23/0/1.png", "SEED-Bench-2-image/task23/0/2.png"],
+    }
+    assert found["12_1"].tags == {
+        "dimension": "Chart Understanding",
+        "subpart": "Single-Image & Text Comprehension",
+    }
+    assert found["23_3"].tags["dimension"] == "In-Context Captioning"
+
+
+def test_2_plus_names_its_choices_in_capitals() -> None:
+    found = samples(seed_bench(version="2-plus", data=BUNDLED))
+    assert found["map_2"].choices == ("Q", "N", "P", "none")
+    assert found["map_2"].target == "C"
+    assert {sample.tags["dimension"] for sample in found.values()} == {"chart", "map", "web"}
+    assert [shown.place for shown in found["web_3"].media] == ["text_rich/4.png"]
+
+
+def test_vlmevalkits_sheet_has_the_same_questions() -> None:
+    ours = samples(seed_bench(data=BUNDLED))
+    sheet = samples(seed_bench(rows="vlmevalkit", data=BUNDLED))
+    assert set(sheet) == set(ours)
+    for name, sample in sheet.items():
+        assert (sample.question, sample.choices, sample.target, sample.tags) == (
+            ours[name].question,
+            ours[name].choices,
+            ours[name].target,
+            ours[name].tags,
+        )
+    assert sheet["105"].data["shown"] == sheet["109"].data["shown"]
+    assert len({str(sample.data["shown"]) for sample in sheet.values()}) == 10
+
+
+def test_a_question_id_that_comes_again_is_a_question_of_its_own(tmp_path: Path) -> None:
+    path = made(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
+    found = samples(seed_bench(data=path))
+    assert {name: sample.target for name, sample in found.items()} == {"7": "B", "7#2": "C"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"questions": [{"que', "no object of questions"),
+        ('{"answers": []}', "no object of questions"),
+        ('{"questions": [7]}', "a question cannot be read"),
+        ('{"questions": [{"question_id": "1", "question_type_id": 99}]}', "cannot be read"),
+        ('{"question_id": "1", "prediction": "A"}', "gt_answer"),
+    ],
+)
+def test_a_file_without_questions_is_said_to_be_none(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "SEED-Bench.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        list(seed_bench(data=path).data)
+
+
+def test_a_file_of_results_says_what_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "GPT-4V.json"
+    path.write_text(
+        '{"question_id": "9", "prediction": "A", "gt_answer": "C"},\n'
+        '{"question_id": "v3", "prediction": "B", "gt_answer": "B"},\n'
+    )
+    found = samples(seed_bench(data=path))
+    assert {name: sample.target for name, sample in found.items()} == {"9": "C"}
+    assert set(samples(seed_bench(part="all", data=path))) == {"9", "v3"}
+
+
+def test_a_file_of_results_of_the_second_version_says_the_dimension(tmp_path: Path) -> None:
+    path = tmp_path / "GPT-4V.json"
+    path.write_text(
+        '{"question_id": "9_85", "prediction": "D", "gt_answer": "D"},\n'
+        '{"question_id": "22_1", "prediction": "A", "gt_answer": "A"},\n'
+        '{"question_id": "23_1", "prediction": "A", "gt_answer": "B"}\n'
+    )
+    found = samples(seed_bench(version="2", data=path))
+    assert {name: sample.tags["dimension"] for name, sample in found.items()} == {
+        "9_85": "Text Understanding",
+        "23_1": "In-Context Captioning",
+    }
+
+
+def test_what_has_no_words_or_shows_a_video_is_not_asked(tmp_path: Path) -> None:
+    path = tmp_path / "GPT-4V.json"
+    path.write_text('{"question_id": "9", "prediction": "A", "gt_answer": "C"}')
+    for benchmark in (seed_bench(data=path), seed_bench(part="all", data=BUNDLED)):
+        last = [*samples(benchmark).values()][-1]
+        with pytest.raises(DataError, match="can be scored, not asked"):
+            benchmark.prompt(last, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("SEEDBench_IMG", {"version": "1", "rows": "vlmevalkit", "prompt": "vlmevalkit"}),
+        ("seedbench", {"version": "1", "ask": "generate", "prompt": "lmms-eval"}),
+        ("seedbench_ppl", {"version": "1", "ask": "rank", "prompt": "lmms-eval"}),
+        ("seedbench_2", {"version": "2", "prompt": "lmms-eval"}),
+        ("seedbench_2_plus", {"version": "2-plus", "prompt": "lmms-eval"}),
+        ("seed-bench", {"version": "1", "part": "image", "ask": "generate"}),
+    ],
+)
+def test_other_toolkits_names_are_known(name: str, wanted: dict[str, str]) -> None:
+    options = catalog.benchmark(name, data=BUNDLED).options
+    assert {key: options[key] for key in wanted} == wanted
+
+
+def test_the_files_of_each_version_are_known() -> None:
+    assert [one.name for one in published("2-plus")] == [
+        "SEED-Bench-2-plus-text-rich.json",
+        "text_rich.zip",
+    ]
+    (sheet,) = published(rows="vlmevalkit", prompt="official")
+    assert sheet.md5 == "68017231464752261a2526d6ca3a10c0"
+    with pytest.raises(UsageError, match="version 1"):
+        published("2", "vlmevalkit")
+
+
+# -- prompts
+
+
+# Sources: repository, commit and line of each stand in the benchmark's sheet.
+@pytest.mark.parametrize(
+    ("options", "name", "text"),
+    [
+        ({}, "104", f"What colour is the disc?\n{COLOURS}\n{ASK}"),
+        ({}, "106", f"Where in the frame is the disc?\n{PLACES}\n{ASK}"),
+        ({"version": "2-plus"}, "map_2", "Which island is farther north?\nA. Q\nB. N\nC. P\n"
+                                         f"D. none\n{ASK}"),
+        ({"prompt": "lmms-eval"}, "104", f"What colour is the disc?\n{COLOURS}\n{ASK}"),
+        ({"prompt": "lmms-eval"}, "106", f"Where in the frame is the disc?\n{PLACES}\n{ASK}"),
+        ({"prompt": "lmms-eval"}, "101", "What kind of picture is this?\nA. a map\nB. a chart\n"
+                                         f"C. a portrait\nD. a clock\n{ASK}"),
+        ({"prompt": "vlmevalkit"}, "104", f"Question: What colour is the disc?\nOptions:\n{COLOURS}"
+         "\nPlease select the correct answer from the options above. \n"),
+        ({"prompt": "vlmevalkit"}, "106", "Question: Where in the frame is the disc?\nOptions:\n"
+         f"{PLACES}\nPlease select the correct answer from the options above. \n"),
+        ({"prompt": "vlmevalkit", "version": "2-plus"}, "map_2",
+         "Question: Which island is farther north?\nOptions:\nA. Q\nB. N\nC. P\nD. none\n"
+         "Please select the correct answer from the options above. \n"),
+        ({"ask": "rank"}, "104", "Question: What colour is the disc?\nAnswer:"),
+        ({"ask": "rank"}, "106", "Question: Where in the frame is the disc?\nAnswer:"),
+        ({"ask": "rank"}, "101", "Question: What kind of picture is this?\nAnswer:"),
+        ({"ask": "rank", "version": "2"}, "5_0", "How many bars are there?"),
+        ({"ask": "rank", "version": "2-plus"}, "map_2", "Which island is farther north?"),
+        ({"ask": "rank", "prompt": "lmms-eval"}, "104", "What colour is the disc? Answer :"),
+        ({"ask": "rank", "prompt": "lmms-eval"}, "106",
+         "Where in the frame is the disc? Answer :"),
+        ({"ask": "rank", "prompt": "lmms-eval"}, "101", "What kind of picture is this? Answer :"),
+    ],
+)  # fmt: skip
+def test_a_prompt_is_the_published_text_behind_the_picture(
+    options: dict[str, Any], name: str, text: str
+) -> None:
+    benchmark = seed_bench(data=BUNDLED, **options)
+    sample = samples(benchmark)[name]
+    (message,) = benchmark.prompt(sample, ())
+    assert message.content == (*sample.media, text)
+
+
+def test_pictures_stand_where_they_are_marked() -> None:
+    benchmark = seed_bench(version="2", ask="rank", data=BUNDLED)
+    sample = samples(benchmark)["23_3"]
+    (message,) = benchmark.prompt(sample, ())
+    one, other = sample.media
+    assert message.content == (one, ": The disc is blue. ", other, ":")
+
+
+def test_several_pictures_without_marks_stand_before_the_words() -> None:
+    benchmark = seed_bench(version="2", ask="rank", data=BUNDLED)
+    sample = samples(benchmark)["17_2"]
+    (message,) = benchmark.prompt(sample, ())
+    assert message.content == (*sample.media, "What are the differences between the two images?")
+
+
+def test_more_pictures_than_marks_stand_before_the_words(tmp_path: Path) -> None:
+    path = made(tmp_path, {"question_id": "7", "data_id": ["1", "2"], "question": "So <img>?"})
+    benchmark = seed_bench(ask="rank", data=path)
+    sample = samples(benchmark)["7"]
+    (message,) = benchmark.prompt(sample, ())
+    one, other = sample.media
+    assert message.content == (other, "Question: So ", one, "?\nAnswer:")
+
+
+def test_a_request_to_rank_has_the_choices_texts() -> None:
+    benchmark = seed_bench(ask="rank", data=BUNDLED)
+    request = benchmark.request(samples(benchmark)["104"])
+    assert request is not None
+    assert (request.kind, request.choices) == ("rank", ("red", "green", "black", "blue"))
+
+
+def test_vlmevalkit_ranks_nothing() -> None:
+    with pytest.raises(UsageError, match="ranks nothing"):
+        seed_bench(ask="rank", prompt="vlmevalkit", data=BUNDLED)
+
+
+# -- scoring
+
+# Log-probabilities by which the sum of a long choice is the least, and its mean the greatest.
+LONG = Reply(choices=(Ranked(-4.0, 2), Ranked(-5.0, 10), Ranked(-4.5, 3), Ranked(-9.0, 3)))
+
+
+def test_the_first_version_ranks_by_the_sum_over_a_choices_tokens() -> None:
+    assert read("official", LONG, ask="rank").answer == "A"
+    assert read("mean", LONG, ask="rank").answer == "B"
+
+
+@pytest.mark.parametrize("version", ["2", "2-plus"])
+def test_the_later_versions_rank_by_the_mean_over_a_choices_tokens(version: str) -> None:
+    assert read("official", LONG, ask="rank", version=version).answer == "B"
+
+
+def test_of_equal_choices_the_first_is_taken() -> None:
+    equal = Reply(choices=(Ranked(-3.0, 3), Ranked(-1.0, 1), Ranked(-1.0, 1), Ranked(-1.0, 1)))
+    assert read("official", equal, ask="rank").answer == "B"
+    assert read("mean", equal, ask="rank").answer == "A"
+
+
+def test_a_published_ranking_has_no_more_than_its_letter() -> None:
+    assert read("official", Reply(text="C"), ask="rank").answer == "C"
+    assert read("official", Reply(text="a cow"), ask="rank").answer is None
+
+
+def test_the_scorings_that_read_what_was_asked_for_come_first() -> None:
+    assert seed_bench(data=BUNDLED).headline == "letters"
+    assert seed_bench(ask="rank", data=BUNDLED).headline == "official"
+    assert seed_bench(prompt="lmms-eval", data=BUNDLED).headline == "lmms-eval"
+    assert seed_bench(prompt="vlmevalkit", data=BUNDLED).headline == "vlmevalkit"
+    assert seed_bench(ask="rank", prompt="lmms-eval", data=BUNDLED).headline == "official"
+    names = {"letters", "robust", "lmms-eval", "vlmevalkit", "official", "mean"}
+    assert set(seed_bench(data=BUNDLED).scorings) == names
+    assert set(seed_bench(ask="rank", version="2", data=BUNDLED).scorings) == names - {"mean"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters", "first", "kit", "robust"),
+    [
+        ("B", "B", "B", "B", "B"),
+        (" B\n", "B", "B", "B", "B"),
+        ("b", None, "B", None, "B"),
+        ("B.", None, "B", "B", "B"),
+        ("B. a dog", None, "B", "B", "B"),
+        ("a dog", None, "A", "B", "B"),
+        ("The answer is B", None, None, "B", "B"),
+        ("A or B", None, "A", None, None),
+        ("E", None, None, None, None),
+        ("", None, None, None, None),
+    ],
+)
+def test_each_scoring_reads_a_reply_by_its_rule(
+    reply: str, letters: str | None, first: str | None, kit: str | None, robust: str | None
+) -> None:
+    names = ("letters", "lmms-eval", "vlmevalkit", "robust")
+    found = [read(name, Reply(text=reply)).answer for name in names]
+    assert found == [letters, first, kit, robust]
+
+
+# -- results
+
+
+def test_results_are_lines_with_or_without_a_comma(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    text = '{"question_id": "1", "prediction": "A"},\n\n{"question_id": 2, "prediction": "B"}'
+    path.write_text(text)
+    assert results(path) == Published(replies={"1": "A", "2": "B"})
+    packed = tmp_path / "results.json.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert results(packed) == results(path)
+
+
+def test_of_a_question_that_comes_again_the_last_counts(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(
+        '{"question_id": "1", "prediction": "A"},\n{"question_id": "2", "prediction": "C"},\n'
+        '{"question_id": "1", "prediction": "B"},\n{"question_id": "2", "prediction": "C"},\n'
+    )
+    found = results(path)
+    assert found is not None
+    assert found.replies == {"1": "B", "2": "C"}
+    assert found.notes == ("2 lines say a question again, 1 of them otherwise: the last counts",)
+
+
+def test_a_row_may_be_without_a_reply(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text('{"question_id": "1", "prediction": null}')
+    assert results(path) == Published(replies={"1": None})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "no JSON", '{"question_id": "1", "text": "A"}', '[{"question_id": "1"}]', "7"],
+)
+def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(text)
+    assert results(path) is None
+    assert results(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ('{"question_id": "2", "pred', "line 2 is no JSON"),
+        ('{"question_id": "2"}', "line 2 lacks question_id or prediction"),
+        ('{"question_id": "2", "prediction": 1}', "result 2 has no text"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path: Path, second: str, said: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text('{"question_id": "1", "prediction": "A"},\n' + second)
+    with pytest.raises(DataError, match=said):
+        results(path)
+
+
+def test_a_packed_file_that_is_cut_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "results.json.gz"
+    path.write_bytes(gzip.compress(b'{"question_id": "1", "prediction": "A"}')[:-9])
+    with pytest.raises(DataError, match="cannot be read to its end"):
+        results(path)
+
+
+# -- figures
+
+
+def test_accuracy_is_of_all_questions_and_also_averaged_over_dimensions(tmp_path: Path) -> None:
+    """Four questions of one dimension, three right, and one of another, wrong; by hand."""
+    path = made(
+        tmp_path,
+        *({"question_id": str(n), "question_type_id": 1} for n in range(4)),
+        {"question_id": "4", "question_type_id": 5},
+    )
+    replies = {"0": "B", "1": "B", "2": "B", "3": "A", "4": "A"}
+    metrics = (
+        score_predictions(seed_bench(data=path), replies, where="here").scorings["letters"].metrics
+    )
+    assert {name: metrics[name].value for name in metrics if "average" not in name} == {
+        "accuracy": 3 / 5,
+        "accuracy/Scene Understanding": 3 / 4,
+        "accuracy/Instances Counting": 0.0,
+    }
+    assert metrics["dimension_average"].value == 3 / 8
+
+
+def test_a_question_without_a_reply_is_wrong_to_letters_alone(tmp_path: Path) -> None:
+    path = made(tmp_path, {"question_id": "1"}, {"question_id": "2"})
+    said = tmp_path / "results.json"
+    said.write_text('{"question_id": "1", "prediction": "B"}')
+    report = snellen.score(said, "seed-bench", data=path).report
+    values = {name: one.metrics["accuracy"].value for name, one in report.scorings.items()}
+    assert values == {"letters": 0.5, "robust": 1.0, "lmms-eval": 1.0, "vlmevalkit": 1.0}

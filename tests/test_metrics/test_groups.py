@@ -1,0 +1,83 @@
+"""Questions that count together, worked out by hand."""
+
+import numpy as np
+import pytest
+
+from snellen.metrics import Category, Columns
+from snellen.metrics.groups import Share, groups, share_of_groups
+
+FIGURE, QUESTION = ("figure 0", "figure 1"), ("question 0", "question 1")
+# Two sets; in the first both figures with both questions, in the second one figure with both.
+CLUSTER = [7, 7, 7, 7, 9, 9]
+OF_FIGURE = [0, 0, 1, 1, 1, 1]
+OF_QUESTION = [0, 1, 0, 1, 0, 1]
+
+
+def columns(scores: list[float], order: list[int] | None = None) -> Columns:
+    rows = np.arange(6) if order is None else np.array(order)
+    n = len(rows)
+    empty = np.empty(n, dtype=object)
+    figure = Category(codes=np.array(OF_FIGURE, dtype=np.int32)[rows], names=FIGURE)
+    return Columns(
+        score=np.array(scores)[rows],
+        answer=empty,
+        target=empty,
+        references=empty,
+        state=figure,
+        tags={
+            "figure": figure,
+            "question": Category(codes=np.array(OF_QUESTION, dtype=np.int32)[rows], names=QUESTION),
+        },
+        cluster=np.array(CLUSTER, dtype=np.int32)[rows],
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "by_figure", "by_question"),
+    [
+        # figures: set 7 figure 0 all right, figure 1 half; set 9 figure 1 none
+        ("all right", 1 / 3, 1 / 4),
+        ("none right", 1 / 3, 2 / 4),
+        ("some right", 1 / 3, 1 / 4),
+        ("right", (1 + 1 / 2 + 0) / 3, (1 + 1 / 2 + 0 + 0) / 4),
+    ],
+)
+@pytest.mark.parametrize("order", [None, [5, 2, 0, 4, 1, 3]])
+def test_a_share_of_groups_in_any_order_of_rows(
+    share: Share, by_figure: float, by_question: float, order: list[int] | None
+) -> None:
+    found = columns([1, 1, 1, 0, 0, 0], order)
+    figures = share_of_groups("figure", "question", share)(found)
+    questions = share_of_groups("question", "figure", share)(found)
+    assert figures.value == pytest.approx(by_figure)
+    assert questions.value == pytest.approx(by_question)
+    assert (figures.n, questions.n) == (3, 4)
+
+
+def test_rows_can_be_left_out_by_their_tags() -> None:
+    metric = share_of_groups("figure", "question", where={"figure": ("figure 1",)})
+    assert metric(columns([1, 1, 1, 1, 0, 0])).n == 2
+
+
+def test_with_repeats_a_group_is_right_as_often_as_its_combinations_are() -> None:
+    """Both questions asked twice and right once: one of four combinations has both right."""
+    found = columns([1, 0, 0, 1, 1, 1], [0, 0, 1, 1])
+    found = Columns(
+        score=np.array([1.0, 0.0, 0.0, 1.0]),
+        answer=found.answer,
+        target=found.target,
+        references=found.references,
+        state=found.state,
+        tags=found.tags,
+        cluster=found.cluster,
+    )
+    (right,), (none,) = (
+        groups(found, "figure", "question").all_right,
+        groups(found, "figure", "question").none_right,
+    )
+    assert (right, none) == (0.25, 0.25)
+
+
+def test_no_rows_give_no_value() -> None:
+    nothing = columns([0] * 6).where(np.zeros(6, dtype=bool))
+    assert share_of_groups("figure", "question")(nothing).value is None

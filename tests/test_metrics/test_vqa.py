@@ -1,0 +1,107 @@
+"""VQA accuracy: the formula by hand, and where the tools that have it differ."""
+
+import math
+
+import pytest
+
+from snellen.metrics.vqa import (
+    LONGEST_KEPT,
+    textvqa_accuracy,
+    textvqa_accuracy_vlmevalkit,
+    vqa_accuracy,
+    vqa_accuracy_always,
+    vqa_accuracy_lavis,
+    vqa_accuracy_mmpretrain,
+)
+
+RULES = (
+    textvqa_accuracy,
+    textvqa_accuracy_vlmevalkit,
+    vqa_accuracy,
+    vqa_accuracy_always,
+    vqa_accuracy_lavis,
+    vqa_accuracy_mmpretrain,
+)
+
+
+def said(*answers: tuple[str, int]) -> list[str]:
+    return [answer for answer, times in answers for _ in range(times)]
+
+
+@pytest.mark.parametrize(
+    ("people", "accuracy"), [(0, 0.0), (1, 0.3), (2, 0.6), (3, 0.9), (4, 1.0), (9, 1.0)]
+)
+def test_each_of_ten_is_left_out_in_turn(people: int, accuracy: float) -> None:
+    references = said(("cat", people), ("dog", 10 - people))
+    assert vqa_accuracy("cat", references) == accuracy
+    assert textvqa_accuracy("cat", references) == accuracy
+
+
+def test_a_hand_count_of_fewer_people() -> None:
+    # Of five, two said it: left out in turn, two see 1/3 and three 2/3.
+    assert math.isclose(vqa_accuracy("a b", said(("b", 2), ("c", 3))), (2 / 3 + 3 * 2 / 3) / 5)
+    # One person alone has nobody to agree with.
+    assert vqa_accuracy("red", ["red"]) == 0.0
+
+
+def test_answers_are_normalised_only_where_people_differ() -> None:
+    assert vqa_accuracy("Red", said(("red", 10))) == 0.0
+    assert vqa_accuracy("red", said(("Red", 10))) == 0.0
+    assert vqa_accuracy("Red", said(("red", 9), ("Red", 1))) == 1.0
+
+
+def test_people_who_differ_in_blanks_at_the_ends_agree() -> None:
+    assert vqa_accuracy("Red", said(("red", 5), ("red\n", 5))) == 0.0
+    assert vqa_accuracy("red\t", said(("red", 5), ("red\n", 5))) == 1.0
+
+
+def test_silence_is_worth_what_people_said_that_normalises_to_nothing() -> None:
+    assert vqa_accuracy("", said(("the", 2), ("stop", 8))) == 0.6
+    assert vqa_accuracy("", said(("the", 10))) == 0.0
+
+
+def test_lmms_eval_always_normalises() -> None:
+    assert vqa_accuracy_always("Red", said(("red", 10))) == 1.0
+
+
+def test_lavis_leaves_people_their_articles_capitals_and_numbers() -> None:
+    assert vqa_accuracy_lavis("two", said(("two", 6), ("2", 4))) == 1.0
+    assert vqa_accuracy_lavis("two", said(("two", 7), ("2", 3))) == 0.9
+    assert vqa_accuracy_lavis("the cat", said(("the cat", 9), ("cat", 1))) == 0.3
+
+
+def test_lavis_drops_peoples_punctuation_only_where_they_differ() -> None:
+    assert vqa_accuracy_lavis("a t-shirt", said(("t-shirt", 10))) == 0.0
+    assert vqa_accuracy_lavis("a t-shirt", said(("t-shirt", 9), ("shirt", 1))) == 1.0
+
+
+def test_lavis_leaves_line_ends_in_what_people_said() -> None:
+    assert vqa_accuracy_lavis("red\n", said(("red", 5), ("red\n", 5))) == 1.0
+    assert vqa_accuracy_lavis("red\n", said(("red", 1), ("red\n", 9))) == 0.3
+
+
+@pytest.mark.parametrize(("people", "accuracy"), [(0, 0.0), (1, 1 / 3), (2, 2 / 3), (3, 1.0)])
+def test_mmpretrain_leaves_nobody_out(people: int, accuracy: float) -> None:
+    references = said(("cat", people), ("dog", 10 - people))
+    assert math.isclose(vqa_accuracy_mmpretrain("the cat", references), accuracy)
+
+
+def test_vlmevalkit_takes_a_number_with_a_full_stop_for_another() -> None:
+    assert textvqa_accuracy_vlmevalkit("3.", said(("3", 10))) == 0.0
+    assert textvqa_accuracy("3.", said(("3", 10))) == 1.0
+
+
+def test_textvqa_normalises_though_all_agree() -> None:
+    assert textvqa_accuracy("STOP, sign?", said(("stop sign", 10))) == 1.0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_without_people_there_is_no_accuracy(rule) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match="there are none"):
+        rule("cat", [])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_answer_of_any_length_is_normalised(rule) -> None:  # type: ignore[no-untyped-def]
+    long = "x" * LONGEST_KEPT
+    assert rule(f"The {long}!", said((long, 5), ("y", 5))) == 1.0
