@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from snellen.answers._reply import said
+
 
 class Phrase(NamedTuple):
     """A phrase without quotation marks, emphasis and the full stop at its end, or None; the rule
@@ -31,15 +33,16 @@ _LAST_STOP = re.compile(r"(?<!\.\w)\.$")
 def final_phrase(text: str) -> Phrase:
     r"""The phrase that a reply settles on; never a guess.
 
-    In this order: \boxed{…}; what follows "the answer is" or "Answer:", to the end of its sentence;
-    the whole reply. The first of these that is there decides; if it names two phrases, the reply is
-    unparsed.
+    Thinking in tags is no reply. In this order: \boxed{…}; what follows "the answer is" or
+    "Answer:", to the end of its sentence; the whole reply. The first of these that is there
+    decides; if it names two phrases, the reply is unparsed.
 
     >>> final_phrase('The answer is **"May 5, 1970"**. It stands at the top.').answer
     'May 5, 1970'
     >>> final_phrase("Dr. Smith.").answer
     'Dr. Smith'
     """
+    text = said(text)
     for rule, pattern in (("boxed", _BOXED), ("the answer is", _SAID)):
         found = [_bare(_SENTENCE.split(one)[0]) for one in pattern.findall(text)]
         named = {one.lower(): one for one in found if one}

@@ -21,9 +21,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.answers.choice import option_letter
-from snellen.answers.value import boxed, cleaned, final_value, same_value
+from snellen.answers.value import cleaned, final_value, same_value
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.benchmarks._tasks import parse_letter
 from snellen.content import Message, user
 from snellen.datasets import Found, Row, find, jsonl
 from snellen.datasets.published import File
@@ -109,7 +109,7 @@ def mathvision(
                 metrics={"accuracy": mean},
             ),
             "robust": Scoring(
-                version=1,
+                version=2,
                 source="ours",
                 parse=robust_answer,
                 score=robust_score,
@@ -328,41 +328,10 @@ def rounded_value(text: str) -> int | float | None:
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
-    if not sample.choices:
-        value = final_value(reply.text)
-        return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
-    boxes = boxed(reply.text)
-    if boxes:
-        letters = {letter_in(box, sample.choices) for box in boxes}
-        named = tuple(sorted(letter for letter in letters if letter))
-        if len(named) == 1 == len(letters):
-            return Reading(answer=named[0], rule="boxed", candidates=named)
-        rule = "several: boxed" if len(letters) > 1 else "boxed: no choice"
-        return Reading(answer=None, rule=rule, candidates=named)
-    found = option_letter(reply.text, sample.choices)
-    if found.rule in ("only letter", "only choice", "no choice"):
-        value = final_value(reply.text)
-        letter = letter_of_value(value.answer, sample.choices)
-        if letter and value.rule != "only number":
-            return Reading(answer=letter, rule=f"value: {value.rule}", candidates=(letter,))
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
-
-
-def letter_in(box: str, choices: tuple[str, ...]) -> str | None:
-    text = cleaned(box)
-    return option_letter(text, choices).answer or letter_of_value(text, choices)
-
-
-def letter_of_value(value: str | None, choices: tuple[str, ...]) -> str | None:
-    """The letter of the one choice that is this value."""
-    if value is None:
-        return None
-    same = [
-        letter
-        for letter, choice in zip(ascii_uppercase, choices, strict=False)
-        if same_value(value, cleaned(choice))
-    ]
-    return same[0] if len(same) == 1 else None
+    if sample.choices:
+        return parse_letter(reply, sample)
+    value = final_value(reply.text)
+    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

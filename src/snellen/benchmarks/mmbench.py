@@ -183,7 +183,7 @@ def mmbench(
                 missing="wrong",
             ),
             "robust": Scoring(
-                version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+                version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
             ),
         },
         break_down_by=("category", "l2-category", "L1", "split", "pass"),

@@ -110,7 +110,7 @@ def scienceqa(
             metrics=metrics,
         ),
         "robust": Scoring(
-            version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+            version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
         ),
     }
     headline = "llava" if prompt == "llava" else "official"

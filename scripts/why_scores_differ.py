@@ -1,0 +1,381 @@
+"""Fill the tables of docs/why-scores-differ.md:
+`PYTHONPATH=src:. python scripts/why_scores_differ.py`.
+
+The same published replies, read by five rules; each gap between two scores is broken down by the
+rules that fired, so that the parts add up to it exactly. Needs the golden packs (SNELLEN_GOLDEN).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+
+from snellen import catalog
+from snellen.answers.choice import option_letter
+from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
+from snellen.model import Reply
+from snellen.sample import Sample
+from tests.golden_data import golden
+from tests.truth.labelled import said
+from tests.truth.readings import of_tools
+
+PAGE = Path(__file__).parents[1] / "docs/why-scores-differ.md"
+
+Rule = Callable[[str, Sample], tuple[str, float]]
+"""The name of the rule that fired on a reply, and what it scores."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One model's published replies to one benchmark, and the rules that read them."""
+
+    benchmark: str
+    model: str
+    replies: Sequence[tuple[str, str, Sample]]
+    rules: Mapping[str, Rule]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Replies that two readings read by these rules, and that only one of them counts as right."""
+
+    official: str
+    other: str
+    only_official: int
+    only_other: int
+    example: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A case's replies, how many each reading counts as right, and the cells of each gap."""
+
+    case: Case
+    right: Mapping[str, float]
+    cells: Mapping[str, Sequence[Cell]]
+
+    @property
+    def n(self) -> int:
+        return len(self.case.replies)
+
+
+def compared(case: Case) -> Table:
+    """Every reading against the official one, reply by reply."""
+    read = {
+        name: [rule(text, sample) for _, text, sample in case.replies]
+        for name, rule in case.rules.items()
+    }
+    cells = {}
+    for name, found in read.items():
+        only: dict[tuple[str, str], Counter[str]] = {}
+        first: dict[tuple[str, str], str] = {}
+        for (place, _, _), mine, theirs in zip(case.replies, read["official"], found, strict=True):
+            if mine[1] == theirs[1]:
+                continue
+            key = mine[0], theirs[0]
+            only.setdefault(key, Counter())["official" if mine[1] else "other"] += 1
+            first.setdefault(key, place)
+        cells[name] = [
+            Cell(
+                official=key[0],
+                other=key[1],
+                only_official=count["official"],
+                only_other=count["other"],
+                example=first[key],
+            )
+            for key, count in sorted(only.items(), key=lambda item: (-item[1].total(), item[0]))
+        ]
+    right = {name: sum(score for _, score in found) for name, found in read.items()}
+    return Table(case=case, right=right, cells=cells)
+
+
+# -- rules
+
+
+def of_scoring(spec: str, pack: str, name: str) -> Rule:
+    scoring = catalog.benchmark(spec, data=golden(pack)).scorings[name]
+
+    def rule(text: str, sample: Sample) -> tuple[str, float]:
+        reading = scoring.parse(Reply(text=text), sample)
+        return reading.rule, scoring.score(reading, sample) or 0.0
+
+    return rule
+
+
+def of_letter(
+    find: Callable[[str, Sequence[str]], tuple[str | None, str, tuple[str, ...]]],
+) -> Rule:
+    def rule(text: str, sample: Sample) -> tuple[str, float]:
+        answer, name, _ = find(text, sample.choices)
+        return name, float(answer is not None and answer == sample.target)
+
+    return rule
+
+
+def contained(text: str, sample: Sample) -> tuple[str, float]:
+    """OVO-Bench's: the right letter stands anywhere in the reply, in a word too.
+
+    JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e:utils/OVOBenchScore.py#L11-L14
+    """
+    letters = [letter for letter in ascii_uppercase[: len(sample.choices)] if letter in text]
+    name = ("no letter", "one letter")[len(letters)] if len(letters) < 2 else "several letters"
+    return name, float((sample.target or "?") in text)
+
+
+def first_word(text: str, sample: Sample) -> tuple[str, float]:
+    """The textbook rule for yes and no: the first of the two in the first ten signs."""
+    head = text[:10].lower()
+    places = {word: head.find(word) for word in ("yes", "no") if word in head}
+    answer = min(places, key=lambda word: places[word], default=None)
+    return ("first word" if answer else "neither"), float(answer == sample.target)
+
+
+LETTERS: Mapping[str, Rule] = {
+    "robust": of_letter(option_letter),
+    "VLMEvalKit": of_letter(vlmevalkit_letter),
+    "lmms-eval": of_letter(lmms_eval_letter),
+    "textbook": of_letter(textbook_letter),
+}
+
+
+# -- cases
+
+
+def cases() -> Iterator[Case]:
+    yield from mmmu_pro()
+    yield from mathvision()
+    yield from ovobench()
+    yield pope()
+
+
+def mmmu_pro() -> Iterator[Case]:
+    for model, spec, file in (
+        ("GPT-4o, vision, direct", "mmmu-pro:setting=vision", "gpt-4o_vision_direct"),
+        (
+            "GPT-4o, 10 options, step by step",
+            "mmmu-pro:setting=standard-10,mode=cot",
+            "gpt-4o_standard(10 options)_cot",
+        ),
+    ):
+        samples = asked(spec, "mmmu_pro")
+        replies = said(f"mmmu_pro/{file}", "letter")
+        yield Case(
+            benchmark="MMMU-Pro",
+            model=model,
+            replies=[(name, text, samples[name]) for name, (text, _) in replies.items()],
+            rules={
+                "official": of_scoring(spec, "mmmu_pro", "official"),
+                **LETTERS,
+                "lmms-eval's own": of_scoring(spec, "mmmu_pro", "lmms-eval"),
+            },
+        )
+
+
+def mathvision() -> Iterator[Case]:
+    samples = asked("mathvision", "mathvision")
+    official = of_scoring("mathvision", "mathvision", "official")
+    rules = {
+        "official": official,
+        **LETTERS,
+        # Of the benchmark, which compares values too.
+        "robust": of_scoring("mathvision", "mathvision", "robust"),
+    }
+    for model, file in (
+        ("ChatGPT-3.5 with captions", "closed-source/GPT/ChatGPT3.5-CoT (Text+Image Caption)"),
+        ("Gemini-Pro", "closed-source/Gemini/Gemini-Pro"),
+        ("Qwen-VL-Max", "closed-source/Qwen/Qwen-VL-Max"),
+        ("Qwen-VL-Plus", "closed-source/Qwen/Qwen-VL-Plus"),
+        ("LLaVA-v1.5-13B", "open-source/LLavA/LLaVA-v1.5-13B"),
+        ("ShareGPT4V-7B", "open-source/ShereGPT4V/ShareGPT4V-7B"),
+        ("SPHINX-MoE", "open-source/Sphinx/SPHINX-MoE"),
+    ):
+        replies = said(f"mathvision/{file}", "letter")
+        yield Case(
+            benchmark="MathVision, with choices",
+            model=model,
+            replies=[
+                (name, text, samples[name])
+                for name, (text, _) in replies.items()
+                if samples[name].choices
+            ],
+            rules=rules,
+        )
+
+
+def ovobench() -> Iterator[Case]:
+    pack = golden("ovobench")
+    questions = {row["id"]: row for row in json.loads((pack / "annotations.json").read_text())}
+    for model, folder in (
+        ("Gemini", "Gemini"),
+        ("GPT", "GPT"),
+        ("InternVL2", "InternVL2"),
+        ("LLaVA-Video", "LLaVA_Video"),
+        ("Qwen2-VL-72B", "QWen2VL_72B_"),
+        ("Qwen2-VL-7B", "QWen2VL_7B_"),
+    ):
+        replies = []
+        for path in sorted((pack / "outputs" / folder).glob("*.json")):
+            file = json.loads(path.read_text())
+            for row in (*file["backward"], *file["realtime"]):
+                sample = Sample(
+                    id=str(row["id"]),
+                    question=row["question"],
+                    choices=tuple(map(str, questions[row["id"]]["options"])),
+                    target=row["ground_truth"],
+                )
+                replies.append((sample.id, row["response"] or "", sample))
+        yield Case(
+            benchmark="OVO-Bench, letters",
+            model=model,
+            replies=replies,
+            rules={"official": contained, **LETTERS},
+        )
+
+
+def pope() -> Case:
+    spec = "pope:release=e3e3926"
+    samples = asked(spec, "pope")
+    replies = said("pope/llava-v1.5-13b", "yes/no")
+    # LLaVA numbers the questions of a set on; the pack's ids are those.
+    return Case(
+        benchmark="POPE",
+        model="LLaVA-v1.5-13B",
+        replies=[(name, text, samples[name]) for name, (text, _) in replies.items()],
+        rules={
+            "official": of_scoring(spec, "pope", "official"),
+            "robust": of_scoring(spec, "pope", "robust"),
+            "VLMEvalKit": of_scoring(spec, "pope", "vlmevalkit"),
+            "lmms-eval": of_scoring(spec, "pope", "lmms-eval"),
+            "textbook": first_word,
+        },
+    )
+
+
+def asked(spec: str, pack: str) -> dict[str, Sample]:
+    benchmark = catalog.benchmark(spec, data=golden(pack))
+    return {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
+
+
+# -- the page
+
+READINGS = ("official", "robust", "VLMEvalKit", "lmms-eval", "textbook")
+SHOWN = 5
+"""Cells of a gap that are listed; the rest is one line, so that a table adds up."""
+
+
+def parts(tables: Sequence[Table]) -> Mapping[str, str]:
+    """The tables of the page by the names of their places in it."""
+    of = {(table.case.benchmark, table.case.model): table for table in tables}
+    vision = of["MMMU-Pro", "GPT-4o, vision, direct"]
+    steps = of["MMMU-Pro", "GPT-4o, 10 options, step by step"]
+    captions = of["MathVision, with choices", "ChatGPT-3.5 with captions"]
+    qwen = of["MathVision, with choices", "Qwen-VL-Max"]
+    gemini = of["OVO-Bench, letters", "Gemini"]
+    return {
+        "overview": overview(tables),
+        "own": own([vision, steps]),
+        "vision_robust": gap(vision, "robust"),
+        "vision_kit": gap(vision, "VLMEvalKit"),
+        "vision_lmms": gap(vision, "lmms-eval"),
+        "vision_textbook": gap(vision, "textbook"),
+        "steps_kit": gap(steps, "VLMEvalKit"),
+        "captions_robust": gap(captions, "robust"),
+        "captions_kit": gap(captions, "VLMEvalKit"),
+        "captions_lmms": gap(captions, "lmms-eval"),
+        "qwen_robust": gap(qwen, "robust"),
+        "gemini_robust": gap(gemini, "robust"),
+        "tools": of_tools(),
+        "ranks": ranks([table for table in tables if table.case.benchmark.startswith("MathV")]),
+    }
+
+
+def filled(page: str, tables: Mapping[str, str]) -> str:
+    """The page with each table between <!-- name --> and <!-- /name -->."""
+    for name, table in tables.items():
+        before, begins, rest = page.partition(f"<!-- {name} -->\n")
+        _, ends, after = rest.partition(f"<!-- /{name} -->\n")
+        assert begins and ends, f"{PAGE.name} has no place for {name}"
+        page = f"{before}{begins}\n{table}\n\n{ends}{after}"
+    return page
+
+
+def percent(right: float, n: int) -> str:
+    return f"{100 * right / n:.2f}"
+
+
+def overview(tables: Sequence[Table]) -> str:
+    lines = [
+        f"| benchmark | model | n | {' | '.join(READINGS)} | widest gap |",
+        f"|---|---|---:|{'---:|' * len(READINGS)}---:|",
+    ]
+    for table in tables:
+        scores = [table.right[name] for name in READINGS]
+        cells = [percent(score, table.n) for score in scores]
+        widest = percent(max(scores) - min(scores), table.n)
+        lines.append(
+            f"| {table.case.benchmark} | {table.case.model} | {table.n:,} | {' | '.join(cells)} "
+            f"| {widest} |"
+        )
+    return "\n".join(lines)
+
+
+def own(tables: Sequence[Table]) -> str:
+    lines = [
+        "| MMMU-Pro, GPT-4o | official | lmms-eval's letters | lmms-eval as it scores MMMU-Pro |",
+        "|---|---:|---:|---:|",
+    ]
+    for table in tables:
+        names = ("official", "lmms-eval", "lmms-eval's own")
+        cells = [percent(table.right[name], table.n) for name in names]
+        lines.append(f"| {table.case.model.removeprefix('GPT-4o, ')} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def gap(table: Table, name: str) -> str:
+    """How a reading differs from the official one, by the rules that fired in both."""
+    cells = table.cells[name]
+    net = sum(cell.only_other - cell.only_official for cell in cells)
+    assert net == table.right[name] - table.right["official"], "the cells are the gap"
+    lines = [
+        f"| official rule | {name} rule | right by official alone | right by {name} alone "
+        "| points |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for cell in cells[:SHOWN]:
+        points = signed(cell.only_other - cell.only_official, table.n)
+        lines.append(
+            f"| {cell.official} | {cell.other} | {cell.only_official or ''} "
+            f"| {cell.only_other or ''} | {points} |"
+        )
+    rest = cells[SHOWN:]
+    if rest:
+        ours = sum(cell.only_official for cell in rest)
+        theirs = sum(cell.only_other for cell in rest)
+        lines.append(
+            f"| {len(rest)} other pairs | | {ours or ''} | {theirs or ''} "
+            f"| {signed(theirs - ours, table.n)} |"
+        )
+    lines.append(
+        f"| **all** | | **{sum(cell.only_official for cell in cells)}** "
+        f"| **{sum(cell.only_other for cell in cells)}** | **{signed(net, table.n)}** |"
+    )
+    return "\n".join(lines)
+
+
+def signed(count: float, n: int) -> str:
+    return f"{100 * count / n:+.2f}".replace("-", "\u2212")
+
+
+def ranks(tables: Sequence[Table]) -> str:
+    """The order of the models by each reading."""
+    lines = []
+    for name in READINGS:
+        order = sorted(tables, key=lambda table: -table.right[name] / table.n)
+        lines.append(f"- {name}: {', '.join(table.case.model for table in order)}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(), parts([compared(case) for case in cases()])))

@@ -1,0 +1,52 @@
+"""What the parsers read is what people read: precision and recall on labelled published replies."""
+
+import pytest
+
+from tests.truth.labelled import labelled, packs
+from tests.truth.readings import official, robust, tally
+
+# Answered, of these as labelled, and labelled with an answer. A rule that is changed may read more;
+# it may not read one reply wrongly that was read rightly, nor leave one.
+ROBUST = {
+    "letter": (286, 286, 290),
+    "short": (135, 134, 147),
+    "count": (15, 15, 15),
+    "yes/no": (107, 107, 109),
+}
+OFFICIAL = {
+    ("mathvision", "letter"): (34, 34, 46),
+    ("mathvision", "short"): (80, 75, 79),
+    ("mme", "yes/no"): (70, 70, 70),
+    ("mmmu", "letter"): (46, 44, 45),
+    ("mmmu", "short"): (22, 22, 22),
+    ("mmmu_pro", "letter"): (110, 103, 103),
+    ("pope", "yes/no"): (5, 5, 5),
+    ("scienceqa", "letter"): (9, 9, 9),
+}
+
+
+@pytest.mark.parametrize("kind", ROBUST)
+def test_our_parsers_read_at_least_as_much_and_no_more_of_it_wrongly(kind: str) -> None:
+    found = tally(read for pack in packs() for read in robust(pack) if read.kind == kind)
+    answered, right, wanted = ROBUST[kind]
+
+    assert found.wanted == wanted
+    assert found.right >= right
+    assert found.answered - found.right <= answered - right
+
+
+def test_no_rule_that_finds_a_letter_finds_a_wrong_one() -> None:
+    reads = [read for pack in packs() for read in robust(pack) if read.kind == "letter"]
+
+    assert [read for read in reads if read.answered and not read.right] == []
+
+
+@pytest.mark.parametrize(("pack", "kind"), OFFICIAL)
+def test_official_rules_read_what_they_were_measured_to(pack: str, kind: str) -> None:
+    found = tally(read for read in official(pack) if read.kind == kind)
+
+    assert (found.answered, found.right, found.wanted) == OFFICIAL[pack, kind]
+
+
+def test_every_label_has_its_reply() -> None:
+    assert sum(len(labelled(pack)) for pack in packs()) == 654
