@@ -8,6 +8,7 @@ writes nothing, and says whether the page is as it would be written.
 
 import argparse
 import importlib
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -51,9 +52,9 @@ def page(found: Sequence) -> str:
         gaps = [gap for line in group if (gap := difference(line)) is not None]
         proofs = sorted({line.proof for line in group}, reverse=True)
         models = len({line.model for line in group})
-        largest = f"{max(gaps):.1g}" if gaps else "-"
+        largest = small(max(gaps)) if gaps else "-"
         rows.append(
-            (f"[{name}](#{name})", str(models), str(len(group)), largest, ", ".join(proofs))
+            (f"[{name}](#{anchor(name)})", str(models), str(len(group)), largest, ", ".join(proofs))
         )
     parts.append(table(head, rows))
     for name, group in by_benchmark.items():
@@ -77,10 +78,20 @@ def cells(line) -> tuple[str, ...]:
         shown(line.published),
         shown(line.official),
         shown(line.ours),
-        "" if gap is None else f"{gap:.1g}",
+        "" if gap is None else small(gap),
         line.proof,
         line.reason,
     )
+
+
+def small(gap: float) -> str:
+    """A difference; what rounding makes of it is not the same everywhere."""
+    return "≤ 1e-12" if gap <= 1e-12 else f"{gap:.1g}"
+
+
+def anchor(heading: str) -> str:
+    """What a link to a heading is, as Markdown's readers make it."""
+    return re.sub(r"[^a-z0-9_ -]", "", heading.lower()).replace(" ", "-")
 
 
 def shown(value: float | None) -> str:
