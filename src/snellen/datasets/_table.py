@@ -15,15 +15,22 @@ class Row(dict[str, Any]):
     changes it.
 
     `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its
-    line end, pictures inside the row included, files that it names not.
+    line end, pictures inside the row included, files that it names not. Where none is given it is
+    that of the fields, made when somebody asks: who scores predictions never does.
     """
 
-    __slots__ = ("digest", "place")
+    __slots__ = ("_digest", "place")
 
-    def __init__(self, fields: Mapping[str, Any], place: int, digest: str) -> None:
+    def __init__(self, fields: Mapping[str, Any], place: int, digest: str | None = None) -> None:
         super().__init__(fields)
         self.place = place
-        self.digest = digest
+        self._digest = digest
+
+    @property
+    def digest(self) -> str:
+        if self._digest is None:
+            self._digest = fields_digest(self)
+        return self._digest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +120,7 @@ class Drawn:
 
     def __iter__(self) -> Iterator[Row]:
         for place, fields in enumerate(self._rows()):
-            yield Row(fields, place, fields_digest(fields))
+            yield Row(fields, place)
 
     def facts(self) -> Facts:
         return facts_of(iter(self))

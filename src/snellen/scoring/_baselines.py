@@ -72,21 +72,23 @@ def baselines(
     of 1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
     reply in the words that the prompt asks for, and are scored as any other.
     """
-    common = Common(tally.right_answers())
     name = benchmark.headline
-    metric, function = next(iter(benchmark.scorings[name].metrics.items()))
-    if not common or benchmark.ask != "generate":
+    scoring, check = benchmark.scorings[name], benchmark.check
+    metric, function = next(iter(scoring.metrics.items()))
+    simple = function is mean and not scoring.partial and not tally.has_references
+    if benchmark.ask != "generate" or (not simple and tally.n > MOST):
         return None
-    partial = benchmark.scorings[name].partial
-    if function is mean and common.chance is not None and not partial and not tally.has_references:
+    common = Common(tally.right_answers())
+    if not common:
+        return None
+    if simple and common.chance is not None:
         return Baselines(chance=common.chance, constant=common.share, answer=common.single)
-    check = benchmark.check
     if check is None or tally.n > MOST:
         return None
     says = check.says
     alone = replace(
         benchmark,
-        scorings={name: replace(benchmark.scorings[name], metrics={metric: function})},
+        scorings={name: replace(scoring, metrics={metric: function})},
         break_down_by=(),
         metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
         capabilities=None,
