@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from snellen.answers.choice import Letter
 from snellen.answers.others import (
     lmms_eval_letter,
+    mmstar_letter,
     textbook_letter,
     vlmevalkit_2024_letter,
     vlmevalkit_letter,
@@ -26,12 +28,17 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
+def right(found: list[Letter], every: list[dict[str, Any]]) -> list[int]:
+    return [int(one.answer == row["answer"]) for one, row in zip(found, every, strict=True)]
+
+
 def test_vlmevalkits_letter_is_that_of_its_code_on_every_made_reply() -> None:
     every = rows()
     found = [vlmevalkit_letter(row["prediction"], [*row["options"].values()]) for row in every]
 
     assert len(every) == 1_500
     assert [one.answer or False for one in found] == [row["vlmevalkit_can_infer"] for row in every]
+    assert right(found, every) == [row["vlmevalkit_correct"] for row in every]
 
 
 def test_vlmevalkits_letter_of_2024_is_that_of_its_code_on_every_made_reply() -> None:
@@ -41,6 +48,7 @@ def test_vlmevalkits_letter_of_2024_is_that_of_its_code_on_every_made_reply() ->
     assert [one.answer or False for one in found] == [
         row["vlmeval_2024_can_infer"] for row in every
     ]
+    assert right(found, every) == [row["vlmeval_2024_correct"] for row in every]
 
 
 def test_lmms_evals_letter_is_that_of_its_code_on_every_made_reply() -> None:
@@ -51,6 +59,13 @@ def test_lmms_evals_letter_is_that_of_its_code_on_every_made_reply() -> None:
 
     assert len(every) == 1_500
     assert [one.answer or "-" for one in found] == [theirs[row["id"]] for row in every]
+
+
+def test_mmstars_letter_is_right_where_its_code_says_so_on_every_made_reply() -> None:
+    every = rows()
+    found = [mmstar_letter(row["prediction"], [*row["options"].values()]) for row in every]
+
+    assert right(found, every) == [row["mmstar_correct"] for row in every]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +112,33 @@ def test_vlmevalkits_rules(reply: str, answer: str | None, rule: str) -> None:
 )
 def test_lmms_evals_rules(reply: str, answer: str | None, rule: str) -> None:
     found = lmms_eval_letter(reply, CHOICES)
+
+    assert (found.answer, found.rule) == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "rule"),
+    [
+        ("B", "B", "begins"),
+        ("\n b. dog", "B", "begins"),
+        ("A dog is on the grass", "A", "begins"),
+        ("(C) red car", "C", "behind '('"),
+        ("Option\nD", "D", "behind 'option'"),
+        ("The answer is black", "B", "behind 'the answer is'"),
+        # Only the second sign is looked at, and only these words.
+        ("( C)", None, "no letter"),
+        ("**B**", None, "no letter"),
+        ("The answer is (B)", None, "no letter"),
+        ("The answer is: B", None, "no letter"),
+        ("Answer: B", "A", "begins"),
+        ("E", None, "no letter"),
+        ("(", None, "no letter"),
+        ("option ", None, "no letter"),
+        ("", None, "no letter"),
+    ],
+)
+def test_mmstars_rules(reply: str, answer: str | None, rule: str) -> None:
+    found = mmstar_letter(reply, CHOICES)
 
     assert (found.answer, found.rule) == (answer, rule)
 

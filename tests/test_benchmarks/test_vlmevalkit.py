@@ -409,9 +409,9 @@ def test_a_set_can_be_made_where_its_sheet_is_not(tmp_path: Path) -> None:
 
 
 def test_no_scoring_passes_for_a_sets_own() -> None:
-    names = {name: list(vlmevalkit(name).scorings) for name in ("MMStar", "AMBER", "VizWiz")}
+    names = {name: list(vlmevalkit(name).scorings) for name in ("MMStar_KO", "AMBER", "VizWiz")}
     assert names == {
-        "MMStar": ["generic"],
+        "MMStar_KO": ["generic"],
         "AMBER": ["generic"],
         "VizWiz": ["generic", "robust", "judged"],
     }
@@ -419,6 +419,13 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
         benchmark = vlmevalkit(name)
         assert {scoring.source for scoring in benchmark.scorings.values()} == {"ours"}
         assert benchmark.notes == (f"{name} is scored by rules of ours, not by its authors'",)
+
+
+def test_mmstars_headline_is_its_authors_and_nothing_is_to_be_noted() -> None:
+    benchmark = vlmevalkit("MMStar")
+    assert list(benchmark.scorings) == ["official", "generic"]
+    assert benchmark.scorings["official"].source.startswith("MMStar-Benchmark/MMStar@")
+    assert benchmark.notes == ()
 
 
 def values(name: str, replies: dict[str, str], scoring: str = "generic") -> dict[str, float | None]:
@@ -444,6 +451,24 @@ def test_figures_of_choices_are_those_worked_out_by_hand() -> None:
     assert found["accuracy/instance reasoning"] == 1 / 2
     assert found["accuracy/science & technology"] == 0
     assert found["accuracy/object counting"] == 1
+
+
+def test_figures_of_mmstars_own_rule_are_those_worked_out_by_hand() -> None:
+    # Right are C A D B A C B D. 1 begins with A; 2, 3 and 5 with nothing that counts; 7 is missing.
+    replies = {
+        "0": "c",
+        "1": "A or B",
+        "2": "The answer is (D).",
+        "3": "on a diagonal",
+        "4": "Option A",
+        "5": "\\boxed{C}",
+        "6": "A",
+    }
+    found = values("MMStar", replies, "official")
+    assert found["accuracy"] == 3 / 8
+    assert found["accuracy/fine-grained perception"] == 1 / 2
+    assert found["accuracy/instance reasoning"] == 1 / 2
+    assert found["accuracy/science & technology"] == 0
 
 
 def test_figures_of_yes_and_no_are_those_worked_out_by_hand() -> None:

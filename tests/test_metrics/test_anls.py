@@ -1,8 +1,13 @@
-"""ANLS, as the organisers' evaluator computes it; figures by hand."""
+"""ANLS, as the organisers' evaluator and three other tools compute it; figures by hand."""
+
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from snellen.metrics.anls import anls
+from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
+
+Rule = Callable[[str, Sequence[str]], float]
+RULES = (anls, anls_mmpretrain, anls_pix2struct, anls_m4c)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +58,65 @@ def test_the_length_is_that_in_capitals(answer: str, reference: str) -> None:
     assert anls(answer, [reference]) == 0.5
 
 
-def test_there_must_be_references() -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_there_must_be_references(rule: Rule) -> None:
     with pytest.raises(ValueError):
-        anls("a", [])
+        rule("a", [])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("answer", "references", "expected"),
+    [
+        ("5 May", ["May 5", "5 may"], 1.0),
+        ("sitting", ["kitten"], 1 - 3 / 7),
+        ("abc", ["axx"], 0.0),
+        ("", ["yes"], 0.0),
+        # The authors of two of them divide by zero here.
+        ("", [""], 1.0),
+    ],
+)
+def test_all_rules_give_the_same_where_blanks_and_halves_are_not_at_stake(
+    rule: Rule, answer: str, references: list[str], expected: float
+) -> None:
+    assert rule(answer, references) == pytest.approx(expected, abs=1e-12)
+
+
+def test_mmpretrain_counts_an_answers_blanks_for_the_length_but_not_a_references() -> None:
+    assert anls_mmpretrain("  ax", ["ab"]) == 0.75
+    assert anls_mmpretrain("ax", ["ab  "]) == 0.5
+    assert anls("ax", ["ab  "]) == 0.75
+
+
+def test_mmpretrains_length_is_that_in_capitals_of_both() -> None:
+    assert anls_mmpretrain("ab", ["ßß"]) == anls_mmpretrain("ßß", ["ab"]) == 0.5
+
+
+def test_mmpretrain_evens_out_blanks_and_keeps_exactly_one_half() -> None:
+    assert anls_mmpretrain("A  b\n", ["a b"]) == 1.0
+    assert anls_mmpretrain("ab", ["ax"]) == 0.5
+
+
+def test_to_pix2struct_blanks_are_signs_as_any_other() -> None:
+    # Of four signs one is too many.
+    assert anls_pix2struct("Cat ", ["cat"]) == anls_pix2struct("cat", ["CAT "]) == 0.75
+    assert anls_pix2struct("a  b", ["a b"]) == 0.75
+
+
+def test_pix2struct_gives_nothing_for_exactly_one_half() -> None:
+    assert anls_pix2struct("ab", ["ax"]) == 0.0
+    assert anls_pix2struct("abc", ["abx"]) == pytest.approx(2 / 3)
+
+
+def test_pix2structs_and_m4cs_lengths_are_those_of_small_letters() -> None:
+    assert anls_pix2struct("abcß", ["abcd"]) == anls_m4c("abcß", ["abcd"]) == 0.75
+    assert anls("abcß", ["abcd"]) == 0.8
+
+
+def test_to_m4c_blanks_count_between_words_but_not_at_the_ends() -> None:
+    assert anls_m4c(" Cat\n", ["cat  "]) == 1.0
+    assert anls_m4c("a  b", ["a b"]) == 0.75
+
+
+def test_m4c_keeps_exactly_one_half() -> None:
+    assert anls_m4c("ab", ["ax"]) == 0.5

@@ -6,6 +6,7 @@ import pytest
 
 from snellen.metrics.vqa import (
     LONGEST_KEPT,
+    stvqa_accuracy,
     textvqa_accuracy,
     textvqa_accuracy_vlmevalkit,
     vqa_accuracy,
@@ -35,6 +36,23 @@ def test_each_of_ten_is_left_out_in_turn(people: int, accuracy: float) -> None:
     references = said(("cat", people), ("dog", 10 - people))
     assert vqa_accuracy("cat", references) == accuracy
     assert textvqa_accuracy("cat", references) == accuracy
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "accuracy"),
+    [
+        ("STOP sign?", ["yield", "the stop, sign"], 1.0),
+        ("two", ["2"], 1.0),
+        ("stop", ["stop sign"], 0.0),
+        # Both are nothing when articles are gone.
+        ("the", ["a"], 1.0),
+        ("", ["stop"], 0.0),
+    ],
+)
+def test_st_vqas_accuracy_asks_for_one_equal_answer_of_any_number(
+    answer: str, references: list[str], accuracy: float
+) -> None:
+    assert stvqa_accuracy(answer, references) == accuracy
 
 
 def test_a_hand_count_of_fewer_people() -> None:

@@ -3,7 +3,8 @@
 Beside these, both were run on the 4,500 texts of the golden pack of VCR and on 4,000 models'
 replies and pages of documentation (315,781 tokens): no text is cut otherwise. Of 60,000 texts
 that were put together at random from the words with rules of their own, 3 are, where two
-emoticons or pairs of apostrophes touch.
+emoticons or pairs of apostrophes touch. What is taken for an address was made simpler since: no
+line of 118,683 of the golden packs is cut otherwise for it.
 """
 
 # ruff: noqa: RUF001
@@ -101,6 +102,8 @@ def test_an_emoticon_is_one_only_where_nothing_stands_between() -> None:
         ("." * 20_000, 1),
         ("(" * 10_000 + "a", 10_001),
         ("a:" * 10_000, 20_000),
+        ("a." * 10_000, 2),
+        ("a.b/" * 10_000, 19_999),
     ],
 )
 def test_a_piece_without_an_end_is_cut_too(text: str, n: int) -> None:

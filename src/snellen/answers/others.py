@@ -21,6 +21,10 @@ LMMS_EVAL = (
     "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:"
     "lmms_eval/tasks/_task_utils/mcq_extract.py#L17-L158"
 )
+MMSTAR = (
+    "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:"
+    "eval/vlmeval/evaluate/mmstar.py#L41-L69"
+)
 TEXTBOOK = "nobody's: the first thing that comes to mind"
 
 # -- VLMEvalKit
@@ -124,6 +128,28 @@ def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
         if there:
             named = tuple(dict.fromkeys(one for _, one in there))
             return Letter(max(there, key=lambda item: item[0])[1], rule, named)
+    return Letter(None, "no letter")
+
+
+# -- MMStar
+
+_BEFORE = ("", "(", "option ", "the answer is ")
+
+
+def mmstar_letter(text: str, choices: Sequence[str]) -> Letter:
+    """The letter that begins the reply, or stands behind "(", "option " or "the answer is " there.
+
+    Small or capital, and no end of a word is asked for: "A dog" says A, "Because" B. The authors
+    ask whether the right letter stands there, which is the same for up to fourteen choices: with
+    more, "option B" would be right where O is.
+    """
+    low = text.lower().strip().replace("\n", " ")
+    letters = {*ascii_uppercase[: len(choices)].lower()}
+    for before in _BEFORE:
+        letter = low[len(before) : len(before) + 1]
+        if low.startswith(before) and letter in letters:
+            rule = f"behind {before.rstrip()!r}" if before else "begins"
+            return Letter(letter.upper(), rule, (letter.upper(),))
     return Letter(None, "no letter")
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmark import Check, Reading, Scoring, Submission
+from snellen.benchmark import Check, Missing, Reading, Scoring, Submission
 from snellen.benchmarks._forms import of_json, picture, place_of, texts
 from snellen.content import Image, Message, user
 from snellen.datasets import Found, Row
-from snellen.metrics import mean
-from snellen.metrics.anls import anls
+from snellen.metrics import Columns, Metric, mean
+from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
+from snellen.metrics.vqa import stvqa_accuracy
 from snellen.model import Reply
 from snellen.sample import Sample
+from snellen.stats import Estimate
 
 Split = Literal["val", "test"]
 Preset = Literal["lmms-eval", "vlmevalkit", "qwen-vl"]
 
 QWEN = "QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599"
+MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
+PIX2STRUCT = "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99"
+LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
 SHORT = "{question}\nAnswer the question using a single word or phrase."
 PROMPTS: Mapping[Preset, str] = {
     "lmms-eval": SHORT,
@@ -88,10 +94,6 @@ def phrase(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
 
 
-def official_score(reading: Reading, sample: Sample) -> float:
-    return anls(str(reading.answer or ""), sample.references)
-
-
 def robust_score(reading: Reading, sample: Sample) -> float:
     """ANLS of the phrase as the paper has it: blanks and capitals count for nothing."""
     if reading.answer is None:
@@ -100,24 +102,60 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     return anls(said, [" ".join(right.casefold().split()) for right in sample.references])
 
 
+def m4c_accuracy(columns: Columns) -> Estimate:
+    """The mean of `stvqa_accuracy`, where the scores of single questions are ANLS."""
+    import numpy as np
+
+    rows = zip(columns.answer, columns.references, strict=True)
+    right = [stvqa_accuracy(str(answer or ""), references) for answer, references in rows]
+    return mean(replace(columns, score=np.array(right, dtype=np.float64)))
+
+
+Rule = Callable[[str, Sequence[str]], float]
+METRICS: Mapping[str, Metric] = {"anls": mean}
+
+
+def of_whole_reply(
+    source: str,
+    rule: Rule,
+    missing: Missing = "excluded",
+    metrics: Mapping[str, Metric] = METRICS,
+) -> Scoring:
+    return Scoring(
+        version=1,
+        source=source,
+        parse=whole_reply,
+        score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
+        metrics=metrics,
+        missing=missing,
+        partial=True,
+    )
+
+
 def scorings() -> dict[str, Scoring]:
-    metrics = {"anls": mean}
     return {
-        "official": Scoring(
-            version=1,
-            source=f"{QWEN}:eval_mm/infographicsvqa_eval.py#L80-L166",
-            parse=whole_reply,
-            score=official_score,
-            metrics=metrics,
+        "official": of_whole_reply(
+            f"{QWEN}:eval_mm/infographicsvqa_eval.py#L80-L166", anls, missing="wrong"
+        ),
+        "mmpretrain": of_whole_reply(
+            f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/ANLS.py#L57-L86", anls_mmpretrain
+        ),
+        "pix2struct": of_whole_reply(
+            f"{PIX2STRUCT}:pix2struct/metrics.py#L25-L36, #L58-L78 and #L139-L143",
+            anls_pix2struct,
             missing="wrong",
-            partial=True,
+        ),
+        "m4c": of_whole_reply(
+            f"{LLAVA}:llava/eval/m4c_evaluator.py#L260-L298",
+            anls_m4c,
+            metrics={"anls": mean, "accuracy": m4c_accuracy},
         ),
         "robust": Scoring(
             version=1,
             source="ours",
             parse=phrase,
             score=robust_score,
-            metrics=metrics,
+            metrics=METRICS,
             partial=True,
         ),
     }
@@ -140,5 +178,5 @@ def check() -> Check:
     return Check(
         says=lambda _, answer: answer,
         wrong=lambda _: "nothing of the kind",
-        expect={"official": PERFECT, "robust": PERFECT},
+        expect=dict.fromkeys(scorings(), PERFECT),
     )

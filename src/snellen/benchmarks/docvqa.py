@@ -16,9 +16,12 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
 Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py, which is handed out for
          both of their data sets; the copy in Qwen-VL, eval_mm/infographicsvqa_eval.py#L118-L166.
          VLMEvalKit's and lmms-eval's are the same. It takes no file that lacks an answer; here such
-         a question is worth 0, as an empty answer. robust: ours, the phrase that a reply settles
-         on, with ANLS as in the paper. A page has several questions: intervals are clustered
-Proof    1,500 made pairs that the organisers' rule and four others scored (tests/parity);
+         a question is worth 0, as an empty answer. pix2struct: Pix2Struct's published figures used
+         it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for M4C, with ST-VQA's accuracy too.
+         They differ in what blanks count for, and in 1/2 itself, which pix2struct alone drops.
+         robust: ours, the phrase that a reply settles on, with ANLS as in the paper. A page has
+         several questions: intervals are clustered
+Proof    1,500 made pairs that the code of each named scoring scored (tests/parity);
          no outputs are published. Question types and robust: by hand
 """
 

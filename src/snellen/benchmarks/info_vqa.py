@@ -17,9 +17,10 @@ Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py; the c
          eval_mm/infographicsvqa_eval.py#L80-L194, with its break-down by where the answer comes
          from, what shows it and what is to be done (#L9-L11 names them). A question may be of
          several kinds; of the same twice it counts once here, there twice. A file that lacks an
-         answer is not taken there; here such a question is worth 0. robust: ours, the phrase that
-         a reply settles on, with ANLS as in the paper
-Proof    1,500 made pairs that the organisers' rule and four others scored (tests/parity);
+         answer is not taken there; here such a question is worth 0. pix2struct, which Pix2Struct's
+         published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the phrase that a
+         reply settles on, with ANLS as in the paper
+Proof    1,500 made pairs that the code of each named scoring scored (tests/parity);
          no outputs are published. Kinds of questions and robust: by hand
 """
 

@@ -224,9 +224,12 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def llava_answer(reply: Reply, sample: Sample) -> Reading:
-    """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
     # The script that asked LLaVA wrote its replies down stripped.
-    text = reply.text.strip()
+    return llava_reading(reply.text.strip())
+
+
+def llava_reading(text: str) -> Reading:
+    """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
     named = SAID.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")

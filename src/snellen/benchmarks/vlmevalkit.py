@@ -1,4 +1,4 @@
-"""VLMEvalKit's sheets by their names: choices, yes or no, and short answers, scored by our rules.
+"""VLMEvalKit's sheets by their names: choices, yes or no, short answers, mostly by rules of ours.
 
 Paper    none; each set has its own. VLMEvalKit is Duan et al. 2024, https://arxiv.org/abs/2407.11691
 Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of
@@ -8,13 +8,19 @@ Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of
          pandas, and with it VLMEvalKit, takes for a missing cell. Licences are the sets' own
 Prompt   vlmevalkit: build_prompt of the set's class in those files, as far as it does not depend on
          the model; pictures first. short: ours, pictures, hint, question, choices, and one line on
-         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93
-Scoring  generic, ours, and no set's official one. MCQ: the letter that the reply commits to. Y/N:
+         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93. MMStar's authors ask their
+         own sheet, which has the choices in the question, in other words
+Scoring  official (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:
+         eval/vlmeval/evaluate/mmstar.py#L41-L81, the letter that begins the reply, or stands behind
+         "(", "option " or "the answer is " there. Missing rows are wrong, as there in all figures
+         but those of l2-category, which are of the rows that are there.
+         generic, ours, and no set's official one. MCQ: the letter that the reply commits to. Y/N:
          the word it begins with, or the only one of the two in it. VQA: the whole reply, without
          case, punctuation and articles, against the answer; with three answers or more, min(1, how
          many of them it equals / 3). robust (VQA): the same for what follows "the answer is".
-         Published numbers used other rules, for some sets also pairs of rows, or a judge
-Proof    the words of all sets: VLMEvalKit's build_prompt on 3,000 made rows. Scoring: by hand
+         Published numbers of other sets used other rules, some also pairs of rows, or a judge
+Proof    the words of all sets: VLMEvalKit's build_prompt on 3,000 made rows. official: 1,500 made
+         replies that MMStar's code read (tests/parity). The other scorings: by hand
 """
 
 import ast
@@ -23,13 +29,26 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.benchmark import Benchmark, Check
-from snellen.benchmarks._tasks import ASK, EXPECT, WRONG, Task, scorings, verdict, yes_no
+from snellen.answers.others import MMSTAR, mmstar_letter
+from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmarks._tasks import (
+    ASK,
+    EXPECT,
+    WRONG,
+    Task,
+    as_reading,
+    is_target,
+    scorings,
+    verdict,
+    yes_no,
+)
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
 from snellen.content import Image, Message, Part, Slice, user
 from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError
+from snellen.metrics import mean
+from snellen.model import Reply
 from snellen.sample import Sample
 
 # fmt: off
@@ -129,6 +148,9 @@ def vlmevalkit(
     found = find(data, "vlmevalkit", [file.name for file in files], files, name)
     table = vlmevalkit_tsv(found)
     called = {"default": "generic"}
+    official = {"official": OFFICIAL[name]} if name in OFFICIAL else {}
+    # "A B C D" begins with A, which is right for two of the eight bundled rows.
+    begins_with_a = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 2 / 8}
     return Benchmark(
         name="vlmevalkit",
         asks=1,
@@ -139,19 +161,42 @@ def vlmevalkit(
             if prompt == "short"
             else kit_message(sample, words, interleaved=name in INTERLEAVED)
         ),
-        scorings={called.get(key, key): scoring for key, scoring in scorings(task).items()},
+        scorings={
+            **official,
+            **{called.get(key, key): scoring for key, scoring in scorings(task).items()},
+        },
         break_down_by=("category", "l2-category", "split"),
         cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=2048,
         files=found,
-        notes=(f"{name} is scored by rules of ours, not by its authors'",),
+        notes=() if official else (f"{name} is scored by rules of ours, not by its authors'",),
         check=Check(
             says=lambda _, answer: answer,
             wrong=WRONG[task],
-            expect={called.get(key, key): values for key, values in EXPECT[task].items()},
+            expect={
+                **dict.fromkeys(official, begins_with_a),
+                **{called.get(key, key): values for key, values in EXPECT[task].items()},
+            },
             verdict=verdict,
         ),
     )
+
+
+def mmstar_answer(reply: Reply, sample: Sample) -> Reading:
+    return as_reading(mmstar_letter(reply.text, sample.choices))
+
+
+OFFICIAL = {
+    "MMStar": Scoring(
+        version=1,
+        source=MMSTAR,
+        parse=mmstar_answer,
+        score=is_target,
+        metrics={"accuracy": mean},
+        missing="wrong",
+    )
+}
+"""The authors' own rule, where a set has it here."""
 
 
 def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:

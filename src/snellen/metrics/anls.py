@@ -39,6 +39,67 @@ def anls(answer: str, references: Iterable[str]) -> float:
     return 0.0 if score < 0.5 else score
 
 
+def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
+    """`anls` where only blanks of the answer count for the length, and none of a reference.
+
+    Source: open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
+    mmpretrain/evaluation/metrics/ANLS.py#L57-L86.
+
+    >>> anls_mmpretrain("ax", ["a  "]), anls("ax", ["a  "]), anls_mmpretrain("ax  ", ["a"])
+    (0.5, 0.6666666666666667, 0.75)
+
+    Raises:
+        ValueError: there are no references.
+    """
+    return anls(answer, map(_even, references))
+
+
+def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
+    """Pix2Struct's ANLS of an answer, in [0, 1]: of small letters, blanks as any other sign.
+
+        s = max_r s_r,    s_r = 1 - d(a', r') / max(|a'|, |r'|),    0 where s_r <= 1/2
+
+    Exactly 1/2 is nothing, as in the paper; Pix2Struct's published figures used this. Source:
+    google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py
+    #L25-L36, #L58-L78 and #L139-L143, in percent. Where ours differs: two empty texts are the same;
+    the authors' code divides by zero.
+
+    >>> anls_pix2struct("Cat ", ["cat"]), anls_pix2struct("ab", ["ax"])
+    (0.75, 0.0)
+
+    Raises:
+        ValueError: there are no references.
+    """
+    score = max(_likeness(answer.lower(), right.lower()) for right in references)
+    return score if score > 0.5 else 0.0
+
+
+def anls_m4c(answer: str, references: Iterable[str]) -> float:
+    """ST-VQA's ANLS of an answer as mmf has it for M4C, in [0, 1]: blanks count between words.
+
+        s = max_r (1 - d(a', r') / max(|a'|, |r'|)),    0 where s < 1/2
+
+    a' and r' are in small letters and without blanks at the ends. Source:
+    haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py
+    #L276-L298. Where ours differs: two empty texts are the same; the authors' code divides by zero.
+
+    >>> anls_m4c(" Cat ", ["cat"]), anls_m4c("a  b", ["a b"]), anls_m4c("ab", ["ax"])
+    (1.0, 0.75, 0.5)
+
+    Raises:
+        ValueError: there are no references.
+    """
+    said = answer.lower().strip()
+    score = max(_likeness(said, right.lower().strip()) for right in references)
+    return 0.0 if score < 0.5 else score
+
+
+def _likeness(said: str, right: str) -> float:
+    from rapidfuzz.distance import Levenshtein
+
+    return 1 - _share(Levenshtein.distance(right, said), max(len(right), len(said)))
+
+
 def _even(text: str) -> str:
     return " ".join(text.lower().split())
 

@@ -145,6 +145,19 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
     return _others_share(_TEXTVQA.matches(answer, references), len(references))
 
 
+def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
+    """ST-VQA's accuracy of an answer: 1 if it is one of the references, all normalised as mmf
+    does TextVQA's, else 0.
+
+    Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+    llava/eval/m4c_evaluator.py#L260-L273.
+
+    >>> stvqa_accuracy("The stop, sign?", ["yield", "stop sign"]), stvqa_accuracy("sign", ["signs"])
+    (1.0, 0.0)
+    """
+    return float(_TEXTVQA.matches(answer, references) > 0)
+
+
 def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float:
     """`vqa_accuracy` with VLMEvalKit's normaliser for all answers, also where all people agree.
 

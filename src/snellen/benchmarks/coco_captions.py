@@ -1,0 +1,235 @@
+"""COCO captions: one sentence about a photograph, against what five people wrote.
+
+Paper    Chen et al. 2015, Microsoft COCO Captions: Data Collection and Evaluation Server,
+         https://arxiv.org/abs/1504.00325; the split: Karpathy and Fei-Fei 2015, Deep
+         Visual-Semantic Alignments, https://arxiv.org/abs/1412.2306 (CVPR)
+Data     https://cocodataset.org, CC BY 4.0: captions_val{2014,2017}.json (40,504 and 5,000 images),
+         image_info_test{2014,2017}.json without captions, images in val2014/ and so on.
+         karpathy-test and karpathy-val, 5,000 images of val2014 each: dataset_coco.json of
+         https://cs.stanford.edu/people/karpathy/deepimagesent, or LAVIS' coco_karpathy_test.json
+         with the same captions. vlmevalkit: its COCO_VAL.tsv. Splits are not comparable
+Prompt   none is prescribed. lmms-eval: EvolvingLMMs-Lab/lmms-eval@
+         75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/coco_cap/coco2014_cap_val.yaml#L8,
+         coco_karpathy_test.yaml#L7. vlmevalkit: open-compass/VLMEvalKit@
+         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_caption.py#L52-L59.
+         instructblip: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
+         instructblip/caption_coco_vicuna7b_eval_test.yaml#L10; blip2: lavis/projects/blip2/
+         train/caption_coco_ft.yaml#L25. Picture first; 64 tokens: coco2014_cap_val.yaml#L11
+Scoring  official: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/ on
+         Penn Treebank tokens in small letters, punctuation dropped (snellen.text.ptb): BLEU,
+         ROUGE-L and CIDEr of the images that have a caption, as its demo asks for. vlmevalkit: the
+         same on words as they are written, with capitals and punctuation, image_caption.py#L61-L76.
+         CIDEr is 1 times, as the server gives it; papers print 100 times. It counts how rare a
+         phrase is in the references of the images that are scored: part of a split has another.
+         METEOR and SPICE are not offered: both are Java programs with models of their own (a
+         stemmer, WordNet and paraphrase tables; a dependency parser), of which no code but
+         themselves gives the same values
+Proof    2,500 made captions: all metrics of the set and of every image equal coco-caption's to
+         1e-9, and all 11,653 captions have its tokens (tests/parity). The published figures of the
+         demo's captions could not be had: its references are too large a file for where this was
+         made. Bundled rows: coco-caption's code
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.benchmarks import _forms
+from snellen.content import user
+from snellen.datasets import Found, Row, find
+from snellen.datasets.published import File
+from snellen.metrics.captions import caption_metrics
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.text.ptb import tokens
+
+COCO = "tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "COCO_VAL": {"split": "vlmevalkit"},
+    "coco_karpathy_test": {"split": "karpathy-test"},
+    "coco_karpathy_val": {"split": "karpathy-val"},
+    "coco2014_cap_val": {"split": "val2014"},
+    "coco2014_cap_test": {"split": "test2014"},
+    "coco2017_cap_val": {"split": "val2017"},
+    "coco2017_cap_test": {"split": "test2017"},
+}
+LAVIS = "https://storage.googleapis.com/sfr-vision-language-research/datasets"
+IMAGES = "http://images.cocodataset.org"
+KARPATHY_MD5 = {
+    "test": "3ff34b0ef2db02d01c37399f6a2a6cd1",
+    "val": "b273847456ef5580e33713b1f7de52a0",
+}
+LONG = "several GB; the pictures"
+
+Split = Literal[
+    "karpathy-test", "karpathy-val", "val2014", "val2017", "test2014", "test2017", "vlmevalkit"
+]
+Preset = Literal["lmms-eval", "vlmevalkit", "instructblip", "blip2"]
+PROMPTS = {
+    "lmms-eval": "Provide a one-sentence caption for the provided image.",
+    "vlmevalkit": "Please describe this image in general. Directly provide the description, do not "
+    'include prefix like "This image depicts". ',
+    "instructblip": "A short image caption.",
+    "blip2": "a photo of ",
+}
+BRIEFLY = "Describe the image briefly."
+"""What lmms-eval says to Karpathy's images."""
+
+
+def coco_captions(
+    split: Split = "karpathy-test", prompt: Preset = "lmms-eval", data: Path | None = None
+) -> Benchmark:
+    files = published(split)
+    found = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
+    table, file = _forms.table(found, lambda path: rows(path, split))
+    asked = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
+    wrong = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+    return Benchmark(
+        name="coco-captions",
+        asks=1,
+        data=table,
+        sample=lambda place, row: to_sample(place, row, found),
+        prompt=lambda sample, _: (user(*sample.media, asked),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=f"{COCO}:pycocoevalcap/eval.py#L18-L62",
+                parse=official_tokens,
+                score=lambda *_: None,
+                metrics=caption_metrics(tokens),
+            ),
+            "vlmevalkit": Scoring(
+                version=1,
+                source=f"{KIT}:vlmeval/dataset/image_caption.py#L61-L76",
+                parse=as_written,
+                score=lambda *_: None,
+                metrics=caption_metrics(str),
+            ),
+        },
+        max_answer_tokens=64,
+        capabilities=Capabilities(
+            tag="", leaves={"": "perception/scene"}, source="https://arxiv.org/abs/1504.00325"
+        ),
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "nonsense",
+            expect={
+                "official": {"oracle": ORACLE, **wrong},
+                "vlmevalkit": {"oracle": ORACLE_AS_WRITTEN, **wrong},
+            },
+        ),
+        files=file,
+        submission=Submission(
+            name=f"captions_{split}_snellen_results.json",
+            columns=("image_id", "caption"),
+            row=lambda sample, reply: (int(sample.id), reply),
+        ),
+        notes=("CIDEr's interval holds the document frequencies of the scored images fixed",),
+    )
+
+
+ORACLE = 3.829436134329384
+ORACLE_AS_WRITTEN = 3.258585044251182
+"""By coco-caption's code: the first caption of each of the three images."""
+
+
+def names(split: Split) -> list[str]:
+    """Where a split's rows are looked for."""
+    if split == "vlmevalkit":
+        return ["COCO_VAL.tsv"]
+    if split.startswith("karpathy"):
+        part = split.removeprefix("karpathy-")
+        own = ["dataset_coco.json", f"coco_karpathy_{part}.json"]
+    elif split.startswith("test"):
+        own = [f"image_info_{split}.json"]
+    else:
+        own = [f"captions_{split}.json"]
+    return [f"{folder}{name}" for name in own for folder in ("annotations/", "")]
+
+
+def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
+    """The captions and the pictures of a split, as those who made them publish them."""
+    if split == "vlmevalkit":
+        url = "https://opencompass.openxlab.space/utils/VLMEval/COCO_VAL.tsv"
+        return (File(name="COCO_VAL.tsv", url=url, md5="72a5079dead060269ac222c5aa5128af"),)
+    if split.startswith("karpathy"):
+        part = split.removeprefix("karpathy-")
+        name, pictures = f"coco_karpathy_{part}.json", "val2014"
+        captions = File(name=name, url=f"{LAVIS}/{name}", md5=KARPATHY_MD5[part])
+    else:
+        pictures, year = split, split[-4:]
+        kind = f"image_info_{split}" if split.startswith("test") else f"annotations_trainval{year}"
+        url = f"{IMAGES}/annotations/{kind}.zip"
+        captions = File(name=f"{kind}.zip", url=url, unpack=True)
+    url = f"{IMAGES}/zips/{pictures}.zip"
+    return captions, File(name=f"{pictures}.zip", url=url, unpack=True, note=LONG)
+
+
+# -- rows
+
+
+def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
+    """A row an image: `id`, `image` (its file), `captions`."""
+    content = _forms.of_json(path)
+    if isinstance(content, list):
+        yield from of_lavis(content)
+    elif split.startswith("karpathy"):
+        yield from of_karpathy(content["images"], split.removeprefix("karpathy-"))
+    else:
+        yield from of_coco(content, split)
+
+
+def of_coco(content: dict[str, Any], folder: str) -> Iterator[dict[str, Any]]:
+    said: dict[int, list[str]] = {}
+    for one in content.get("annotations", ()):
+        said.setdefault(one["image_id"], []).append(one["caption"])
+    for image in content["images"]:
+        name = image["id"]
+        captions = said.get(name, [])
+        yield {"id": name, "image": f"{folder}/{image['file_name']}", "captions": captions}
+
+
+def of_karpathy(images: list[dict[str, Any]], part: str) -> Iterator[dict[str, Any]]:
+    for image in images:
+        if image["split"] == part:
+            yield {
+                "id": image["cocoid"],
+                "image": f"{image['filepath']}/{image['filename']}",
+                "captions": [sentence["raw"] for sentence in image["sentences"]],
+            }
+
+
+def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for image in images:
+        number = int(Path(image["image"]).stem.rpartition("_")[2])
+        yield {"id": number, "image": image["image"], "captions": image["caption"]}
+
+
+def to_sample(place: int, row: Row, found: Found) -> Sample:
+    """In a TSV the id is the index."""
+    named = isinstance(row.get("image"), str)
+    captions = row["captions"] if "captions" in row else row.get("answer")
+    return Sample(
+        id=str(row.get("index", row.get("id", place))),
+        question="",
+        media=(found.image(row["image"]) if named else _forms.picture(row),),
+        references=_forms.texts(captions),
+    )
+
+
+# -- scoring
+
+
+def official_tokens(reply: Reply, _: Sample) -> Reading:
+    """A caption's tokens; line ends are blanks."""
+    return reading(tokens(reply.text.replace("\n", " ")))
+
+
+def as_written(reply: Reply, _: Sample) -> Reading:
+    return reading(reply.text)
+
+
+def reading(answer: str) -> Reading:
+    return Reading(answer=answer or None, rule="whole reply" if answer else "nothing said")

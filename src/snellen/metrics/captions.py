@@ -1,0 +1,307 @@
+"""BLEU, ROUGE-L and CIDEr of captions, as coco-caption computes them.
+
+All of it is of tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, on
+captions that are split into tokens by blanks. Captions are numbered: first the n candidates, then
+all references, image after image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from snellen import stats
+from snellen.metrics._columns import Columns, Metric
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+ORDERS = 4
+TINY, SMALL = 1e-15, 1e-9
+BETA, SIGMA = 1.2, 6.0
+RESAMPLES = 1_000
+"""Of BLEU's bootstrap: forty thousand images need no more."""
+
+References = Sequence[Sequence[str]]
+
+
+def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
+    """The metrics of a set of captions: `cider`, `bleu_4` to `bleu_1`, and `rouge_l`.
+
+    The answers are candidates' tokens already; `tokens` is what splits references. Higher is
+    better. An answer that is None is a caption without tokens.
+
+    `cider` is the mean over images of `cider_scores`; it can exceed 1. Its interval, and that of
+    `rouge_l`, are those of `stats.mean`. CIDEr's holds the document frequencies fixed: they are
+    those of the images that are scored, and with others every image's score would be another.
+    `bleu_n` is that of the whole set, `bleu` of the summed `bleu_counts`, and no mean over images;
+    its interval is that of `stats.bootstrap_sums`.
+    """
+    held = _Held(tokens)
+    return {
+        "cider": lambda columns: held.mean(columns, "CIDEr", cider_scores),
+        **{f"bleu_{n}": partial(held.bleu, order=n) for n in range(ORDERS, 0, -1)},
+        "rouge_l": lambda columns: held.mean(columns, "ROUGE-L", rouge_l_scores),
+    }
+
+
+class _Held:
+    """The tokens and n-grams of the last set that a metric saw: six metrics see it in turn."""
+
+    def __init__(self, tokens: Callable[[str], str]) -> None:
+        self._tokens = tokens
+        self._columns: Columns | None = None
+        self._captions: Captions | None = None
+
+    def captions(self, columns: Columns) -> Captions:
+        if self._columns is not columns or self._captions is None:
+            self._captions = captions(
+                [answer or "" for answer in columns.answer],
+                [[self._tokens(one) for one in many] for many in columns.references],
+            )
+            self._columns = columns
+        return self._captions
+
+    def mean(self, columns: Columns, unit: str, scores: Callable[[Captions], Floats]) -> Estimate:
+        if not columns.n:
+            return Estimate(value=None, unit=unit, n=0, reason="no captions")
+        found = stats.mean(scores(self.captions(columns)), columns.cluster, columns.weight)
+        return Estimate(
+            value=found.value,
+            unit=unit,
+            n=found.n,
+            stderr=found.stderr,
+            ci95=found.ci95,
+            reason=found.reason,
+        )
+
+    def bleu(self, columns: Columns, order: int) -> Estimate:
+        import numpy as np
+
+        if not columns.n:
+            return Estimate(value=None, unit="BLEU", n=0, reason="no captions")
+        counts = bleu_counts(self.captions(columns))
+        clusters, code = np.unique(columns.cluster, return_inverse=True)
+        sums = np.zeros((len(clusters), counts.shape[1]))
+        np.add.at(sums, code, counts)
+        return stats.bootstrap_sums(
+            sums,
+            lambda totals: bleu(totals)[:, order - 1],
+            n=columns.n,
+            unit="BLEU",
+            resamples=RESAMPLES,
+        )
+
+
+# -- n-grams
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grams:
+    """The different n-grams of each caption, by caption: `caption`, `gram` and `count` are (m,), a
+    gram a number below `many`."""
+
+    caption: Ints
+    gram: Ints
+    count: Floats
+    many: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captions:
+    """A set of n candidates and their images' references. `image` (captions,) is each caption's,
+    `length` (captions,) its tokens, `grams` those of 1 to 4 tokens; `texts` are tokens as text."""
+
+    n: int
+    image: Ints
+    length: Ints
+    grams: Sequence[Grams]
+    texts: tuple[Sequence[str], References]
+
+
+def captions(candidates: Sequence[str], references: References) -> Captions:
+    """The set of these candidates and references, tokens with blanks between them.
+
+    Raises:
+        ValueError: an image has no references, or there is not one candidate an image.
+    """
+    import numpy as np
+
+    if len(candidates) != len(references) or not all(references):
+        raise ValueError("there must be one candidate and at least one reference an image")
+    vocabulary: dict[str, int] = {}
+    lengths, words = [], []
+    for text in chain(candidates, chain.from_iterable(references)):
+        split = text.split()
+        lengths.append(len(split))
+        words += [vocabulary.setdefault(word, len(vocabulary)) for word in split]
+    n = len(candidates)
+    of_images = np.repeat(np.arange(n), [len(many) for many in references])
+    length = np.array(lengths, dtype=np.int64)
+    return Captions(
+        n=n,
+        image=np.concatenate([np.arange(n), of_images]),
+        length=length,
+        grams=[*_grams(np.array(words, dtype=np.int64), length)],
+        texts=(candidates, references),
+    )
+
+
+def _grams(words: Ints, length: Ints) -> Iterator[Grams]:
+    """The n-grams of all captions, for n from 1: a gram is the one before it and one more word."""
+    import numpy as np
+
+    caption = np.repeat(np.arange(len(length)), length)
+    many_words = int(words.max(initial=0)) + 1
+    gram = words
+    for n in range(1, ORDERS + 1):
+        if n > 1:
+            inside = caption[n - 1 :] == caption[: len(caption) - n + 1]
+            longer = gram[: len(inside)] * many_words + words[n - 1 :][: len(inside)]
+            _, gram = np.unique(longer, return_inverse=True)
+            of = caption[: len(inside)][inside]
+            counted = gram[inside]
+        else:
+            of, counted = caption, gram
+        many = int(gram.max(initial=0)) + 1
+        key, count = np.unique(of * many + counted, return_counts=True)
+        yield Grams(caption=key // many, gram=key % many, count=count.astype(np.float64), many=many)
+
+
+# -- BLEU
+
+
+def bleu_counts(captions: Captions) -> Floats:
+    """What BLEU adds up for each candidate, (n, 10): its length, that of the reference whose length
+    is closest (of two the shorter), its n-grams for n of 1 to 4, and how many of these are right.
+
+    A gram is right as often as the reference that has it most often has it.
+    """
+    import numpy as np
+
+    n, length = captions.n, captions.length
+    counts = np.zeros((n, 2 + 2 * ORDERS))
+    counts[:, 0] = length[:n]
+    off = np.abs(length[n:] - length[captions.image[n:]])
+    order = np.lexsort((length[n:], off, captions.image[n:]))
+    first = np.unique(captions.image[n:][order], return_index=True)[1]
+    counts[:, 1] = length[n:][order][first]
+    for place, grams in enumerate(captions.grams):
+        counts[:, 2 + place] = np.maximum(0, length[:n] - place)
+        ours, theirs, key, key_theirs = _parted(captions, grams)
+        # The last of equal keys is that of the largest count.
+        order = np.lexsort((grams.count[theirs], key_theirs))
+        sorted_keys, most = key_theirs[order], grams.count[theirs][order]
+        at = np.searchsorted(sorted_keys, key, side="right") - 1
+        there = (at >= 0) & (sorted_keys[at] == key) if len(most) else np.zeros(len(key), bool)
+        right = np.minimum(grams.count[ours][there], most[at[there]])
+        counts[:, 6 + place] = np.bincount(grams.caption[ours][there], weights=right, minlength=n)
+    return counts
+
+
+def bleu(counts: Floats) -> Floats:
+    """BLEU-1 to BLEU-4 of counts as `bleu_counts` has them, (k, 10): (k, 4). In [0, 1].
+
+        BLEU_n = min(1, exp(1 - r/c)) · (Π_{i<=n} (right_i + 1e-15) / (grams_i + 1e-9))^(1/n)
+
+    c is the candidates' length and r the references', (c + 1e-15) / (r + 1e-9) being their ratio.
+    Papineni et al. 2002, https://aclanthology.org/P02-1040; bleu/bleu_scorer.py#L198-L263.
+    """
+    import numpy as np
+
+    grams, right = counts[:, 2 : 2 + ORDERS], counts[:, 2 + ORDERS :]
+    products = np.cumprod((right + TINY) / (grams + SMALL), axis=1)
+    precision = products ** (1 / np.arange(1, ORDERS + 1))
+    ratio = (counts[:, 0] + TINY) / (counts[:, 1] + SMALL)
+    penalty = np.exp(np.minimum(0, 1 - 1 / ratio))
+    found: Floats = precision * penalty[:, np.newaxis]
+    return found
+
+
+# -- ROUGE-L
+
+
+def rouge_l_scores(captions: Captions) -> Floats:
+    """ROUGE-L of each candidate, (n,). In [0, 1].
+
+        F = (1 + β²)·P·R / (R + β²·P),    β = 1.2
+
+    P and R are the longest common subsequence's shares of candidate and reference, each the largest
+    over the references, be it of another one. Lin 2004, https://aclanthology.org/W04-1013;
+    rouge/rouge.py#L45-L75. Tokens are split at single blanks there: a caption without tokens is one
+    token, which is empty, and equal to another such.
+    """
+    import numpy as np
+    from rapidfuzz.distance import LCSseq
+
+    scores = np.zeros(captions.n)
+    for place, (candidate, references) in enumerate(zip(*captions.texts, strict=True)):
+        said = candidate.split(" ")
+        precision = recall = 0.0
+        for reference in references:
+            right = reference.split(" ")
+            common = LCSseq.similarity(said, right)
+            precision = max(precision, common / len(said))
+            recall = max(recall, common / len(right))
+        if precision and recall:
+            scores[place] = (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+    return scores
+
+
+# -- CIDEr
+
+
+def cider_scores(captions: Captions) -> Floats:
+    """CIDEr-D of each candidate, (n,). At least 0, at most 10.
+
+        s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
+
+    h and r are the vectors of candidate and reference over n-grams g, count · log(N / df_g); N is
+    the number of images, df the number of those whose references have g, at least 1.
+    Vedantam et al. 2015, https://arxiv.org/abs/1411.5726; cider/cider_scorer.py#L93-L192, where l
+    counts bigrams: one less than tokens, either way.
+    """
+    import numpy as np
+
+    n, image = captions.n, captions.image
+    many_references = np.bincount(image[n:], minlength=n)
+    longer = captions.length[image[n:]] - captions.length[n:]
+    penalty = np.exp(-(longer**2) / (2 * SIGMA**2))
+    similarity = np.zeros(len(image) - n)
+    for grams in captions.grams:
+        ours, theirs, key, key_theirs = _parted(captions, grams)
+        frequency = np.bincount(np.unique(key_theirs) % grams.many, minlength=grams.many)
+        rarity = np.log(n) - np.log(np.maximum(1, frequency))
+        weight = grams.count * rarity[grams.gram]
+        norm = np.sqrt(np.bincount(grams.caption, weights=weight**2, minlength=len(image)))
+        at = np.minimum(np.searchsorted(key, key_theirs), max(0, len(key) - 1))
+        there = key[at] == key_theirs if len(key) else np.zeros(len(key_theirs), bool)
+        said, right = weight[ours][at[there]], weight[theirs][there]
+        shared = np.bincount(
+            grams.caption[theirs][there] - n,
+            weights=np.minimum(said, right) * right,
+            minlength=len(similarity),
+        )
+        norms = norm[image[n:]] * norm[n:]
+        similarity += np.divide(shared, norms, out=np.zeros(len(shared)), where=norms != 0)
+    summed = np.bincount(image[n:], weights=similarity * penalty, minlength=n)
+    scores: Floats = summed / ORDERS / many_references * 10
+    return scores
+
+
+def _parted(captions: Captions, grams: Grams) -> tuple[slice, slice, Ints, Ints]:
+    """Which grams are the candidates' and which the references', and for either a number of image
+    and gram; the candidates' rise."""
+    import numpy as np
+
+    border = int(np.searchsorted(grams.caption, captions.n))
+    key = captions.image[grams.caption] * grams.many + grams.gram
+    return slice(border), slice(border, None), key[:border], key[border:]

@@ -1,0 +1,192 @@
+"""Penn Treebank tokens of captions, in small letters and without punctuation.
+
+They are those that coco-caption gives its metrics: what Stanford's PTBTokenizer 3.4.1 makes of a
+caption with -preserveLines -lowerCase, less a list of punctuation
+(tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/
+ptbtokenizer.py). The rules are the Treebank's conventions, and where these leave things open, what
+the program was seen to do with words of golden data and common abbreviations; its code was not
+read. All 11,653 captions of COCO's golden data have its tokens, and 99.86 % of 20,000 sentences,
+questions and replies, of the other golden data.
+
+Not done, since captions hardly have them: telephone numbers and tags with blanks in them, mail
+addresses, file names, entities such as &amp;, most emoticons, names such as C++. And that program
+reads on beyond the end of a caption: where one ends in "plan B." and the next begins with "The", it
+makes the full stop a token of its own. Here a caption is read alone.
+"""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PUNCTUATION = _words("'' ' `` ` -LRB- -RRB- -LCB- -RCB- . ? ! , : - -- ... ;")
+"""What coco-caption drops. Tokens are in small letters by then, so brackets stay."""
+
+
+def tokens(caption: str) -> str:
+    """The tokens of a caption, with a blank between two.
+
+    >>> tokens("A man's dog (a pug) can't swim.")
+    "a man 's dog -lrb- a pug -rrb- ca n't swim"
+    """
+    if not caption.isascii():
+        caption = caption.translate(_SIGNS)
+    if "/" in caption:
+        caption = _MIXED_NUMBER.sub(rf"\1{_JOINT}\2", caption)
+    words = caption.split()
+    if ". " in caption:
+        found = [
+            _cut(word, _kind(after)) if word[-1] == "." else _cut(word)
+            for word, after in zip(words, [*words[1:], "."], strict=True)
+        ]
+    else:
+        found = [_cut(word) for word in words]
+    return " ".join(filter(None, found)).replace(_JOINT, "\u00a0")
+
+
+def _kind(word: str) -> str:
+    """What a full stop before this word depends on: a number, or a word that opens sentences."""
+    if word[0].isdigit():
+        return "0"
+    return "The" if word[0].isupper() and word.lower() in _OPENERS else ""
+
+
+@lru_cache(maxsize=1 << 16)
+def _cut(word: str, after: str = "") -> str:
+    """The tokens of what stands between two blanks; `after` is the kind of what follows."""
+    found = []
+    place = 0
+    rules = _piece()
+    while piece := rules.match(word, place):
+        token, place = piece[0], piece.end()
+        stop = _STOP.match(word, place) if piece.lastgroup == "word" else None
+        if stop and _abbreviated(token, word[place + 1 : place + 2] or after):
+            token, place = token + stop[0], stop.end()
+        elif piece.lastgroup == "ending":
+            token = token.replace("\u2019", "'")
+        token = token.lower().replace("(", "-lrb-").replace(")", "-rrb-")
+        token = _SPLIT.get(token, token)
+        if token not in PUNCTUATION:
+            found.append(token)
+    return " ".join(found)
+
+
+def _abbreviated(word: str, after: str) -> bool:
+    """Whether the full stop between `word` and `after` belongs to the word."""
+    if len(word) == 1 and word.isascii() and word.isalpha():
+        return after != "The"
+    small = word.lower()
+    return (
+        after in (",", ";", ":")
+        or small in _ABBREVIATIONS
+        or (small in _CAPITAL_ABBREVIATIONS and word[0].isupper())
+        or (small in _BEFORE_NUMBERS and after.isdigit())
+        or _INITIALS.fullmatch(word) is not None
+    )
+
+
+# -- rules
+
+_JOINT = "\ue000"
+"""Joins a number and a fraction; the blank that they keep would part them."""
+_MIXED_NUMBER = re.compile(r"(?<![\w.,:/+-])(\d{1,4}) (\d{1,4}/\d{1,4})(?![\d/])")
+_INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
+
+# Beyond ASCII, what stands in a word is a letter: `_Signs` puts blanks around the rest.
+_OTHER = "\u00a1-\u200f\u2012-\u2017\u201a-\ud7ff\uf900-\uffff"
+_A, _L = f"[0-9A-Za-z{_OTHER}]", f"[A-Za-z{_OTHER}]"
+_H, _Q = "[-\u2010\u2011]", "['\u2019]"
+_HYPHENED = f"(?:{_A}++{_H})*+"
+_HYPHENS = f"(?:{_H}{_A}++)*+"
+_PLAIN = "[0-9A-Za-z]++(?:-[0-9A-Za-z]++)*+"
+_NOT = "[nN]['`\u2019][tT]"
+_ENDING = f"{_Q}(?i:s|d|m|ll|re|ve)(?!{_L})"
+_STOP = re.compile(rf"\.{_HYPHENS}")
+# The first that fits. No rule reads far ahead without taking what it read, or leaving that to one
+# that takes it: the time grows as a word does.
+_RULES = (
+    r"""(?:https?://|www\.)[^\s<>"'()]+(?<![.,;:!?])""",
+    rf"\d{{1,4}}{_JOINT}\d{{1,4}}/\d{{1,4}}",
+    r"</?[A-Za-z][\w.:@-]*+/?>",
+    r"(?:[A-Z]++|us)\$",  # US$
+    rf"\d++(?:[.,]-?\d++)++(?!:\d){_HYPHENS}",  # 2.5-inch
+    r"\d++(?:[.,:]\d++)++",  # 10:30
+    rf"{_PLAIN}(?:/{_PLAIN}){{1,2}}",  # and/or
+    rf"{_L}+(?={_NOT})",
+    rf"(?P<ending>{_NOT}{_L}*+|{_ENDING})",
+    r"[A-Z]++(?:[&+][A-Z]++)++",  # AT&T
+    rf"{_HYPHENED}[DdLlNnOo]{_Q}{_L}{{2}}{_A}*+{_HYPHENS}",  # o'clock
+    rf"{_HYPHENED}{_L}+(?<={_L}[aeiouyAEIOUY]){_Q}[aeiouAEIOU]{_L}*+",  # Hawai'i
+    rf"(?i:ma{_Q}ams?|c'mon|c'est|s'mores|nat'l|[en]'er|ev'ry|ol{_Q}|somethin{_Q})",
+    rf"(?:[DdLlJj]|[Yy](?=.{_L}))(?!{_ENDING}){_Q}",  # y'all
+    rf"{_Q}(?i:em|till?|cause|n{_Q}|n(?!{_A}|-)|[0-9]0s)",  # rock'n'roll, the '80s
+    r"'[tT](?=(?i:is|was))",
+    rf"(?P<word>{_L}{_A}*+(?:[.!?]{_L}{_A}*+)++{_HYPHENS}"  # U.S, end.Next
+    rf"|{_A}++(?:[-_\u2010\u2011]{_A}++)*+)",
+    rf"[:;=]-?[()DPp](?!{_A})",
+    r"[+-]?[.,:]?\d++(?:[.,:]\d++)*+",
+    rf"\#{_L}++|@[A-Za-z_][A-Za-z0-9_]*+",
+    r"[!?]++|\*++|_++|\#\#++",
+    r".",
+)
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    # Not at import, which those who score no captions wait for too: it takes 60 ms.
+    return re.compile("|".join(_RULES), re.DOTALL)
+
+
+class _Signs(dict[int, str]):
+    """What stands for a sign: letters stay, of the others beyond ASCII some stand alone."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        letter = unicodedata.category(sign)[0] in "LM" or sign.isdecimal()
+        if code < 0x80 or sign in "\u2010\u2011\u2019" or (letter and code <= 0xFFFF):
+            self[code] = sign
+        else:
+            self[code] = f" {sign} " if any(a <= code <= b for a, b in _ALONE) else " "
+        return self[code]
+
+
+_ALONE = (
+    *((0xA1, 0xF7), (0x2016, 0x2042), (0x2070, 0x208E), (0x2100, 0x214F), (0x2155, 0x215E)),
+    *((0x2190, 0x2BFF), (0x3001, 0x3002), (0xFF01, 0xFF5E)),
+)
+# fmt: off
+_SIGNS = _Signs({
+    ord(sign): new
+    for signs, new in {
+        "\u2018\u201b\u2039": " ` ", "\u203a": " ' ", "\u201c\u201d\xab\xbb": ' " ',
+        "\u2013\u2014\u2015": " -- ", "\u2026": " ... ", "\xad": "", "\xa2": " cents ",
+        "\xa3": " # ", "\xa4\u20ac": " $ ", "\xbc": " 1/4 ", "\xbd": " 1/2 ", "\xbe": " 3/4 ",
+        "\u2153": " 1/3 ", "\u2154": " 2/3 ",
+    }.items()
+    for sign in signs
+})
+_SPLIT = {
+    "cannot": "can not", "gonna": "gon na", "gotta": "got ta", "wanna": "wan na",
+    "gimme": "gim me", "lemme": "lem me", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-",
+    '"': "''", "\u2019": "'", "\u2010": "-", "\u2011": "-",
+}
+_OPENERS = _words("""
+a about according additionally after an as at but earlier he her here however if in it last many
+more mr. ms. now once one other our she since so some such that the their then there these they
+this we what when while yet you
+""")
+_ABBREVIATIONS = _words("""
+adj adm adv al ala alex apr ariz assn assoc asst atty attys aug ave bhd bldg blvd brig bros calif
+capt cf cie cmdr co col colo comdr conn corp cos cpl ct dak dec dept det dr drs ed.d elec ens esq
+est etc ext feb fla fri ft ga gen gov govs hon inc ind insp intl invt jan jos jr jul jun kan kans
+ky lt ltd maj mar md messrs mfg mich minn mlle mme mo mon mont mr mrs ms msgr mt natl neb nev nov
+oct okla penn pfc ph ph.d plc pres prof profs pty pvt rd rep reps rev rt sen sens sep sept seq sgt
+sq sr st ste supt supts tel tenn thu thurs treas tue tues univ va vs vt wed wis wisc wm wyo
+""")
+_CAPITAL_ABBREVIATIONS = _words("ark az del ill la mass miss ore pa tex wash")
+_BEFORE_NUMBERS = _words("art ca fig figs no nos op pp prop")
+# fmt: on

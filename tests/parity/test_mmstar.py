@@ -1,0 +1,83 @@
+"""MMStar against its authors' rule, on made replies to made questions with choices."""
+
+import base64
+import csv
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.scoring import MetricReport
+from tests.golden_data import golden
+from tests.parity.lines import Line
+
+# Bytes that nobody opens here.
+PICTURE = base64.b64encode(bytes(range(60))).decode()
+NO_OUTPUTS = "no model's outputs are in the packs; the replies are made"
+
+
+@cache
+def made() -> Sequence[Mapping[str, Any]]:
+    lines = (golden("mcq_parsing") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def scored(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]]) -> MetricReport:
+    """What `snellen.score` gives for the replies in `kept` on a sheet of these rows."""
+    columns = ("index", "image", "question", "answer", "A", "B", "C", "D")
+    with TemporaryDirectory() as folder:
+        with (Path(folder) / "MMStar.tsv").open("w", encoding="utf-8", newline="") as opened:
+            writer = csv.DictWriter(opened, columns, restval="", delimiter="\t")
+            writer.writeheader()
+            for row in rows:
+                asked = {"index": row["id"], "question": "Which?", "answer": row["answer"]}
+                # One picture for all: a short cell is the index of the row that has it.
+                image = PICTURE if row is rows[0] else rows[0]["id"]
+                writer.writerow({**asked, "image": image, **row["options"]})
+        said = [{"index": row["id"], "prediction": row["prediction"]} for row in kept]
+        (Path(folder) / "said.json").write_text(json.dumps(said), encoding="utf-8")
+        result = snellen.score(Path(folder) / "said.json", "MMStar", data=folder)
+    return result.report.scorings["official"].metrics["accuracy"]
+
+
+def share(kept: Sequence[Mapping[str, Any]]) -> float:
+    """The authors' final score: what is right by all rows, which are 1,500 there and here."""
+    return sum(row["mmstar_correct"] for row in kept) / 1500
+
+
+def parity() -> list[Line]:
+    ours = scored(made(), made())
+    return [
+        Line(
+            benchmark="vlmevalkit MMStar",
+            model="made replies",
+            metric="accuracy",
+            n=ours.n,
+            published=None,
+            official=share(made()),
+            ours=ours.value,
+            proof="generated pairs",
+            reason=NO_OUTPUTS,
+        )
+    ]
+
+
+def test_the_mean_is_the_authors() -> None:
+    (line,) = parity()
+    assert line.n == 1500
+    assert line.ours == pytest.approx(line.official, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
+    order = random.Random(seed).sample(made(), len(made()))
+    kept = order[: len(order) // 2]
+    found = scored(order, kept[::-1])
+    assert found.value == pytest.approx(share(kept), abs=1e-9)
+    assert found.n == 1500
