@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
@@ -684,14 +685,26 @@ def test_bundled_images_can_be_shown() -> None:
                 assert images.load(image).width
 
 
-def test_captions_are_asked_and_have_no_score_but_the_reason() -> None:
+def test_captions_are_scored_against_peoples_as_a_set() -> None:
     benchmark = own_data(BUNDLED / "caption.jsonl")
-    says = {sample.id: "A red circle." for sample in samples(benchmark)}
+    tally = Tally(benchmark)
+    tally.add(Scored(sample, 0, "ok", Reply(text="A red circle.")) for sample in samples(benchmark))
+    metrics = tally.report(model="m", identity={}).scorings["default"].metrics
+    # By hand: 4 of 6 words are right, and the closest captions have 3 and 7 words.
+    assert metrics["bleu_1"].value == pytest.approx(4 / 6 * math.exp(1 - 10 / 6), abs=1e-9)
+    assert metrics["cider"].value is not None
+    assert metrics["cider"].unit == "CIDEr"
 
-    metric = headline(benchmark, says, "default")
 
-    assert metric.value is None
-    assert "captions have no score" in metric.reason
+def test_captions_without_peoples_have_no_score(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"id": "1", "image": "1.png"}\n')
+    benchmark = own_data(path, task="caption")
+    sample = Sample(id="1", question="")
+    tally = Tally(benchmark)
+    tally.add([Scored(sample, 0, "ok", Reply(text="A red circle."))])
+    metric = tally.report(model="m", identity={}).scorings["default"].metrics["cider"]
+    assert (metric.value, metric.reason) == (None, "the answers are hidden")
 
 
 def test_stored_replies_are_scored_without_the_rows() -> None:

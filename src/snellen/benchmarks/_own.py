@@ -12,7 +12,7 @@ Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the wo
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
          the whole reply, without case, punctuation and articles, against the answer; with three
          answers or more, min(1, how many of them it equals / 3). robust (vqa): the same for what
-         follows "the answer is", where a reply says so. caption: asked and stored. vqa and
+         follows "the answer is", where a reply says so. caption: CIDEr, BLEU, ROUGE-L. vqa and
          caption, judged: what a judge gives, 0 to 10, against the answers (`snellen judge`)
 """
 

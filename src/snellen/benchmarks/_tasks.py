@@ -16,10 +16,9 @@ from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmark import Reading, Scoring
 from snellen.benchmarks._judges import grading
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Metric, mean
 from snellen.model import Reply
 from snellen.sample import Sample
-from snellen.stats import Estimate
 
 Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
 
@@ -144,8 +143,17 @@ def _agreement(reading: Reading, sample: Sample) -> float:
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
 
 
-def _no_score(columns: Columns) -> Estimate:
-    return Estimate(value=None, n=columns.n, reason="captions have no score yet; replies are kept")
+def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
+    """As coco-captions scores: a set of captions against people's."""
+    # Here: the tokeniser takes longer to import than all else that other tasks need.
+    from snellen.metrics.captions import caption_metrics
+    from snellen.text.ptb import tokens
+
+    def parse(reply: Reply, _: Sample) -> Reading:
+        text = tokens(reply.text.replace("\n", " "))
+        return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
+
+    return scoring(parse, lambda *_: None, caption_metrics(tokens), 2)
 
 
 def scorings(task: Task) -> Mapping[str, Scoring]:
@@ -175,8 +183,7 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
             "judged": judged,
         }
     if task == "caption":
-        silent = scoring(_parse_whole, lambda *_: None, {"score": _no_score})
-        return {"default": silent, "judged": judged}
+        return {"default": _of_captions(scoring), "judged": judged}
     parse, version = {
         "mcq": (parse_letter, 2),
         "yesno": (_parse_yes_no, 2),
