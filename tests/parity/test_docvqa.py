@@ -1,5 +1,5 @@
-"""DocVQA and InfographicVQA against the organisers' rule and those of mmpretrain, Pix2Struct and M4C,
-on made pairs of replies and answers."""
+"""DocVQA and InfographicVQA against the organisers' rule and those of mmpretrain, Pix2Struct and
+M4C, on made pairs of replies and answers."""
 
 import json
 import random

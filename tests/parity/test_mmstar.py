@@ -48,14 +48,14 @@ def scored(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]])
 
 def share(kept: Sequence[Mapping[str, Any]]) -> float:
     """The authors' final score: what is right by all rows, which are 1,500 there and here."""
-    return sum(row["mmstar_correct"] for row in kept) / 1500
+    return sum(int(row["mmstar_correct"]) for row in kept) / 1500
 
 
 def parity() -> list[Line]:
     ours = scored(made(), made())
     return [
         Line(
-            benchmark="vlmevalkit MMStar",
+            benchmark="vlmevalkit:name=MMStar",
             model="made replies",
             metric="accuracy",
             n=ours.n,

@@ -43,6 +43,7 @@ def test_each_of_ten_is_left_out_in_turn(people: int, accuracy: float) -> None:
     [
         ("STOP sign?", ["yield", "the stop, sign"], 1.0),
         ("two", ["2"], 1.0),
+        ("Joe's", ["joe 's"], 1.0),
         ("stop", ["stop sign"], 0.0),
         # Both are nothing when articles are gone.
         ("the", ["a"], 1.0),
