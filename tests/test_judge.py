@@ -2,23 +2,24 @@
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from snellen import api, catalog, stats
+from snellen import api, catalog
 from snellen.benchmark import Benchmark, Judge, Reading, Scoring
 from snellen.content import user
 from snellen.datasets import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.metrics import mean
+from snellen.metrics.circular import circular
 from snellen.model import Reply, Request
 from snellen.models.scripted import Scripted
 from snellen.sample import Sample
-from snellen.scoring import Scored, Tally
+from snellen.scoring import Scored, Tally, score_predictions
 
 N = 40
 
@@ -181,9 +182,7 @@ def test_a_reply_that_speaks_to_the_judge_is_data(tmp_path: Path) -> None:
     assert result.headline.value == 0.0
 
 
-def test_several_judges_give_their_mean_and_their_spread_is_in_the_interval(
-    tmp_path: Path,
-) -> None:
+def test_several_judges_give_their_mean_and_their_spread_is_in_the_error(tmp_path: Path) -> None:
     made = benchmark(tmp_path)
     run = replied(tmp_path, made)
 
@@ -195,12 +194,135 @@ def test_several_judges_give_their_mean_and_their_spread_is_in_the_interval(
     # By hand: 20 replies are right by rule; of the 20 open ones the strict judge takes 10.
     assert one.headline.value == 0.75
     assert both.headline.value == 0.875
-    scores = np.array([0.5] * 10 + [1.0] * 30)
-    plain = stats.mean(scores, np.arange(N)).stderr
-    # The variance of 0.75 and 1 is 1/32, that of their mean half of it.
-    assert plain is not None
-    assert both.headline.stderr == pytest.approx(math.sqrt(plain**2 + 1 / 64))
+    # The variance of 0.75 and 1 is 1/32, that of their mean half of it; the mild judge's replies
+    # are all alike, and have no error of their own.
+    alone = one.headline.stderr
+    assert alone is not None
+    assert both.headline.stderr == pytest.approx(math.sqrt((alone / 2) ** 2 + 1 / 64))
+    assert both.headline.ci95 is not None
+    assert both.headline.ci95[0] < 0.75
     assert any("50.0% of them all alike" in note for note in both.report.notes)
+
+
+def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:
+    """One takes every reply, the other none: circular accuracy is 1 by one and 0 by the other, and
+    would be an eighth of nothing by a mean of their verdicts."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f'{{"id": "{n}"}}\n' for n in range(N)))
+    made = replace(
+        benchmark(tmp_path),
+        sample=lambda _, row: Sample(
+            id=row["id"],
+            question=f"number {row['id']}",
+            target="A",
+            tags={"pass": f"{int(row['id']) % 2 + 1} of 2"},
+        ),
+        break_down_by=("pass",),
+        cluster_by=lambda sample: str(int(sample.id) // 2),
+        scorings={"official": replace(scoring(), metrics={"circular": circular("pass")})},
+    )
+    run = replied(tmp_path, made, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "mild")), benchmark=made)
+    both, _ = api.judge_run(run, plan(opened(lambda _: "B", "strict")), benchmark=made)
+    assert both.headline.value == 0.5
+    # Nothing scatters but the judges: the variance of 1 and 0 is a half, that of their mean half.
+    assert both.headline.stderr == pytest.approx(0.5)
+    assert both.headline.ci95 == (0.0, 1.0)
+
+
+def test_a_judge_that_was_down_is_told_apart_from_the_others(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made, lambda _: "something")
+
+    def half(request: Request) -> str | ModelError:
+        number = int(request.messages[0].text.split("number ")[1].split()[0])
+        return Rejected("down") if number % 2 else "A"
+
+    api.judge_run(run, plan(opened(half, "a")), benchmark=made)
+    result, _ = api.judge_run(run, plan(opened(lambda _: "B", "b")), benchmark=made)
+    assert any("alone 1.0000, 0.0000" in note for note in result.report.notes)
+
+
+@pytest.mark.parametrize("stop", ["filter", "length"])
+def test_a_verdict_that_was_withheld_or_cut_off_is_none(tmp_path: Path, stop: str) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    model = Scripted(lambda _: Reply(text="A", stop=stop), name="judge")
+    judge = catalog.Opened(model=model, name="judge", server="judge", concurrency=4)
+    result, _ = api.judge_run(run, plan(judge), benchmark=made)
+    assert result.scoring().readings["not-judged"] == N // 2
+
+
+def test_a_cut_verdict_is_one_where_so_few_tokens_are_asked_for(tmp_path: Path) -> None:
+    made = benchmark(tmp_path, replace(JUDGE, reads_cut=True))
+    run = replied(tmp_path, made)
+    model = Scripted(lambda _: Reply(text="A", stop="length"), name="judge")
+    judge = catalog.Opened(model=model, name="judge", server="judge", concurrency=4)
+    result, _ = api.judge_run(run, plan(judge), benchmark=made)
+    assert result.scoring().readings == {"answered": N}
+
+
+def test_of_a_judge_asked_in_two_ways_the_latest_counts(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    api.judge_run(run, plan(opened(lambda _: "A", "judge")), benchmark=made)
+    time.sleep(1.1)  # manifests have seconds
+    warm = replace(plan(opened(lambda _: "B", "judge")), temperature=0.7)
+    result, _ = api.judge_run(run, warm, benchmark=made)
+    assert result.headline.value == 0.5
+
+
+def test_a_judges_words_that_nobody_can_read_are_said(tmp_path: Path) -> None:
+    made = benchmark(tmp_path, None, judged=scoring())
+    run = replied(tmp_path, made)
+    result, _ = api.judge_run(run, plan(opened(lambda _: "surely", "judge")), benchmark=made)
+    assert list(result.report.scorings) == ["official", "judged"]
+    assert any("not of the form asked for" in note for note in result.report.notes)
+
+
+def test_a_budget_is_for_all_scorings_together(tmp_path: Path) -> None:
+    made = benchmark(tmp_path, JUDGE, other=scoring(replace(JUDGE, name="another", asks=2)))
+    run = replied(tmp_path, made)
+    judge = opened(lambda _: "A", "judge")
+    settings = replace(plan(judge), max_requests=5)
+    _, finished = api.judge_run(run, settings, benchmark=made)
+    assert len(requests(judge)) == 5
+    assert len(finished) == 1
+
+
+def test_two_scorings_with_the_same_judge_ask_it_once(tmp_path: Path) -> None:
+    made = benchmark(tmp_path, JUDGE, other=scoring())
+    run = replied(tmp_path, made)
+    judge = opened(lambda _: "A", "judge")
+    result, _ = api.judge_run(run, plan(judge), benchmark=made)
+    assert len(requests(judge)) == N // 2
+    assert result.scoring("other").readings == {"answered": N}
+
+
+def test_a_scoring_that_is_not_there_is_found_before_anybody_is_asked(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    judge = opened(lambda _: "A", "judge")
+    with pytest.raises(UsageError, match="no scoring 'typo' with a judge"):
+        api.judge_run(run, plan(judge), benchmark=made, scorings=["official", "typo"])
+    assert requests(judge) == []
+
+
+def test_a_damaged_run_beside_this_one_is_passed_over(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    damaged = run.parent.parent / "another" / "1234" / "judged" / "judged-one.official/j/5678"
+    damaged.mkdir(parents=True)
+    (damaged / "manifest.json").write_text("{")
+    result, _ = api.judge_run(run, plan(opened(lambda _: "A", "judge")), benchmark=made)
+    assert result.headline.value == 1.0
+
+
+def test_baselines_say_nothing_where_a_judge_reads_blind_models_too(tmp_path: Path) -> None:
+    made = catalog.benchmark("mathvista", data=Path("synthetic"))
+    replies = {sample.id: "something" for sample in map(made.read, made.data)}
+    report = score_predictions(made, replies, where="said")
+    assert report.baselines is None or report.baselines.constant is None
 
 
 def test_a_judge_asked_several_times_gives_a_verdict_each_time(tmp_path: Path) -> None:
@@ -275,12 +397,21 @@ def test_published_verdicts_are_read_by_sample() -> None:
     assert found.metrics["accuracy"].value == 0.5
 
 
-def test_published_verdicts_go_before_the_rules_and_need_no_target(tmp_path: Path) -> None:
+def test_published_verdicts_go_before_the_rules(tmp_path: Path) -> None:
     made = benchmark(tmp_path)
-    verdicts = {"official": lambda *_: ["B"]}
-    hidden = Sample(id="1", question="")
-    for first, state in ((True, "answered"), (False, "no-target")):
-        tally = Tally(made, verdicts=verdicts, verdicts_first=first)
-        tally.add([Scored(hidden, 0, "ok", Reply(text="A"))])
+    sample = Sample(id="1", question="", target="A")
+    for first, score in ((True, 0.0), (False, 1.0)):
+        tally = Tally(made, verdicts={"official": lambda *_: ["B"]}, verdicts_first=first)
+        tally.add([Scored(sample, 0, "ok", Reply(text="A"))])
         found = tally.report(model="", identity={}).scorings["official"]
-        assert found.readings == {state: 1}
+        assert found.metrics["accuracy"].value == score
+
+
+@pytest.mark.parametrize(("needs", "state"), [(True, "no-target"), (False, "answered")])
+def test_where_the_target_is_hidden_a_published_verdict_counts_if_it_needs_none(
+    tmp_path: Path, needs: bool, state: str
+) -> None:
+    made = benchmark(tmp_path, replace(JUDGE, needs_target=needs))
+    tally = Tally(made, verdicts={"official": lambda *_: ["B"]}, verdicts_first=True)
+    tally.add([Scored(Sample(id="1", question=""), 0, "ok", Reply(text="A"))])
+    assert tally.report(model="", identity={}).scorings["official"].readings == {state: 1}

@@ -52,7 +52,9 @@ class Judge:
 
     `when` says that rules left it open. `parse` is strict: a verdict that is not of the form asked
     for has no answer, and leaves the sample not judged. `asks` is raised when the prompt or the
-    settings change, so that verdicts must be asked for again.
+    settings change, so that verdicts must be asked for again. `reads_cut` says that a verdict which
+    was cut at the token limit is one (the authors ask for so few); `needs_target` that published
+    verdicts are worth nothing where it is not known what is right.
     """
 
     name: str
@@ -62,10 +64,13 @@ class Judge:
     asks: int = 1
     max_answer_tokens: int = 512
     temperature: float | None = 0.0
+    reads_cut: bool = False
+    needs_target: bool = True
 
 
-Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str]]]
-"""By scoring, what judges said of a reply: a verdict for each judge and time it was asked."""
+Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
+"""By scoring, what judges said of a reply: for each judge and time it was asked its words, None
+where it gave no verdict. Every reply has as many, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +174,8 @@ class Benchmark:
     names the break-downs that are levels of difficulty, with the metric that says where on them
     reading ends. `files` is where the rows are read from, if from published files. `layout` reads
     replies as the authors publish them where these are not rows with an id and a reply each; it
-    gives None for a file or folder that is not of that form. `capabilities` says what its
+    gives None for a file or folder that is not of that form. `temperature` is what it is asked with
+    where neither a flag nor a profile says another. `capabilities` says what its
     categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
     in every result.
     """
@@ -189,6 +195,7 @@ class Benchmark:
     group_by: Callable[[Sample], str] | None = None
     together: Callable[[Sample], str] | None = None
     max_answer_tokens: int = 512
+    temperature: float | None = None
     stop: tuple[str, ...] = ()
     check: Check | None = None
     submission: Submission | None = None

@@ -4,7 +4,7 @@ functions."""
 from snellen.api._evaluate import ask, evaluate
 from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
-from snellen.api._run import run_plan
+from snellen.api._run import budget_of, run_plan
 from snellen.api._running import run_async
 from snellen.api._score import explain, load_run, score
 from snellen.models._profile import Profile
@@ -14,6 +14,7 @@ __all__ = [
     "Plan",
     "Profile",
     "ask",
+    "budget_of",
     "evaluate",
     "explain",
     "judge_run",

@@ -9,7 +9,7 @@ from typing import Any
 from snellen.api._plan import Plan
 from snellen.benchmark import Benchmark
 from snellen.datasets import rows_at
-from snellen.errors import DataError, MediaError, UsageError
+from snellen.errors import DataError, MediaError, StoreError, UsageError
 from snellen.model import Reply, loaded
 from snellen.runner import Reuse
 from snellen.store import ReplyRecord, Run
@@ -60,7 +60,12 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
     others = []
     for path in plan.reuse:
         run = Run(path)
-        other = run.manifest()["identity"]
+        try:
+            other = run.manifest()["identity"]
+        except StoreError:
+            if plan.reuse_strictly:
+                raise
+            continue  # it is somebody else's to mend
         if any(identity[field] != other.get(field) for field in SAME_MODEL):
             others.append(f"{path} ({other.get('model')})")
             continue

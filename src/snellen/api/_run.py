@@ -29,10 +29,13 @@ MOST_FREQUENT = "baseline/most-frequent"
 
 
 def run_plan(
-    plan: Plan, show: Show | None = None, at_once: Callable[[], NoReturn] | None = None
+    plan: Plan,
+    show: Show | None = None,
+    at_once: Callable[[], NoReturn] | None = None,
+    budget: Budget | None = None,
 ) -> list[Finished]:
     """Run all benchmarks × models; those on one server share its limit, different servers are asked
-    at once.
+    at once. Several plans may share a `budget`, which goes before the plan's own limits.
 
     Ctrl-C stops the runs cleanly; a second one calls `at_once` (None: raises KeyboardInterrupt).
 
@@ -46,16 +49,22 @@ def run_plan(
                 f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
                 "(--profile)."
             )
-    return run_async(_run_plan(plan, show, at_once))
+    return run_async(_run_plan(plan, show, at_once, budget or budget_of(plan)))
+
+
+def budget_of(plan: Plan) -> Budget:
+    return Budget(
+        max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
+    )
 
 
 async def _run_plan(
-    plan: Plan, show: Show | None, at_once: Callable[[], NoReturn] | None
+    plan: Plan,
+    show: Show | None,
+    at_once: Callable[[], NoReturn] | None,
+    budget: Budget,
 ) -> list[Finished]:
     limiters: dict[str, Limiter] = {}
-    budget = Budget(
-        max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
-    )
     jobs: list[_Job] = []
     ours: list[Model] = []
     finished = []
@@ -212,7 +221,8 @@ def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
     if profile.token_floor is not None:
         most = max(most, profile.token_floor)
-    temperature = profile.temperature if plan.temperature is None else plan.temperature
+    given = (plan.temperature, profile.temperature, benchmark.temperature)
+    temperature = next((one for one in given if one is not None), None)
     prices = profile.prices
     return Settings(
         generation=Generation(

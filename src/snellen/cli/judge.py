@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.models._profile import Profile, read_profile
 from snellen.result import plain
+from snellen.store import ReplyRecord, Run
 
 NUMBER = click.IntRange(1)
+LONGEST_REASON = 300
 PATH = click.Path(path_type=Path)
 
 
@@ -85,15 +88,14 @@ def command(
     )
     results = []
     code = DONE
+    budget = api.budget_of(plan)
     for path in runs:
-        result, finished = api.judge_run(path, plan, scorings=scorings, show=ProgressLines())
+        result, finished = api.judge_run(
+            path, plan, scorings=scorings, show=ProgressLines(), budget=budget
+        )
         results.append(result)
         for one in finished:
-            if one.progress.failed or one.stopped:
-                code = max(code, FELL_SHORT)
-                why = f"stopped: {one.stopped}" if one.stopped else "the same command asks again"
-                failed = f"{one.progress.failed:,} without a verdict; {why}"
-                print(plain(f"{one.progress.name}: {failed}"), file=sys.stderr)
+            code = max(code, _told(one))
         if any(one.interrupted for one in finished):
             code = INTERRUPTED
             break
@@ -103,3 +105,20 @@ def command(
         for result in results:
             report.print_result(result)
     return code
+
+
+def _told(one: api.Finished) -> int:
+    """Say what is left to do of one judge's run, and why; gives the exit code."""
+    if not (one.progress.failed or one.stopped):
+        return DONE
+    said = f"{one.progress.failed:,} without a verdict" if one.progress.failed else "not at its end"
+    reasons = Counter(
+        record.error.message
+        for record in Run(one.run).replies()
+        if isinstance(record, ReplyRecord) and record.error is not None
+    )
+    why = f", mostly: {reasons.most_common(1)[0][0][:LONGEST_REASON]}" if reasons else ""
+    stopped = f"; stopped: {one.stopped}" if one.stopped else ""
+    again = "the same command asks for what is missing"
+    print(plain(f"{one.progress.name}: {said}{why}{stopped}; {again}"), file=sys.stderr)
+    return FELL_SHORT

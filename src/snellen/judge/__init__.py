@@ -60,6 +60,7 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
             )
         },
         max_answer_tokens=judge.max_answer_tokens,
+        temperature=judge.temperature,
         options={"judge": judge.name},
     )
 
@@ -80,25 +81,31 @@ def judge_of(benchmark: Benchmark, name: str) -> Judge:
 
 def verdicts(run: Run, benchmark: Benchmark, stack: ExitStack) -> tuple[Verdicts, Sequence[str]]:
     """What the judges of a run have said so far, and who they were, in words. The files stay open
-    as long as `stack` does."""
+    as long as `stack` does.
+
+    Of a judge that was asked in several ways (another temperature, say) the latest counts.
+    """
     found = {}
     notes = []
     for name, scoring in benchmark.scorings.items():
         if scoring.judge is None:
             continue
-        asked = [
-            one
-            for one in runs_of(run.path, f"{benchmark.name}.{name}")
-            if one.manifest()["identity"]["asks"] == scoring.judge.asks
-        ]
-        for one in asked:
+        latest: dict[str, tuple[str, Run, int]] = {}
+        for one in runs_of(run.path, f"{benchmark.name}.{name}"):
+            manifest = one.manifest()
+            identity = manifest["identity"]
+            same = identity["options"].get("judge") == scoring.judge.name
+            if identity["asks"] == scoring.judge.asks and same:
+                asked = manifest["sessions"][-1]["started"], one, manifest.get("repeats", 1)
+                model = manifest["model"]
+                latest[model] = max(latest.get(model, asked), asked, key=lambda asked: asked[0])
+        for _, one, _ in latest.values():
             one.load()
             stack.callback(one.close)
-        if asked:
-            repeats = [(one, one.manifest().get("repeats", 1)) for one in asked]
-            found[name] = partial(_said, repeats)
-            judges = ", ".join(dict.fromkeys(one.manifest()["model"] for one in asked))
-            notes.append(f"{name}: judged by {judges}")
+        if latest:
+            slots = [(one, repeat) for _, one, n in latest.values() for repeat in range(n)]
+            found[name] = partial(_said, slots, scoring.judge.reads_cut)
+            notes.append(f"{name}: judged by {', '.join(latest)}")
     return found, notes
 
 
@@ -108,11 +115,18 @@ def runs_of(path: Path, name: str) -> list[Run]:
     return [Run(manifest.parent) for manifest in manifests]
 
 
-def _said(judges: Sequence[tuple[Run, int]], sample: Sample, reply: Reply) -> list[str]:
-    """What each judge said each time it was asked, of those that gave a verdict."""
+def _said(
+    slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
+) -> list[str | None]:
+    """What each judge said each time it was asked; None where it gave no verdict, or was withheld,
+    silent or cut off."""
     name = _name(sample, reply)
-    records = (run.final((name, repeat, 0)) for run, repeats in judges for repeat in range(repeats))
-    return [record.reply for record in records if record is not None and record.state != "failed"]
+    states = ("ok", "truncated") if reads_cut else ("ok",)
+    records = (run.final((name, repeat, 0)) for run, repeat in slots)
+    return [
+        record.reply if record is not None and record.state in states else None
+        for record in records
+    ]
 
 
 def _name(sample: Sample, reply: Reply) -> str:

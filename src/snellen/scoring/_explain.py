@@ -169,4 +169,5 @@ def _explained(
 def _words(verdicts: Verdicts, scoring: str, scored: Scored) -> list[str]:
     if scoring not in verdicts or scored.reply is None:
         return []
-    return list(verdicts[scoring](scored.sample, scored.reply))
+    said = verdicts[scoring](scored.sample, scored.reply)
+    return [words for words in said if words is not None]

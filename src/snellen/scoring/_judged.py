@@ -1,87 +1,128 @@
-"""What the verdicts of judges make of a reply, and of a metric."""
+"""What the verdicts of judges make of a reply, and of a metric.
+
+A *slot* is one judge and one time it was asked: verdict j of every reply is slot j's. A metric is
+taken with each slot alone, and what is reported is the mean of these: two judges' verdicts are
+never mixed within an F1 or a question's passes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from statistics import variance
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from statistics import mean, variance
+from typing import NamedTuple
 
 from snellen.benchmark import Judge, Reading, ReadingState, Scoring
-from snellen.metrics import Columns
 from snellen.sample import Sample
-from snellen.stats import Estimate
+from snellen.scoring._report import MetricReport
+from snellen.stats import normal_quantile
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+Z = normal_quantile(0.975)
+SILENT = "no verdict"
+UNREADABLE = "unreadable verdict"
 
 
 class Found(NamedTuple):
-    """What a scoring finds in a reply, and what that is worth (None: it is in no mean); `given` is
-    what each of several verdicts gave."""
+    """What a scoring finds in a reply, and what that is worth (None: it is in no mean); `slots` is
+    what each judge's verdict makes of it, where judges were asked."""
 
     reading: Reading
     state: ReadingState
     score: float | None
-    given: tuple[float, ...] = ()
+    slots: tuple[Found, ...] = ()
 
 
-def judged(scoring: Scoring, judge: Judge, said: Sequence[str], sample: Sample) -> Found:
-    """The reading of the first verdict that can be read, with the mean of what all of them give;
-    not judged where none can be."""
-    readings = [judge.parse(words, sample) for words in said]
-    readable = [reading for reading in readings if reading.answer is not None]
-    given = [scoring.score(reading, sample) for reading in readable]
-    scores = tuple(score for score in given if score is not None)
-    if not scores:
-        rule = "unreadable verdict" if said else "no verdict"
-        return Found(Reading(answer=None, rule=rule), "not-judged", None)
-    first = readable[0]
-    state: ReadingState = "guessed" if first.guessed else "answered"
-    return Found(first, state, sum(scores) / len(scores), scores)
+def judged(scoring: Scoring, judge: Judge, said: Sequence[str | None], sample: Sample) -> Found:
+    """What judges' words make of a reply, None for a judge that gave no verdict: the first reading
+    that can be read, with the mean of what all of them are worth; not judged where none can be."""
+    slots = tuple(_one(scoring, judge, words, sample) for words in said)
+    known = [slot for slot in slots if slot.score is not None]
+    if not known:
+        unread = any(words is not None for words in said)
+        return _not_judged(UNREADABLE if unread else SILENT)._replace(slots=slots)
+    first = known[0]
+    return Found(first.reading, first.state, mean(slot.score or 0.0 for slot in known), slots)
 
 
-def by_verdict(
-    columns: Columns, given: Sequence[tuple[float, ...]], rows: NDArray[np.bool_]
-) -> list[Columns]:
-    """The rows as they would be with each one's first verdict alone, its second alone, and so on; a
-    row with fewer keeps its score. Empty where no row has two."""
-    import numpy as np
-
-    most = max(map(len, given), default=0)
-    if most < 2 or columns.score is None:
-        return []
-    found = []
-    for number in range(most):
-        scores = columns.score.copy()
-        for row, values in enumerate(given):
-            if number < len(values):
-                scores[row] = values[number]
-        found.append(replace(columns, score=np.asarray(scores)).where(rows))
-    return found
+def _one(scoring: Scoring, judge: Judge, words: str | None, sample: Sample) -> Found:
+    if words is None:
+        return _not_judged(SILENT)
+    reading = judge.parse(words, sample)
+    score = None if reading.answer is None else scoring.score(reading, sample)
+    if score is None:
+        return _not_judged(UNREADABLE)
+    return Found(reading, "guessed" if reading.guessed else "answered", score)
 
 
-def agreement(given: Sequence[tuple[float, ...]]) -> tuple[int, int]:
+def _not_judged(why: str) -> Found:
+    return Found(Reading(answer=None, rule=why), "not-judged", None)
+
+
+def agreement(slots: Sequence[Sequence[Found]]) -> tuple[int, int]:
     """How many replies have two verdicts or more, and on how many of these all give the same."""
-    several = [values for values in given if len(values) > 1]
-    return len(several), sum(len(set(values)) == 1 for values in several)
+    scores = [[one.score for one in row if one.score is not None] for row in slots]
+    several = [row for row in scores if len(row) > 1]
+    return len(several), sum(len(set(row)) == 1 for row in several)
 
 
-def widened(estimate: Estimate, values: Sequence[float | None]) -> Estimate:
-    """An estimate whose interval has room for the spread of its `values` by single verdicts.
+def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricReport]:
+    """The metrics of several slots as one.
 
-        stderr' = √(stderr² + s² / k)
+        v = Σ v_j / k        stderr² = (Σ stderr_j / k)² + s² / k
 
     s² is the variance of the k values: judges that differ in how strict they are move all replies
-    together, which the replies' own scatter does not show. The interval's arms grow in proportion.
+    together, which the replies' own scatter does not show. A metric has no value where a slot has
+    none.
     """
-    known = [value for value in values if value is not None]
-    if len(known) < 2 or not estimate.stderr or estimate.ci95 is None or estimate.value is None:
-        return estimate
-    spread = variance(known) / len(known)
-    factor = (1 + spread / estimate.stderr**2) ** 0.5
-    low, high = (estimate.value + factor * (end - estimate.value) for end in estimate.ci95)
-    if estimate.unit == "fraction":
-        low, high = max(low, 0.0), min(high, 1.0)
-    return replace(estimate, stderr=factor * estimate.stderr, ci95=(low, high))
+    return {name: _averaged([slot[name] for slot in slots if name in slot]) for name in slots[0]}
+
+
+def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
+    first, k = parts[0], len(parts)
+    n = min(part.n for part in parts)
+    values = [part.value for part in parts if part.value is not None]
+    if len(values) < k:
+        reason = next(part.reason for part in parts if part.value is None)
+        return MetricReport(value=None, unit=first.unit, n=n, stderr=None, ci95=None, reason=reason)
+    value = mean(values)
+    spread = variance(values) / k if k > 1 else 0.0
+    errors = [part.stderr or 0.0 for part in parts]
+    stderr = (mean(errors) ** 2 + spread) ** 0.5
+    bounds = [part.bounds for part in parts if part.bounds is not None]
+    return MetricReport(
+        value=value,
+        unit=first.unit,
+        n=n,
+        stderr=stderr or None,
+        ci95=_interval(parts, value, mean(errors), spread),
+        reason=next((part.reason for part in parts if part.reason and part.ci95 is None), None),
+        bounds=(mean(low for low, _ in bounds), mean(high for _, high in bounds))
+        if len(bounds) == k
+        else None,
+    )
+
+
+def _interval(
+    parts: Sequence[MetricReport], value: float, error: float, spread: float
+) -> tuple[float, float] | None:
+    """The mean of the slots' intervals, its arms as much longer as the spread makes the error; none
+    where a slot has none for another reason than that its replies are all alike."""
+    intervals = [part.ci95 for part in parts if part.ci95 is not None]
+    if len(intervals) < len(parts):
+        return None
+    low, high = (mean(end - part for end, part in ends) for ends in _arms(parts))
+    if error:
+        factor = (1 + spread / error**2) ** 0.5
+        low, high = factor * low, factor * high
+    else:
+        reach = Z * spread**0.5
+        low, high = low - reach, high + reach
+    ends = value + low, value + high
+    if parts[0].unit == "fraction" and 0 <= value <= 1:
+        return max(ends[0], 0.0), min(ends[1], 1.0)
+    return ends
+
+
+def _arms(parts: Sequence[MetricReport]) -> list[list[tuple[float, float]]]:
+    """The lower ends with their values, and the upper ones."""
+    known = [(part.ci95, part.value) for part in parts if part.ci95 is not None]
+    return [[(ends[place], value or 0.0) for ends, value in known] for place in (0, 1)]

@@ -25,7 +25,7 @@ from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
-from snellen.scoring._judged import Found, agreement, by_verdict, judged, widened
+from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
 from snellen.scoring._report import (
     Baselines,
     CapabilityReport,
@@ -133,7 +133,7 @@ class Tally:
                     f"`{benchmark.ask}`"
                 )
             else:
-                self._columns[name] = _Growing(given=None if scoring.judge is None else [])
+                self._columns[name] = _Growing(slots=None if scoring.judge is None else [])
         self._states: Counter[str] = Counter()
         self._refused = self._reused = self._thinking = 0
         self._clusters: dict[str, int] = {}
@@ -249,7 +249,7 @@ class Tally:
         return [
             name
             for name, column in self._columns.items()
-            if name == first or not self._waiting(name) or any(column.given or ())
+            if name == first or not self._waiting(name) or name in self._verdicts
         ]
 
     @property
@@ -315,14 +315,15 @@ class Tally:
             found = self._read(name, scored)
             every.append((name, found))
             growing.add(self._same(found.reading.answer), found.state, found.score)
-            if growing.given is not None:
-                growing.given.append(found.given)
+            if growing.slots is not None:
+                growing.slots.append(found.slots)
+                growing.unreadable += found.reading.rule == UNREADABLE
             if first is None:
                 first = found
             elif (
                 found.score != first.score
                 and scored.reply is not None
-                and found.state != "not-judged"
+                and "not-judged" not in (found.state, first.state)
             ):
                 differing = self._disagreements.setdefault(name, _Differing(every[0][0], name))
                 differing.add(sample.id, first.reading.rule, found.reading.rule)
@@ -378,6 +379,8 @@ class Tally:
         judge = scoring.judge
         said = self._verdicts[name](sample, scored.reply) if name in self._verdicts else ()
         if judge is not None and said and self._verdicts_first:
+            if sample.hidden and judge.needs_target:
+                return Found(reading, "no-target", None)
             return judged(scoring, judge, said, sample)
         if state == "no-target":
             return Found(reading, state, None)
@@ -406,14 +409,19 @@ class Tally:
         scoring = self._benchmark.scorings[name]
         if not self.n:
             return _no_values(scoring, "no replies")
-        rows = self._rows_of(scoring, self._columns[name])
+        column = self._columns[name]
+        rows = self._rows_of(scoring, column)
         if rows.absent.any():
             self._say_absent(name, rows)
-        if waiting := self._waiting(name):
-            self._say_once(
-                f"{name}: {waiting:,} of {self.n:,} replies are not judged and are in no mean; "
-                "`snellen judge RUN --judge MODEL` asks for what is missing"
-            )
+        self._say_waiting(name)
+        slots = column.by_slot()
+        if not slots:
+            return self._metrics_of(scoring, name, rows)
+        every = [self._metrics_of(scoring, name, self._rows_of(scoring, one)) for one in slots]
+        self._say_agreement(name, every)
+        return averaged(every)
+
+    def _metrics_of(self, scoring: Scoring, name: str, rows: _Rows) -> dict[str, MetricReport]:
         counted = rows.columns.where(rows.in_mean)
         if not counted.n:
             hidden = all(target is None for target in self._targets) and not self.has_references
@@ -421,14 +429,10 @@ class Tally:
             if self._waiting(name):
                 nothing = f"none of the {self.n:,} replies is judged"
             return _no_values(scoring, "the answers are hidden" if hidden else nothing)
-        verdicts = by_verdict(rows.columns, self._columns[name].given or (), rows.in_mean)
-        whole = {}
-        for metric, function in scoring.metrics.items():
-            values = [function(one).value for one in verdicts]
-            estimate = widened(function(counted), values)
-            whole[metric] = _metric_report(estimate, _bounds(function, rows, scoring.best))
-            if verdicts:
-                self._say_spread(name, metric, values)
+        whole = {
+            metric: _metric_report(function(counted), _bounds(function, rows, scoring.best))
+            for metric, function in scoring.metrics.items()
+        }
         return whole | self._by_category(scoring, counted)
 
     def _capabilities(self) -> dict[str, CapabilityReport]:
@@ -440,16 +444,13 @@ class Tally:
             return {}
         name = next(iter(self._columns))
         scoring = self._benchmark.scorings[name]
-        rows = self._rows_of(scoring, self._columns[name])
+        column = self._columns[name]
+        every = [self._rows_of(scoring, one) for one in column.by_slot() or [column]]
         found = {}
         for leaf, code in leaves.items():
             of = np.frombuffer(codes, dtype=np.int32) == code
-            part = rows.columns.where(of & rows.in_mean)
-            if part.score is None:
-                estimate = Estimate(value=None, n=0, reason="only the whole set has a score")
-            else:
-                estimate = stats.mean(part.score / scoring.best, part.cluster)
-            found[leaf] = CapabilityReport(n=int(of.sum()), mean=_metric_report(estimate))
+            means = [{"": _metric_report(_leaf_mean(rows, of, scoring.best))} for rows in every]
+            found[leaf] = CapabilityReport(n=int(of.sum()), mean=averaged(means)[""])
         return found
 
     def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:
@@ -535,13 +536,32 @@ class Tally:
             note = f"{without} scored 0, {who}; {rest}"
         self._say_once(note)
 
-    def _say_spread(self, name: str, metric: str, values: Sequence[float | None]) -> None:
-        """Put in words how far the verdicts on single replies, and the metric by each, agree."""
-        several, alike = agreement(self._columns[name].given or ())
+    def _say_waiting(self, name: str) -> None:
+        """Put in words how many replies have no verdict, and how many one that nobody can read."""
+        waiting, unreadable = self._waiting(name), self._columns[name].unreadable
+        if not waiting:
+            return
+        said = f"{name}: {waiting:,} of {self.n:,} replies are not judged and are in no mean"
+        if waiting > unreadable and not self._verdicts_first:
+            said += "; `snellen judge RUN --judge MODEL` asks for what is missing"
+        if unreadable:
+            said += (
+                f"; {unreadable:,} of them have a verdict that is not of the form asked for: ask "
+                "another judge, or again with --repeats"
+            )
+        self._say_once(said)
+
+    def _say_agreement(self, name: str, slots: Sequence[Mapping[str, MetricReport]]) -> None:
+        """Put in words how far the verdicts on single replies, and the first metric by each judge,
+        agree."""
+        several, alike = agreement(self._columns[name].slots or ())
+        metric = next(iter(slots[0]))
+        values = [slot[metric].value for slot in slots]
         by_each = ", ".join("none" if value is None else f"{value:.4f}" for value in values)
+        share = f", {alike / several:.1%} of them all alike" if several else ""
         self._say_once(
-            f"{name}: {several:,} replies have several verdicts, {alike / several:.1%} of them all "
-            f"alike; {metric} by each alone {by_each}, which is in the interval"
+            f"{name}: {several:,} replies have several verdicts{share}; {metric} by each judge and "
+            f"time alone {by_each}: reported is the mean, with their spread in its error"
         )
 
     def _say_once(self, note: str) -> None:
@@ -568,10 +588,11 @@ class Tally:
 @dataclass
 class _Growing:
     """One scoring's columns while they grow; a row without a score has 0.0 there and False in
-    `_has`. `given` is what each verdict on a row gave, None for scorings without a judge."""
+    `_has`. `slots` is what each verdict on a row makes of it, () where rules decide; None for
+    scorings without a judge. `unreadable` counts the rows whose verdicts nobody can read."""
 
-    given: list[tuple[float, ...]] | None = None
-
+    slots: list[tuple[Found, ...]] | None = None
+    unreadable: int = 0
     scores: array[float] = field(default_factory=lambda: array("d"))
     answers: list[object] = field(default_factory=list)
     states: bytearray = field(default_factory=bytearray)
@@ -582,6 +603,24 @@ class _Growing:
         self._has.append(score is not None)
         self.answers.append(answer)
         self.states.append(READING_CODES[state])
+
+    def by_slot(self) -> list[_Growing]:
+        """The columns as each judge's verdicts alone make them; none where there is one judge."""
+        most = max(map(len, self.slots or ()), default=0)
+        return [self._of_slot(number) for number in range(most)] if most > 1 else []
+
+    def _of_slot(self, number: int) -> _Growing:
+        made = _Growing()
+        for row, slots in enumerate(self.slots or ()):
+            if not slots:
+                score = self.scores[row] if self._has[row] else None
+                made.add(self.answers[row], READING_STATES[self.states[row]], score)
+            elif number < len(slots):
+                found = slots[number]
+                made.add(found.reading.answer, found.state, found.score)
+            else:
+                made.add(None, "not-judged", None)
+        return made
 
     def has_score(self) -> NDArray[np.bool_]:
         import numpy as np
@@ -648,6 +687,14 @@ def _metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None
         reason=estimate.reason,
         bounds=bounds,
     )
+
+
+def _leaf_mean(rows: _Rows, of: NDArray[np.bool_], best: float) -> Estimate:
+    """The mean score of some rows, as a share of the best."""
+    part = rows.columns.where(of & rows.in_mean)
+    if part.score is None:
+        return Estimate(value=None, n=0, reason="only the whole set has a score")
+    return stats.mean(part.score / best, part.cluster)
 
 
 def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:

@@ -257,11 +257,17 @@ class Run:
         rows = rows[np.lexsort(rows.T[::-1])]
         readers = [self.folder.reader(name) for name in files]
         before: list[int] | None = None
+        # A judge's rows share places: several replies to one question.
+        names: set[str] = set()
         try:
             for *key, file, offset in map(np.ndarray.tolist, rows):
                 if key != before:
                     before = key
-                    yield _QUESTION.decode(readers[file].line(offset))
+                    names.clear()
+                question = _QUESTION.decode(readers[file].line(offset))
+                if question.key[0] not in names:
+                    names.add(question.key[0])
+                    yield question
         finally:
             for reader in readers:
                 reader.close()
