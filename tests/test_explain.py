@@ -69,6 +69,18 @@ def test_a_reply_of_a_file_is_told_and_a_row_without_one(tmp_path: Path) -> None
     assert other.readings[0].state == "no-reply"
 
 
+def test_a_question_without_a_reply_yet_is_told_as_far_as_it_went(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    journal = run / "replies.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for line in lines if '"key":["7"' not in line))
+    (story,) = api.explain(run, "7", made)
+    assert story.messages == [("user", "number 7")]
+    assert story.attempts == []
+    assert story.readings[0].state == "no-reply"
+
+
 def test_an_id_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     made = benchmark(tmp_path)
     with pytest.raises(UsageError, match="has no sample 'nobody'"):

@@ -7,7 +7,7 @@ import msgspec
 from snellen.benchmark import Benchmark, Verdicts
 from snellen.content import Message
 from snellen.model import Reply
-from snellen.scoring._run import replies_of
+from snellen.scoring._run import replies_of, sample_of
 from snellen.scoring._tally import Scored, Tally
 from snellen.store import ReplyRecord, Run, ScoreRow
 
@@ -58,25 +58,27 @@ def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
     """The story of a run's sample, once for each repeat; none where it was not asked."""
-    found: dict[int, Scored] = {
-        one.repeat: one for one in replies_of(run, benchmark) if one.sample.id == sample
-    }
-    messages: dict[int, list[tuple[str, str]]] = {repeat: [] for repeat in found}
+    found = {one.repeat: one for one in replies_of(run, benchmark) if one.sample.id == sample}
+    messages: dict[int, list[tuple[str, str]]] = {}
     for question in run.questions():
-        if question.key[0] == sample and question.key[1] in found:
-            for role, parts in question.messages:
-                shown = [
-                    part if isinstance(part, str) else _picture(question.media[part].place)
-                    for part in parts
-                ]
-                messages[question.key[1]].append((role, "\n".join(shown)))
-    attempts: dict[int, list[Attempt]] = {repeat: [] for repeat in found}
+        if question.key[0] != sample:
+            continue
+        # What has no reply yet, as after a kill, is told as far as it went.
+        nothing = Scored(sample_of(question), question.key[1], "absent", None, benchmark.ask)
+        found.setdefault(question.key[1], nothing)
+        for role, parts in question.messages:
+            shown = [
+                part if isinstance(part, str) else _picture(question.media[part].place)
+                for part in parts
+            ]
+            messages.setdefault(question.key[1], []).append((role, "\n".join(shown)))
+    attempts: dict[int, list[Attempt]] = {}
     for record in run.replies():
-        if isinstance(record, ReplyRecord) and record.key[0] == sample and record.key[1] in found:
-            attempts[record.key[1]].append(_attempt(record))
+        if isinstance(record, ReplyRecord) and record.key[0] == sample:
+            attempts.setdefault(record.key[1], []).append(_attempt(record))
     return [
-        _explained(benchmark, scored, verdicts, messages[repeat], attempts[repeat])
-        for repeat, scored in found.items()
+        _explained(benchmark, scored, verdicts, messages.get(repeat, []), attempts.get(repeat, []))
+        for repeat, scored in sorted(found.items())
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -75,22 +77,25 @@ def score_predictions(
     scorings: Sequence[str] | None = None,
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
+    questions: Mapping[str, str] | None = None,
 ) -> Report:
     """Score somebody's replies by sample id (`where` is their file), with the verdicts that were
-    published with them; writes nothing.
+    published with them; writes nothing. `questions` are what some of them answer, by sample id, as
+    the file has it.
 
     Raises:
-        DataError: no id of the replies is one of the benchmark's.
+        DataError: no id of the replies is one of the benchmark's, or too many questions are others.
         UsageError: there is no scoring of that name.
     """
     tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
-    found = 0
+    asked = _Asked(questions or {})
+    found = hidden = 0
 
     def samples() -> Iterator[Sample]:
         return map(benchmark.read, benchmark.data)
 
     def scored() -> Iterator[Scored]:
-        nonlocal found
+        nonlocal found, hidden
         seen: set[str] = set()
         for sample in samples():
             if sample.id in seen:
@@ -99,8 +104,10 @@ def score_predictions(
                     f"{sample.id!r}: nobody knows which one a reply is to."
                 )
             seen.add(sample.id)
+            asked.compare(sample)
             text = replies.get(sample.id)
             if text is None:
+                hidden += sample.hidden
                 yield Scored(sample, 0, "absent", None, benchmark.ask)
             else:
                 found += 1
@@ -115,7 +122,9 @@ def score_predictions(
             f"{benchmark.data.where}. "
             "Is it this benchmark, and this split?"
         )
-    said = list(notes)
+    said = [*notes, *asked.notes(benchmark, where)]
+    if hidden:  # scorings say what becomes of the others
+        said.append(f"{hidden:,} questions whose answers are hidden have no reply in {where}")
     if extra := len(replies) - found:
         said.append(
             f"{extra:,} replies of {where} are to questions that the data set does not have: "
@@ -131,6 +140,81 @@ def score_predictions(
         },
         notes=said,
     )
+
+
+# -- the questions beside replies
+
+IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
+NO_LETTERS = re.compile(r"[\W_]+")
+OTHERS = 0.2
+"""A file with a larger share of other questions is not of this data set. Of POPE's other release a
+third are others; of a right file 6 %, where a model got the numbers masked."""
+SHOWN = 200
+"""Characters of a question in a message."""
+
+
+@dataclass
+class _Asked:
+    """Compares the questions of a file with the data set's, one after the other.
+
+    They are alike where one has the other in it, but for all that is neither letter nor digit: the
+    file's may be the whole prompt, or lack marks of images.
+    """
+
+    questions: Mapping[str, str]
+    theirs: set[str] = field(default_factory=set)
+    ours: set[str] = field(default_factory=set)
+    n: int = 0
+    others: int = 0
+    example: str = ""
+
+    def compare(self, sample: Sample) -> None:
+        if sample.id not in self.questions:
+            return
+        theirs, ours = _letters(self.questions[sample.id]), _letters(sample.question)
+        if not theirs or not ours:
+            return
+        self.n += 1
+        self.theirs.add(theirs)
+        self.ours.add(ours)
+        if theirs not in ours and ours not in theirs:
+            self.others += 1
+            self.example = self.example or (
+                f"{sample.id!r} asks {_shown(self.questions[sample.id])} there, and "
+                f"{_shown(sample.question)} in the data set"
+            )
+
+    def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
+        """What must be said of them: nothing where all are alike, or where the column tells
+        nothing.
+
+        Raises:
+            DataError: too many are others.
+        """
+        # Where all samples ask the same, anybody words it; and prompts of which there are much
+        # fewer than questions are forms, without the question.
+        told = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
+        if not told or not self.others:
+            return
+        some = f"{self.others:,} of {self.n:,} questions beside the replies"
+        if self.others > OTHERS * self.n:
+            options = ", ".join(f"{name}={value}" for name, value in benchmark.options.items())
+            given = f" It was read with {options}; " if options else " "
+            raise DataError(
+                f"{where}: {some} are others than {benchmark.name}'s: {self.example}. Is it this "
+                f"benchmark, this split, this release?{given}`snellen show {benchmark.name}` has "
+                "its options. If the same is asked in other words, leave the questions out of the "
+                "file."
+            )
+        yield f"{some} are others than the data set's, such as: {self.example}"
+
+
+def _letters(text: str) -> str:
+    return NO_LETTERS.sub("", IMAGE_MARK.sub("", text)).casefold()
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
 # -- a run's replies
@@ -150,7 +234,7 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 
 def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
     """What became of one sample's turns; nothing while its last reply is still to come."""
-    sample = _sample(turns[0])
+    sample = sample_of(turns[0])
     history: History = ()
     reply: Reply | None = None
     usage: list[Usage] = []
@@ -193,7 +277,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
         )
 
 
-def _sample(question: Question) -> Sample:
+def sample_of(question: Question) -> Sample:
     """The sample as it was asked; its media are references that nobody needs to open."""
     return Sample(
         id=question.key[0],
