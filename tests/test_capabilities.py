@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from snellen import catalog, report
@@ -98,7 +99,10 @@ def test_a_benchmark_without_capabilities_says_nothing_of_them() -> None:
 def test_over_benchmarks_each_sample_weighs_the_same() -> None:
     text = "OCR/text"
     (found,) = over(
-        [one("a", **{text: metric(0.5, 300, 0.03)}), one("b", **{text: metric(0.9, 100, 0.04)})]
+        {
+            "a": one("a", **{text: metric(0.5, 300, 0.03)}),
+            "b": one("b", **{text: metric(0.9, 100, 0.04)}),
+        }
     )
     assert (found.leaf, found.n, found.benchmarks) == (text, 400, ("a", "b"))
     assert found.mean.value == pytest.approx(0.6)
@@ -109,21 +113,36 @@ def test_over_benchmarks_each_sample_weighs_the_same() -> None:
 
 def test_the_interval_of_one_benchmark_alone_is_its_own() -> None:
     own = metric(0.5, 300, 0.03)
-    (found,) = over([one("a", **{"OCR/text": own})])
+    (found,) = over({"a": one("a", **{"OCR/text": own})})
     assert found.mean == own
 
 
 def test_without_one_of_the_errors_there_is_no_interval() -> None:
     text = "OCR/text"
     (found,) = over(
-        [one("a", **{text: metric(0.5, 300, 0.03)}), one("b", **{text: metric(1.0, 5, None)})]
+        {
+            "a": one("a", **{text: metric(0.5, 300, 0.03)}),
+            "b": one("b", **{text: metric(1.0, 5, None)}),
+        }
     )
     assert found.mean.ci95 is None
     assert found.mean.value == pytest.approx(155 / 305)
+    assert found.mean.reason == "a benchmark has no interval"
+
+
+def test_where_all_are_right_the_interval_gives_the_error() -> None:
+    text = "OCR/text"
+    right = msgspec.structs.replace(metric(1.0, 100, None), ci95=(0.963, 1.0))
+    (found,) = over(
+        {"a": one("a", **{text: metric(0.5, 300, 0.03)}), "b": one("b", **{text: right})}
+    )
+    stderr = math.sqrt((0.75 * 0.03) ** 2 + (0.25 * 0.0185 / 1.959964) ** 2)
+    assert found.mean.stderr == pytest.approx(stderr)
+    assert found.mean.ci95 == pytest.approx((0.625 - 1.959964 * stderr, 0.625 + 1.959964 * stderr))
 
 
 def test_leaves_stand_in_the_order_of_the_tree_and_unmapped_last() -> None:
-    found = over([told(benchmark(), "oscc")])
+    found = over({"mine": told(benchmark(), "oscc")})
     assert [one.leaf for one in found] == [
         "perception/object",
         "reasoning/mathematical",

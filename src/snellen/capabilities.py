@@ -7,7 +7,7 @@ its authors define them; what fits none is `unmapped`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from snellen.benchmark import UNMAPPED
@@ -22,6 +22,7 @@ TREE: Mapping[str, tuple[str, ...]] = {
     "hallucination": ("object", "attribute", "relation"),
 }
 LEAVES = tuple(f"{branch}/{leaf}" for branch, leaves in TREE.items() for leaf in leaves)
+Z = normal_quantile(0.975)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,26 +36,28 @@ class Capability:
     benchmarks: tuple[str, ...]
 
 
-def over(reports: Iterable[Report]) -> list[Capability]:
-    """One model's results by leaf, in the order of the tree, `unmapped` last.
+def over(reports: Mapping[str, Report]) -> list[Capability]:
+    """One model's results by leaf, in the order of the tree, `unmapped` last; `reports` are by the
+    benchmark's name.
 
     Each sample weighs the same. With n_b the samples of benchmark b that have a score, N their sum,
     m_b and s_b their mean and its standard error:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 
-    since benchmarks share no samples. The interval of one benchmark alone is its own.
+    since benchmarks share no samples. The interval of one benchmark alone is its own. Where all of
+    a benchmark's scores are alike it has an interval and no s_b: half its width / 1.96 is taken.
     """
     found: dict[str, list[tuple[str, CapabilityReport]]] = {}
-    for report in reports:
+    for name, report in reports.items():
         for leaf, one in report.capabilities.items():
-            found.setdefault(leaf, []).append((report.benchmark, one))
+            found.setdefault(leaf, []).append((name, one))
     return [
         Capability(
             leaf=leaf,
             n=sum(one.n for _, one in found[leaf]),
             mean=_mean([one.mean for _, one in found[leaf]]),
-            benchmarks=tuple(dict.fromkeys(name for name, _ in found[leaf])),
+            benchmarks=tuple(name for name, _ in found[leaf]),
         )
         for leaf in (*LEAVES, UNMAPPED)
         if leaf in found
@@ -69,16 +72,23 @@ def _mean(parts: list[MetricReport]) -> MetricReport:
     if not n:
         return parts[0]
     value = sum(part.n * part.value for part in known if part.value is not None) / n
-    errors = [part.stderr for part in known]
-    stderr = None
-    interval = None
-    reason = next((part.reason for part in known if part.stderr is None and part.reason), None)
-    if all(error is not None for error in errors):
-        parts_of = zip(known, errors, strict=True)
-        stderr = math.sqrt(sum((part.n / n * (error or 0.0)) ** 2 for part, error in parts_of))
-        reach = normal_quantile(0.975) * stderr
-        interval = (max(0.0, value - reach), min(1.0, value + reach))
-        reason = None
-    return MetricReport(
-        value=value, unit="fraction", n=n, stderr=stderr, ci95=interval, reason=reason
-    )
+    squares = 0.0
+    for part in known:
+        error = _error(part)
+        if error is None:
+            reason = part.reason or "a benchmark has no interval"
+            return MetricReport(
+                value=value, unit="fraction", n=n, stderr=None, ci95=None, reason=reason
+            )
+        squares += (part.n / n * error) ** 2
+    stderr = math.sqrt(squares)
+    reach = Z * stderr
+    interval = (max(0.0, value - reach), min(1.0, value + reach))
+    return MetricReport(value=value, unit="fraction", n=n, stderr=stderr, ci95=interval)
+
+
+def _error(part: MetricReport) -> float | None:
+    if part.stderr is None and part.ci95 is not None:
+        low, high = part.ci95
+        return (high - low) / 2 / Z
+    return part.stderr

@@ -127,15 +127,34 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
     return benchmark(manifest["benchmark"], options=options)
 
 
-def published_name(manifest: Mapping[str, Any]) -> str:
+def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
     """What VLMEvalKit calls a run's benchmark with its options; our name where it has none."""
+    return _name_elsewhere(
+        manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
+    )
+
+
+def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
+    """What lmms-eval calls a run's benchmark with its options; our name where it has none.
+
+    Its names are those in small letters that are not VLMEvalKit's own, which `name` holds.
+    """
+    return _name_elsewhere(
+        manifest, lambda alias, options: alias.islower() and alias != options.get("name")
+    )
+
+
+def _name_elsewhere(
+    manifest: Mapping[str, Any], theirs: Callable[[str, Mapping[str, Any]], bool]
+) -> str:
+    """The alias that means what the run asked, best with the same prompt."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
-    for entry in entries():
-        if entry.name == name:
-            for alias, implied in entry.aliases.items():
-                theirs = alias[0].isupper() or alias == implied.get("name")
-                if theirs and all(options.get(k) == v for k, v in implied.items()):
-                    return alias
+    aliases = next((entry.aliases for entry in entries() if entry.name == name), {})
+    known = {alias: implied for alias, implied in aliases.items() if theirs(alias, implied)}
+    for but in ((), ("prompt",)):
+        for alias, implied in known.items():
+            if all(options.get(k) == v for k, v in implied.items() if k not in but):
+                return alias
     return str(name)
 
 
@@ -155,8 +174,19 @@ def reads_data(spec: str) -> bool:
 
 
 def _reads_data(stem: str) -> bool:
-    """Whether a benchmark reads files; one that draws its own rows has no use for `find`."""
-    return "find(" in (FOLDER / f"{stem}.py").read_text(encoding="utf-8")
+    """Whether a benchmark reads files; one that draws its own rows does no more with `data` than
+    refuse it."""
+    tree = ast.parse((FOLDER / f"{stem}.py").read_bytes())
+    waiting: list[ast.AST] = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == stem
+    ]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and node.id == "data":
+            return True
+        if not (isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)):
+            waiting += ast.iter_child_nodes(node)
+    return False
 
 
 def metrics() -> Iterator[tuple[str, str]]:
@@ -170,18 +200,29 @@ def metrics() -> Iterator[tuple[str, str]]:
 
 def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
     """The file's stem and the options that a name stands for; other toolkits' names are known
-    too."""
+    too.
+
+    As another toolkit writes it, a name is that toolkit's, though it be ours in small letters:
+    A-OKVQA is VLMEvalKit's set.
+    """
+    everything = list(entries())
+    for entry in everything:
+        if name in entry.aliases:
+            return entry.name.replace("-", "_"), entry.aliases[name]
     stem = name.lower().replace("-", "_")
     if (FOLDER / f"{stem}.py").exists() and not stem.startswith("_"):
         return stem, {}
-    everything = list(entries())
-    for entry in everything:
-        for alias, options in entry.aliases.items():
-            if alias.lower() == name.lower():
-                return entry.name.replace("-", "_"), options
+    alike = [
+        (alias, (entry.name.replace("-", "_"), options))
+        for entry in everything
+        for alias, options in entry.aliases.items()
+        if alias.lower() == name.lower()
+    ]
+    if alike and all(meant == alike[0][1] for _, meant in alike):
+        return alike[0][1]
     names = [entry.name for entry in everything]
     known = [*names, *(alias for entry in everything for alias in entry.aliases)]
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = [alias for alias, _ in alike] or difflib.get_close_matches(name, known, 3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}."
     raise CatalogError(f"no benchmark {name!r}; {hint}")
 

@@ -72,10 +72,10 @@ def _table(
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
-        name = vlmevalkit.file_name(model, catalog.published_name(manifest), kind)
+        name = vlmevalkit.file_name(model, catalog.vlmevalkit_name(manifest), kind)
         return name, vlmevalkit.table([_answered(one) for one in replies])
     if to == "lmms-eval":
-        name = lmms_eval.file_name(_task(manifest), datetime.now(UTC))
+        name = lmms_eval.file_name(catalog.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.submission is None:
@@ -85,21 +85,6 @@ def _table(
         return benchmark.submission.name, (benchmark.submission.columns, rows)
     plain = ((*_fields(_answered(one)), one.state) for one in replies)
     return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (PLAIN, plain)
-
-
-def _task(manifest: Mapping[str, Any]) -> str:
-    """What lmms-eval calls a run's benchmark with its options; our name where it has none.
-
-    Its names are those in small letters that are not VLMEvalKit's own, which `name` holds.
-    """
-    name, options = manifest["benchmark"], manifest["identity"]["options"]
-    for entry in catalog.entries():
-        if entry.name == name:
-            for alias, implied in entry.aliases.items():
-                theirs = alias.islower() and alias != implied.get("name")
-                if theirs and implied.items() <= options.items():
-                    return alias
-    return str(name)
 
 
 def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored]:
@@ -114,6 +99,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         yield f"only the first of {repeats} repeats is in it"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
     sent = to == "submission"
+    if sent and catalog.BUNDLED in manifest.get("notes", []):
+        yield catalog.BUNDLED
     if of > n:
         wrong = ", and a test server counts the others as wrong" * sent
         yield f"partial: {n:,} of {of:,} questions are in it{wrong}"
@@ -126,8 +113,11 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
     yield from dict.fromkeys(run.notes)
     if lost := run.lost_questions:
         yield (
-            f"{lost:,} replies are not in it: their rows of questions.jsonl are lost; the run's "
-            "command writes them again"
+            "1 reply is not in it: its row of questions.jsonl is lost; the run's command writes it "
+            "again"
+            if lost == 1
+            else f"{lost:,} replies are not in it: their rows of questions.jsonl are lost; the "
+            "run's command writes them again"
         )
 
 

@@ -51,7 +51,9 @@ class Result:
             KeyError: the benchmark is not broken down by that tag; names those that there are.
         """
         if tag not in self.report.breakdown:
-            raise KeyError(f"no tag {tag!r}; there are {', '.join(self.report.breakdown)}")
+            tags = ", ".join(self.report.breakdown)
+            there = f"there are {tags}" if tags else "the report is not broken down"
+            raise KeyError(f"no tag {tag!r}; {there}")
         metrics = self.scoring(scoring).metrics
         first = next(iter(metrics))
         return {
@@ -119,7 +121,7 @@ def shown(metric: MetricReport) -> Shown:
     if metric.value is None:
         return Shown("-", "", f"{metric.n:,}", remark)
     fraction = metric.unit == "fraction"
-    scale, unit = (100, "%") if fraction else (1, metric.unit)
+    scale, unit = (100, " %") if fraction else (1, f" {metric.unit}".rstrip())
     decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
 
     def number(value: float) -> str:
@@ -130,20 +132,26 @@ def shown(metric: MetricReport) -> Shown:
         interval = f"[{number(metric.ci95[0])}, {number(metric.ci95[1])}]"
     if metric.bounds is not None:
         low, high = map(number, metric.bounds)
-        said = f"{low} if all that is missing or refused were wrong, {high} if right"
+        wrong = "if all that is missing or refused were wrong"
+        said = f"{low}{unit} {wrong}, {high}{unit} if right"
         remark = f"{said}; {remark}" if remark else said
-    return Shown(f"{number(metric.value)} {unit}".rstrip(), interval, f"{metric.n:,}", remark)
+    return Shown(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
 
 
 def blind(report: Report) -> str:
-    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" where there are none."""
+    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" where there are none.
+    Chance that was drawn is `about 24.31 % by chance (3 draws)`."""
     found = report.baselines
     if found is None:
         return ""
     unit = next(iter(report.scorings[report.headline].metrics.values())).unit
     said = "the most frequent answer" if found.answer is None else repr(found.answer)
-    parts = [(found.chance, "by chance"), (found.constant, f"always saying {said}")]
-    known = [f"{_amount(value, unit)} {how}" for value, how in parts if value is not None]
+    known = []
+    if found.chance is not None:
+        chance = f"{_amount(found.chance, unit)} by chance"
+        known = [f"about {chance} ({found.draws} draws)" if found.draws else chance]
+    if found.constant is not None:
+        known.append(f"{_amount(found.constant, unit)} always saying {said}")
     return f"blind baselines: {', '.join(known)}" if known else ""
 
 

@@ -163,6 +163,7 @@ def test_a_submission_says_what_its_server_will_count_as_wrong(
 
     n, failed, of = report["n"], report["replies"]["failed"], report["asked_of"]
     assert said == [
+        "the data are the few bundled rows: this is no result",
         f"partial: {n} of {of} questions are in it, and a test server counts the others as wrong",
         f"incomplete: {failed} of {n} have no reply, are empty in it, and a test server counts "
         "them as wrong; the run's command asks them again",
@@ -177,7 +178,7 @@ def test_replies_whose_questions_are_lost_are_counted(snellen: Snellen) -> None:
     said = snellen("export", run, "--to", "jsonl").err
 
     assert "partial: 7 of 8 questions are in it" in said
-    assert "1 replies are not in it: their rows of questions.jsonl are lost" in said
+    assert "1 reply is not in it: its row of questions.jsonl is lost" in said
 
 
 def test_a_whole_run_is_exported_without_a_word(snellen: Snellen) -> None:

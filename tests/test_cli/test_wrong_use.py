@@ -68,6 +68,8 @@ WRONG = [
         "score mine.jsonl --replies answer -b eyechart --scoring best",
         "eyechart has no scoring 'best'; it has official",
     ),
+    ("score . --explain 1 --scoring all", "every scoring finds: leave out --scoring and --missing"),
+    ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
     ("report .", "no run folder: it has no manifest.json"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),

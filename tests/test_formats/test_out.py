@@ -309,8 +309,9 @@ def test_without_rows_the_json_is_empty_and_whole(
     assert json.loads(path.read_bytes()) == empty
 
 
-def test_an_id_that_comes_twice_is_not_sent_as_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["1", 1])
+def test_an_id_that_comes_twice_is_not_sent_as_one(tmp_path: Path, first: object) -> None:
     path = tmp_path / "sent.json"
     with pytest.raises(DataError, match="row 2 has the id '1' of an earlier row"):
-        jsonl.write_by_id(path, ("id", "answer"), [("1", "A"), ("1", "B")])
+        jsonl.write_by_id(path, ("id", "answer"), [(first, "A"), ("1", "B")])
     assert not path.exists()

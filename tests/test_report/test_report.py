@@ -10,10 +10,21 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from snellen import report
+from snellen.catalog import BUNDLED
 from snellen.result import Result, Shown, shown
-from snellen.scoring import Disagreement, MetricReport, Report, ScoringReport
+from snellen.scoring import (
+    Baselines,
+    CapabilityReport,
+    Disagreement,
+    Explained,
+    Explanation,
+    MetricReport,
+    Report,
+    ScoringReport,
+)
 
 FEW = "3 clusters: an interval needs at least 10"
 WERE_WRONG = "if all that is missing or refused were wrong"
@@ -72,6 +83,7 @@ def made(**changes: Any) -> Report:
             "generation": {"max_tokens": 64, "temperature": None},
         },
         tokens={"input": 61_500, "output": 205},
+        incomplete=True,
     )
     return msgspec.structs.replace(report, **changes)
 
@@ -96,8 +108,12 @@ def made(**changes: Any) -> Report:
         (metric(None, n=0, reason="no scores"), Shown("-", "", "0", "no scores")),
         (metric(0.5, n=3, reason=FEW), Shown("50.00 %", "", "3", FEW)),
         (
+            metric(1.5, unit="points", bounds=(1, 2)),
+            Shown("1.50 points", "", "200", f"1.00 points {WERE_WRONG}, 2.00 points if right"),
+        ),
+        (
             metric(0.5, bounds=(0.4, 0.6)),
-            Shown("50.00 %", "", "200", f"40.00 {WERE_WRONG}, 60.00 if right"),
+            Shown("50.00 %", "", "200", f"40.00 % {WERE_WRONG}, 60.00 % if right"),
         ),
     ],
 )
@@ -113,7 +129,7 @@ MARKDOWN = r"""## mine × openai/m
 
 | scoring | metric | value | 95 % interval | n | remark |
 | --- | --- | --- | --- | --- | --- |
-| official | accuracy | 61.50 % | \[54.60, 68.00\] | 200 | 60.00 if all that is missing or refused were wrong, 62.50 if right |
+| official | accuracy | 61.50 % | \[54.60, 68.00\] | 200 | 60.00 % if all that is missing or refused were wrong, 62.50 % if right |
 | official | points | 1,432.50 MME points | \[1,400.00, 1,465.25\] | 200 |  |
 | robust | accuracy | 62.00 % | \[55.00, 69.00\] | 200 |  |
 
@@ -142,22 +158,20 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,
-"""
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete
+"""  # noqa: E501
 
 TERMINAL = """
 mine × openai/m
  scoring    metric                   value          95 % interval     n   remark
-────────────────────────────────────────────────────────────────────────────────────────────────────
- official   accuracy               61.50 %         [54.60, 68.00]   200   60.00 if all that is
-                                                                          missing or refused were
-                                                                          wrong, 62.50 if right
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ official   accuracy               61.50 %         [54.60, 68.00]   200   60.00 % if all that is missing or refused were wrong, 62.50 % if right
  official   points     1,432.50 MME points   [1,400.00, 1,465.25]   200
  robust     accuracy               62.00 %         [55.00, 69.00]   200
 note: incomplete: 5 of 205 have no reply
@@ -182,7 +196,7 @@ official, source    them/theirs@0123abc:score.py#L1-L9, version 2
 robust, source      ours, version 1
 options             split=test, columns=(id=id)
 generation          max_tokens=64
-"""
+"""  # noqa: E501
 
 
 def test_markdown_has_tables_notes_disagreements_and_what_identifies_the_run() -> None:
@@ -222,7 +236,7 @@ OVERVIEW = """
 2 runs
  benchmark   model         n   metric       value   95 % interval   failed   unparsed   remark
 ──────────────────────────────────────────────────────────────────────────────────────────────
- mine        openai/m    205   accuracy   61.50 %   [54.60, 68.00]        5         10
+ mine        openai/m    205   accuracy   61.50 %   [54.60, 68.00]        5         10   incomplete
  mine        other         4   acuity           -                         4          0   REMARK
 `snellen report RUN` shows one whole, with its notes
 """
@@ -259,7 +273,10 @@ def test_markdown_has_the_same_table_and_then_each_report_whole() -> None:
 
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == ["2 runs", "mine × openai/m", "mine × other"]
-    assert "| mine | openai/m | 205 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 |  |" in text
+    row = (
+        "| mine | openai/m | 205 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 | incomplete |"
+    )
+    assert row in text
     assert MARKDOWN in text
 
 
@@ -324,6 +341,251 @@ def test_a_result_without_a_run_is_written_nowhere(tmp_path: Path) -> None:
     report.write_markdown(Result(made()))
 
     assert list(tmp_path.iterdir()) == []
+
+
+# -- as wide as needed
+
+
+def wide(**changes: Any) -> Report:
+    """Four scorings with a value of 14 letters for each of two categories."""
+    labels = {"commonsense reasoning": 107.5, "art": 87.25}
+    metrics = {
+        "score": metric(1213.25, unit="MME points"),
+        **{
+            f"score/{label}": metric(value, n=400, unit="MME points", ci95=(72.5, 145.0))
+            for label, value in labels.items()
+        },
+    }
+    own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
+    names = ("official", "vlmevalkit", "lmms-eval", "robust")
+    return made(
+        scorings=dict.fromkeys(names, own),
+        breakdown={"task": [*labels]},
+        disagreements=[],
+        **changes,
+    )
+
+
+ROW = re.compile(r"^ commonsense reasoning +107.50 MME points +\[72.50, 145.00\] (.*)$", re.M)
+
+
+def in_a_terminal(told: Report, width: int) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=True, color_system=None)
+    report.show(Result(told), console)
+    return out.getvalue()
+
+
+def test_where_there_is_no_terminal_a_table_is_as_wide_as_its_numbers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    report.print_result(Result(wide()))
+
+    row = ROW.search(capsys.readouterr().out)
+    assert row is not None
+    assert row[1].split() == ["107.50", "MME", "points"] * 3 + ["400"]
+
+
+def test_a_terminal_that_is_too_narrow_shows_the_headline_and_says_what_is_left_out() -> None:
+    text = in_a_terminal(wide(), 84)
+
+    row = ROW.search(text)
+    assert row is not None
+    assert row[1].split() == ["400"]
+    assert " 3 other scorings are left out, since the terminal is too narrow: --json" in text
+    assert "--format md" in text
+
+
+def test_a_terminal_that_is_wide_enough_leaves_nothing_out() -> None:
+    text = in_a_terminal(wide(), 140)
+
+    assert "left out" not in text
+    row = ROW.search(text)
+    assert row is not None
+    assert row[1].split() == ["107.50", "MME", "points"] * 3 + ["400"]
+
+
+def test_numbers_stay_whole_on_a_terminal_that_has_no_room_for_them_either() -> None:
+    row = ROW.search(in_a_terminal(wide(), 30))
+
+    assert row is not None
+    assert row[1].split() == ["400"]
+
+
+def test_remarks_that_have_no_room_beside_the_rows_stand_below_them() -> None:
+    text = in_a_terminal(made(), 84)
+
+    assert f"\n official accuracy: 60.00 % {WERE_WRONG}, 62.50 % if right\n" in text
+
+
+def test_a_remark_in_the_singular_and_in_the_plural_is_one() -> None:
+    reasons = {"a": 1, "b": 2, "c": 3}
+    metrics = {
+        "accuracy": metric(0.5),
+        **{
+            f"accuracy/{label}": metric(
+                0.5,
+                reason=f"{n} independent {'cluster' if n == 1 else 'clusters'}: too few of them",
+            )
+            for label, n in reasons.items()
+        },
+    }
+    own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
+    told = made(scorings={"own": own}, breakdown={"tag": [*reasons]}, disagreements=[])
+    text = report.as_text([Result(told)])
+
+    assert text.count("too few of them") == 1
+    assert " too few independent clusters: too few of them" in text
+
+
+def test_one_reply_is_told_of_as_one() -> None:
+    one = Disagreement(scorings=("official", "robust"), n=1, by_rule={"a | b": 1}, examples=["7"])
+
+    text = report.as_text([Result(made(disagreements=[one]))])
+    assert "official and robust score 1 reply differently, that to 7\n" in text
+
+
+def test_a_tag_that_nothing_is_broken_down_by_is_said_to_be_none() -> None:
+    with pytest.raises(KeyError, match="no tag 'topic'; there are subject"):
+        Result(made()).by("topic")
+    with pytest.raises(KeyError, match="no tag 'topic'; the report is not broken down"):
+        Result(made(breakdown={})).by("topic")
+
+
+def test_a_scoring_with_a_long_name_is_apart_from_what_it_finds() -> None:
+    read = Explained(
+        scoring="vlmevalkit-2024",
+        source="theirs",
+        state="answered",
+        answer="A",
+        rule="letter",
+        score=0.0,
+    )
+    told = Explanation(
+        benchmark="mine",
+        sample="7",
+        repeat=0,
+        question="Which?",
+        choices=[],
+        target="B",
+        references=[],
+        tags={},
+        messages=[],
+        attempts=[],
+        readings=[read],
+    )
+
+    lines = report.story(told).splitlines()
+    assert lines[1] == "  question    Which?"
+    assert "  vlmevalkit-2024 score 0: answered, answer 'A', by the rule 'letter'" in lines
+
+
+# -- blind baselines
+
+
+def test_chance_that_was_drawn_is_said_to_be_about_so_much() -> None:
+    drawn = Baselines(chance=0.2431, constant=0.5, answer="B", draws=3)
+    text = report.as_text([Result(made(baselines=drawn))])
+
+    assert "blind baselines: about 24.31 % by chance (3 draws), 50.00 % always saying 'B'" in text
+
+
+def test_chance_that_has_a_formula_is_said_as_it_is() -> None:
+    known = Baselines(chance=0.25, constant=0.5, answer="B")
+    text = report.as_text([Result(made(baselines=known))])
+
+    assert "blind baselines: 25.00 % by chance, 50.00 % always saying 'B'" in text
+
+
+def test_a_stored_report_that_does_not_know_of_draws_is_read() -> None:
+    stored = b'{"chance": 0.25, "constant": null, "answer": null}'
+
+    assert msgspec.json.decode(stored, type=Baselines).draws is None
+
+
+# -- bundled rows
+
+
+def test_bundled_rows_are_no_result_in_any_table_of_several() -> None:
+    two = [Result(made(notes=[BUNDLED], incomplete=False)), Result(made(incomplete=False))]
+
+    assert re.search(rf"^ mine .* 10 +{BUNDLED} *$", report.as_text(two), re.MULTILINE)
+    assert f"| 10 |  | {BUNDLED} |" in report.markdown(two)
+    rows = list(csv.DictReader(io.StringIO(report.csv(two))))
+    assert [row["remark"] for row in rows] == [BUNDLED] * 6 + [""] * 6
+
+
+def asking(
+    benchmark: str, value: float, n: int, *, run: str = "", digest: str = "", **more: Any
+) -> Result:
+    """A result of a benchmark whose samples all ask to read text; options are in `more`."""
+    notes = more.pop("notes", [])
+    told = made(
+        benchmark=benchmark,
+        n=n,
+        replies={"ok": n},
+        incomplete=False,
+        notes=notes,
+        identity={"options": more, **({"data": {"digest": digest}} if digest else {})},
+        capabilities={"OCR/text": CapabilityReport(n=n, mean=metric(value, n=n, stderr=0.01))},
+    )
+    return Result(told, Path("runs") / run if run else None)
+
+
+def capabilities(*results: Result) -> list[list[str]]:
+    """The table's rows in Markdown, without the model's name."""
+    section = report.markdown(results).partition("## By capability")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| openai/m")]
+    return [[cell.strip("| ") for cell in row[1:]] for row in rows]
+
+
+def test_above_the_capabilities_it_is_said_once_which_rows_are_bundled() -> None:
+    few, whole = asking("mine", 0.5, 100, notes=[BUNDLED]), asking("other", 0.7, 100)
+
+    assert report.markdown([few, whole]).count(f"\n\nmine: {BUNDLED}\n\n| model |") == 1
+    assert f"\nnote: mine: {BUNDLED}\n" in report.as_text([few, whole])
+    assert f"\n\n{BUNDLED}\n\n| model |" in report.markdown(
+        [few, asking("other", 0.7, 100, notes=[BUNDLED])]
+    )
+
+
+def test_other_data_of_a_benchmark_are_another_benchmark_named_with_its_options() -> None:
+    two = [
+        asking("mine", 0.5, 100, digest="aa", lang="en", split="dev"),
+        asking("mine", 0.8, 200, digest="bb", lang="cn", split="dev"),
+    ]
+
+    (row,) = capabilities(*two)
+    assert row[1] == "70.00 %"
+    assert row[3:5] == ["300", "mine:lang=en, mine:lang=cn"]
+
+
+def test_data_that_no_option_tells_apart_are_told_apart_by_their_digest() -> None:
+    (row,) = capabilities(
+        asking("mine", 0.5, 100, digest="0123456789ab"),
+        asking("mine", 0.8, 200, digest="fedcba987654"),
+    )
+
+    assert row[3:5] == ["300", "mine (data 01234567), mine (data fedcba98)"]
+
+
+def test_results_without_a_digest_are_told_apart_by_their_options() -> None:
+    (row,) = capabilities(asking("mine", 0.5, 100, lang="en"), asking("mine", 0.8, 200, lang="cn"))
+
+    assert row[3:5] == ["300", "mine:lang=en, mine:lang=cn"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_same_data_twice_count_once_whatever_their_order(order: int) -> None:
+    same = [
+        asking("mine", 0.5, 100, run="0a1b", digest="aa", prompt="short"),
+        asking("mine", 0.9, 40, run="2c3d", digest="aa", prompt="long"),
+    ]
+
+    (row,) = capabilities(*same[::order], asking("other", 0.8, 200, digest="bb"))
+    assert row[1] == "70.00 %"
+    assert row[3:] == ["300", "mine, other", "mine: of 2 runs on the same data only 0a1b counts"]
 
 
 # -- names and rules out of files and models
@@ -412,7 +674,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {15}
+    assert set(columns(text.splitlines())) == {16}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from snellen.benchmark import Missing
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
+from snellen.errors import UsageError
 
 PATH = click.Path(path_type=Path)
 
@@ -49,6 +50,10 @@ def command(
     Files that VLMEvalKit or lmms-eval named after a benchmark need no -b.
     """
     if sample is not None:
+        if scorings or missing:
+            raise UsageError(
+                "--explain tells what every scoring finds: leave out --scoring and --missing."
+            )
         stories = [
             story
             for path in paths

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from snellen.capabilities import over
+from snellen.catalog import BUNDLED
 from snellen.report._ladder import ladder
 from snellen.result import Result, Shown, shown
 from snellen.scoring import Disagreement
@@ -42,10 +44,20 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     return [*rows]
 
 
-def _overview_row(result: Result) -> tuple[str, ...]:
+def short_of(result: Result) -> list[str]:
+    """What keeps a result from being one of the whole data set."""
     report = result.report
     notes = [] if report.asked_of is None else [f"partial: {report.n:,} of {report.asked_of:,}"]
-    notes += ["incomplete"] * report.incomplete
+    return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
+
+
+def _bundled(result: Result) -> bool:
+    return BUNDLED in result.report.notes
+
+
+def _overview_row(result: Result) -> tuple[str, ...]:
+    report = result.report
+    notes = short_of(result)
     metric, cells, unparsed = "", EMPTY, 0
     if report.scorings:  # none where the run asked for what none of them reads
         scoring = result.scoring()
@@ -67,20 +79,77 @@ def _overview_row(result: Result) -> tuple[str, ...]:
     )
 
 
-def capability_rows(results: Sequence[Result]) -> list[Sequence[str]]:
-    """A row under CAPABILITIES for each model and each leaf that its benchmarks ask for; none for
-    results of one benchmark."""
-    by_model: dict[str, dict[str, Result]] = {}
+def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], str]:
+    """A row under CAPABILITIES for each model and each leaf that its benchmarks ask for, none for
+    results of one benchmark; and what must be said of them all."""
+    by_model: dict[str, list[Result]] = {}
     for result in results:
-        by_model.setdefault(names(result)[1], {})[names(result)[0]] = result
+        by_model.setdefault(names(result)[1], []).append(result)
     rows: list[Sequence[str]] = []
+    bundled: dict[str, bool] = {}
     for model, of in by_model.items():
-        for one in over(result.report for result in of.values()) if len(of) > 1 else ():
+        benchmarks = _benchmarks(of)
+        if len(benchmarks) == 1:
+            continue
+        for name, (first, *_) in benchmarks.items():
+            bundled[name] = bundled.get(name, False) or _bundled(first)
+        for one in over({name: first.report for name, (first, *_) in benchmarks.items()}):
             cells = shown(one.mean)
-            asked = ", ".join(one.benchmarks)
-            row = (cells.value, cells.interval, f"{one.n:,}", asked, cells.remark)
-            rows.append((model, one.leaf, *row))
-    return rows
+            remarks = [
+                cells.remark,
+                *(_counts_once(name, benchmarks[name]) for name in one.benchmarks),
+            ]
+            asked, remark = ", ".join(one.benchmarks), "; ".join(filter(None, remarks))
+            rows.append((model, one.leaf, cells.value, cells.interval, f"{one.n:,}", asked, remark))
+    few = [name for name in bundled if bundled[name]]
+    which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
+    return rows, f"{which}{BUNDLED}" if few else ""
+
+
+def _benchmarks(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """One model's results by benchmark. Other data are another benchmark, which is named with the
+    options that differ; of several results on the same data the first one counts, which has most
+    replies, whatever their order here."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        digest = result.report.identity.get("data", {}).get("digest")
+        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(result)
+    for of in groups.values():
+        of.sort(key=lambda one: (one.failed - one.report.n, _words(_options(one)), str(one.run)))
+    labels = {
+        key: _named(
+            key[0], of[0], [rest[0] for other, rest in groups.items() if other[0] == key[0]]
+        )
+        for key, of in groups.items()
+    }
+    uses = Counter(labels.values())
+    return {
+        label if uses[label] == 1 else f"{label} (data {data[:8]})": groups[name, data]
+        for (name, data), label in labels.items()
+    }
+
+
+def _named(name: str, one: Result, among: Sequence[Result]) -> str:
+    """The name with the options that not all of that name have: `mmbench:lang=cn`"""
+    options = [
+        f"{option}={_words(value)}"
+        for option, value in _options(one).items()
+        if any(_options(other).get(option) != value for other in among)
+    ]
+    return f"{name}:{','.join(options)}" if options else name
+
+
+def _counts_once(name: str, results: Sequence[Result]) -> str:
+    if len(results) == 1:
+        return ""
+    run = results[0].run
+    one = "one" if run is None else run.name
+    return f"{name}: of {len(results)} runs on the same data only {one} counts"
+
+
+def _options(result: Result) -> Mapping[str, Any]:
+    options: Mapping[str, Any] = result.report.identity.get("options", {})
+    return options
 
 
 def how_to_see_one(results: Sequence[Result]) -> str:
@@ -146,10 +215,12 @@ def counts(states: Mapping[str, int]) -> str:
 
 def differ(one: Disagreement) -> str:
     """`official and robust score 12 replies differently, such as those to 7, 31`"""
-    return (
-        f"{one.scorings[0]} and {one.scorings[1]} score {one.n:,} replies differently, "
-        f"such as those to {', '.join(one.examples)}"
+    which = (
+        "1 reply differently, that"
+        if one.n == 1
+        else f"{one.n:,} replies differently, such as those"
     )
+    return f"{one.scorings[0]} and {one.scorings[1]} score {which} to {', '.join(one.examples)}"
 
 
 def rule_headings(one: Disagreement) -> tuple[str, str]:

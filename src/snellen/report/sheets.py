@@ -6,23 +6,26 @@ import csv as sheet
 import io
 from collections.abc import Sequence
 
+from snellen.report import _rows
 from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
-    "low", "high", "bound_low", "bound_high", "reason", "run",
+    "low", "high", "bound_low", "bound_high", "reason", "run", "remark",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@")
 
 
 def csv(results: Sequence[Result]) -> str:
-    """All metrics of all results, numbers in full; low and high are the 95 % interval's."""
+    """All metrics of all results, numbers in full; low and high are the 95 % interval's, the remark
+    the result's."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for result in results:
         report = result.report
         run = "" if result.run is None else str(result.run)
+        remark = "; ".join(_rows.short_of(result))
         for name, scoring in report.scorings.items():
             for metric, found in scoring.metrics.items():
                 # Where less is better, all wrong is the higher one.
@@ -31,7 +34,7 @@ def csv(results: Sequence[Result]) -> str:
                     report.benchmark, report.model, name, scoring.version, metric,
                     found.value, found.unit, found.n, found.stderr,
                     *(found.ci95 or (None, None)), *bounds, found.reason,
-                    run,
+                    run, remark,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

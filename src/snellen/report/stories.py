@@ -65,5 +65,5 @@ def _entry(name: str, text: str) -> Iterator[str]:
     """A heading and text beside it; further lines of the text stand under its first."""
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
     for line in shown.splitlines() if text else ():
-        yield f"  {plain(name):<{MARGIN}}{plain(line)}".rstrip()
+        yield f"  {plain(name):<{MARGIN - 1}} {plain(line)}".rstrip()
         name = ""

@@ -16,8 +16,11 @@ MOST_CATEGORIES = 40
 MOST_RULES = 10
 """Longer tables are left to the other formats, which is said."""
 WIDE = 10_000
-"""Room for a run on one line, whatever its name: a terminal breaks what is longer than it is wide,
+"""Room for a row on one line, whatever its names: a terminal breaks what is longer than it is wide,
 and a search in the output finds it whole."""
+LEAST = 24
+"""Letters of a name or remark that stand on one line at least; numbers are never broken."""
+NAMES = ("model", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
@@ -35,23 +38,26 @@ def print_results(results: Sequence[Result]) -> None:
 
 
 def as_text(results: Sequence[Result]) -> str:
-    """What `print_results` shows, without colours and 100 letters wide."""
+    """What `print_results` shows, without colours and as wide as it needs to be."""
     import io
 
     from rich.console import Console
 
     out = io.StringIO()
-    _show_all(results, Console(file=out, highlight=False, width=100))
+    _show_all(results, Console(file=out, highlight=False))
     return out.getvalue()
 
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        console.width = WIDE
         headings, *rows = _rows.overview(results)
-        _table(console, f"{len(results)} runs", headings, rows)
-        if capabilities := _rows.capability_rows(results):
-            _table(console, "by capability", _rows.CAPABILITIES, capabilities)
+        _table(console, f"{len(results)} runs", headings, rows, WIDE)
+        capabilities, note = _rows.by_capability(results)
+        if capabilities:
+            if note:
+                console.print()
+                _line(console, f"note: {note}", style="yellow")
+            _table(console, "by capability", _rows.CAPABILITIES, capabilities, WIDE)
         _line(console, _rows.how_to_see_one(results))
         return
     for result in results:
@@ -59,9 +65,14 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
 
 
 def show(result: Result, console: Console) -> None:
-    """Show a result: headline, notes, categories, disagreements, what became of the replies."""
+    """Show a result: headline, notes, categories, disagreements, what became of the replies.
+
+    A file is as wide as the tables; on a terminal that is narrower than a table of categories only
+    the headline scoring's are shown.
+    """
     report = result.report
-    _table(console, _rows.title(result), _rows.HEADINGS, list(_rows.headline_rows(result)))
+    room = console.width if console.is_terminal else WIDE
+    _table(console, _rows.title(result), _rows.HEADINGS, list(_rows.headline_rows(result)), room)
     if baselines := blind(report):
         _line(console, f" {baselines}")
     for note in report.notes:
@@ -78,16 +89,22 @@ def show(result: Result, console: Console) -> None:
             _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
         elif rows:
             headings = _rows.breakdown_headings(result, tag)
-            if len(report.scorings) > 1:
-                # A terminal has room for one interval, the headline's.
-                others = [2 + 2 * k for k in range(1, len(report.scorings))]
-                headings, rows = _without(headings, others), [_without(r, others) for r in rows]
-            _table(console, f"by {tag}", headings, rows)
+            # A terminal has room for one interval, the headline's.
+            others = [2 + 2 * k for k in range(1, len(report.scorings))]
+            headings, rows = _without(headings, others), [_without(r, others) for r in rows]
+            too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
+            if too_wide:
+                places = range(3, 3 + len(others))
+                headings, rows = _without(headings, places), [_without(r, places) for r in rows]
+            _table(console, f"by {tag}", headings, rows, room)
+            if too_wide:
+                _line(console, f" {_left_out(len(others))}")
     for one in report.disagreements:
         rules = _rows.rules(one)
         if len(rules) > MOST_RULES:
-            rules[MOST_RULES:] = [(f"{len(rules) - MOST_RULES} other pairs", "")]
-        _table(console, _rows.differ(one), _rows.rule_headings(one), rules)
+            rest = len(rules) - MOST_RULES
+            rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
+        _table(console, _rows.differ(one), _rows.rule_headings(one), rules, room)
     console.print()
     facts = list(_rows.facts(result))
     first = max(len(what) for what, _ in facts)
@@ -96,26 +113,39 @@ def show(result: Result, console: Console) -> None:
 
 
 def _table(
-    console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    room: int,
 ) -> None:
-    """A table under its title; remarks that rows share, but for their numbers, stand below it."""
+    """A table under its title; remarks that rows share, but for their numbers, stand below it, and
+    all of them where there is no room beside the rows."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     console.print()
     _line(console, title, style="bold")
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
     remarks: list[str] = []
     if headings[-1] == "remark":
         said = dict.fromkeys(row[-1] for row in rows)
-        # "6 independent clusters: …" and "8 independent clusters: …" are one remark.
-        alike = dict.fromkeys(re.sub(r"^[0-9,]+ ", "too few ", remark) for remark in said if remark)
+        # "1 independent cluster: …" and "8 independent clusters: …" are one remark.
+        alike = dict.fromkeys(
+            re.sub(r"^[0-9,]+ ([^:]*?)s?:", r"too few \1s:", remark) for remark in said if remark
+        )
         if len(said) == 1 or len(alike) < len(said) - 1:
             remarks = list(said) if len(said) == 1 else list(alike)
+        elif _least([headings, *rows]) > room:
+            names = [place for place, name in enumerate(headings[:-1]) if _is_name(place, name)]
+            remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
+        if remarks:
             headings, rows = headings[:-1], [row[:-1] for row in rows]
+    every = [headings, *rows]
+    width = min(_least(every, WIDE), max(_least(every), room))
+    table = Table(box=SIMPLE_HEAD, show_edge=False, width=width)
     for place, heading in enumerate(headings):
-        name = place == 0 or heading in ("model", "metric", "run", "remark")
+        name = _is_name(place, heading)
         table.add_column(
             Text(plain(heading)),
             justify="left" if name else "right",
@@ -124,9 +154,32 @@ def _table(
         )
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    console.print(table)
+    console.print(table, crop=False)
     for remark in filter(None, remarks):
         _line(console, f" {remark}")
+
+
+def _least(rows: Sequence[Sequence[str]], most: int = LEAST) -> int:
+    """How wide a table must be, the headings first among its rows, for names and remarks to have
+    `most` letters a line and numbers all of theirs."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True)]
+    names = [_is_name(place, heading) for place, heading in enumerate(rows[0])]
+    content = sum(min(w, most) if name else w for w, name in zip(widths, names, strict=True))
+    return content + 3 * len(widths) - 1  # a blank on both sides, and a line between two
+
+
+def _is_name(place: int, heading: str) -> bool:
+    return place == 0 or heading in NAMES
+
+
+def _left_out(n: int) -> str:
+    scorings = "1 other scoring is" if n == 1 else f"{n} other scorings are"
+    return (
+        f"{scorings} left out, since the terminal is too narrow: --json shows all, and so does "
+        "`snellen report RUN --format md`"
+    )
 
 
 def _without(cells: Sequence[str], places: Sequence[int]) -> list[str]:

@@ -30,9 +30,11 @@ def markdown(results: Sequence[Result]) -> str:
         headings, *rows = _rows.overview(results)
         table = "\n".join(_table(headings, rows))
         parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
-        if capabilities := _rows.capability_rows(results):
+        capabilities, note = _rows.by_capability(results)
+        if capabilities:
             table = "\n".join(_table(_rows.CAPABILITIES, capabilities))
-            parts.insert(1, f"## By capability\n\n{table}\n")
+            said = f"{_text(note)}\n\n" if note else ""
+            parts.insert(1, f"## By capability\n\n{said}{table}\n")
     return "\n".join(parts)
 
 

@@ -97,17 +97,21 @@ def baselines(
     def value(say: Say) -> float | None:
         blind = Tally(alone)
         blind.add(_said(say, samples()))
-        return blind.report(model="", identity={}).scorings[name].metrics[metric].value
+        found = blind.report(model="", identity={}).scorings[name]
+        # The few that rules can read say nothing of those that wait for a judge.
+        return None if "not-judged" in found.readings else found.metrics[metric].value
 
     def constant(sample: Sample) -> str:
         return says(sample, common.among(len(sample.choices)))
 
     draws = range(DRAWS) if common.chance is not None else ()
     drawn = [found for draw in draws if (found := value(_random(says, draw))) is not None]
+    known = len(drawn) == DRAWS
     return Baselines(
-        chance=sum(drawn) / len(drawn) if drawn else None,
+        chance=sum(drawn) / DRAWS if known else None,
         constant=value(constant),
         answer=common.single,
+        draws=DRAWS if known else None,
     )
 
 

@@ -47,17 +47,19 @@ class CapabilityReport(msgspec.Struct, frozen=True, kw_only=True):
     mean: MetricReport
 
 
-class Baselines(msgspec.Struct, frozen=True, kw_only=True):
+class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the headline's first metric gives blind models on the same questions.
 
     `chance` is its expected value for choices drawn at random, None where a question has none;
-    `constant` for the answer that is most often right among questions with as many choices, which
-    is `answer` where it is always the same.
+    where that has no formula it is the mean of so many `draws`. `constant` is its value for the
+    answer that is most often right among questions with as many choices, which is `answer` where it
+    is always the same. What waits for a judge has neither.
     """
 
     chance: float | None
     constant: float | None
     answer: str | None
+    draws: int | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,70 @@
+"""What blind models get, where a formula does not say it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from snellen import report
+from snellen.benchmark import Benchmark, Check
+from snellen.content import user
+from snellen.datasets import jsonl
+from snellen.metrics import Columns, mean
+from snellen.result import Result
+from snellen.sample import Sample
+from snellen.scoring import Baselines, score_predictions
+from snellen.stats import Estimate
+from tests.test_judge import scoring
+
+
+def half(columns: Columns) -> Estimate:
+    """A metric that is no mean."""
+    found = mean(columns)
+    return replace(found, value=None if found.value is None else found.value / 2)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Benchmark:
+    """Forty questions with two choices, all of them A; what is said of every other one is read by
+    rule, the rest is left to the judge."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f'{{"id": "{n}"}}\n' for n in range(40)))
+    return Benchmark(
+        name="mine",
+        asks=1,
+        data=jsonl(rows),
+        sample=lambda _, row: Sample(id=row["id"], question="?", choices=("x", "y"), target="A"),
+        prompt=lambda sample, _: (user(sample.question),),
+        scorings={"official": replace(scoring(), metrics={"half": half})},
+        check=Check(
+            says=lambda sample, answer: answer if int(sample.id) % 2 else f"It is {answer}",
+            wrong=lambda sample: "B",
+            expect={},
+        ),
+    )
+
+
+def blind(made: Benchmark) -> Baselines | None:
+    return score_predictions(made, {"1": "A", "2": "It is A"}, where="here").baselines
+
+
+def test_what_waits_for_a_judge_has_no_baselines(judged: Benchmark) -> None:
+    assert blind(judged) == Baselines(chance=None, constant=None, answer="A")
+
+
+def test_no_baselines_are_not_spoken_of(judged: Benchmark) -> None:
+    told = score_predictions(judged, {"1": "A", "2": "It is A"}, where="here")
+
+    assert "blind" not in report.as_text([Result(told)])
+
+
+def test_what_rules_read_alone_is_drawn_and_the_draws_are_counted(judged: Benchmark) -> None:
+    assert judged.check is not None
+    readable = replace(judged.check, says=lambda sample, answer: answer)
+
+    found = blind(replace(judged, check=readable))
+
+    assert found is not None
+    assert found.constant == 0.5
+    assert found.chance == pytest.approx(0.25, abs=0.06), "120 draws of A or B, halved"
+    assert found.draws == 3

@@ -1,0 +1,32 @@
+"""What the catalogue says of benchmarks without making them."""
+
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog
+
+NAMES = [entry.name for entry in catalog.entries()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_benchmark_but_the_one_that_draws_its_rows_reads_data(name: str) -> None:
+    assert catalog.reads_data(name) == (name != "eyechart")
+
+
+@pytest.mark.parametrize(
+    ("spec", "vlmevalkits", "lmms_evals"),
+    [
+        ("mmmu:split=val", "MMMU_DEV_VAL", "mmmu_val"),
+        ("docvqa:split=test,prompt=vlmevalkit", "DocVQA_TEST", "docvqa_test"),
+        ("mmmu-pro:setting=vision,mode=cot", "MMMU_Pro_V_COT", "mmmu_pro_vision_cot"),
+        ("eyechart", "eyechart", "eyechart"),
+    ],
+)
+def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
+    spec: str, vlmevalkits: str, lmms_evals: str
+) -> None:
+    made = catalog.benchmark(spec, data=Path("synthetic"))
+    manifest = {"benchmark": made.name, "identity": {"options": dict(made.options)}}
+    assert catalog.vlmevalkit_name(manifest) == vlmevalkits
+    assert catalog.lmms_eval_name(manifest) == lmms_evals
