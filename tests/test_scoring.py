@@ -171,6 +171,79 @@ def test_hidden_answers_give_no_number_but_the_reason() -> None:
     assert found.scorings["official"].readings == {"no-target": 2}
 
 
+def test_questions_with_hidden_answers_that_have_no_reply_are_counted() -> None:
+    found = report(benchmark({"a": None, "b": None, "c": None}), {"a": "yes"})
+
+    assert "2 questions whose answers are hidden have no reply in replies.jsonl" in found.notes
+
+
+# -- questions beside replies
+
+
+def asking(questions: dict[str, str]) -> Benchmark:
+    return benchmark(
+        dict.fromkeys(questions, "yes"),
+        sample=lambda _, row: Sample(id=row["id"], question=questions[row["id"]], target="yes"),
+        break_down_by=(),
+        options={"split": "val"},
+    )
+
+
+CARS = {f"{n}": f"Is car {n} red?" for n in range(10)}
+
+
+def notes_on(made: Benchmark, questions: dict[str, str]) -> list[str]:
+    return report(made, dict.fromkeys(questions, "yes"), questions=questions).notes
+
+
+def test_a_file_of_other_questions_is_refused_with_one_of_them() -> None:
+    others = {**CARS, **{name: f"Is cat {name} red?" for name in "159"}}
+
+    with pytest.raises(
+        DataError,
+        match=r"3 of 10 questions .* others than four's: '1' asks 'Is cat 1 red\?' there, and "
+        r"'Is car 1 red\?' in the data set.*It was read with split=val",
+    ):
+        notes_on(asking(CARS), others)
+
+
+def test_a_few_other_questions_are_said_with_an_example() -> None:
+    found = notes_on(asking(CARS), {**CARS, "5": "Is cat 5 red?", "6": "Is cat 6 red?"})
+
+    assert found == [
+        "2 of 10 questions beside the replies are others than the data set's, such as: '5' asks "
+        "'Is cat 5 red?' there, and 'Is car 5 red?' in the data set"
+    ]
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "{}\nAnswer with yes or no.",
+        "<image>\nQuestion: {}",
+        "  {}  ",
+        "<image 1>{}",
+        "Is the\ncar “Is” red?",  # one form for all
+    ],
+)
+def test_a_prompt_around_a_question_or_a_form_for_all_is_none_other(theirs: str) -> None:
+    said = {name: theirs.format(text.upper()) for name, text in CARS.items()}
+
+    assert notes_on(asking(CARS), said) == []
+
+
+def test_a_question_in_the_data_may_have_more_than_the_file() -> None:
+    made = asking({name: f"<image 1> {text} <image 2>Choose." for name, text in CARS.items()})
+
+    assert notes_on(made, CARS) == []
+
+
+def test_what_all_samples_are_asked_alike_may_be_worded_otherwise() -> None:
+    made = asking(dict.fromkeys(CARS, "Describe it."))
+
+    assert notes_on(made, CARS) == []
+
+
 def test_a_metric_of_the_whole_set_sees_answers_without_scores() -> None:
     def yes_ratio(columns: Columns) -> Estimate:
         assert columns.score is None

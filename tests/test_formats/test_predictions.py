@@ -246,6 +246,41 @@ def test_a_reply_as_long_as_a_cell_can_be_is_said_to_be_cut(tmp_path: Path) -> N
     )
 
 
+# -- questions
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"response": "A", "question": "Why?", "query": "Hint: Why?"},
+        {"text": "A", "prompt": "Why?"},
+        {"response": "A", "text": "Why?"},
+        {"response": "A", "doc": {"question": "Why?"}},
+    ],
+)
+def test_what_was_asked_is_read_beside_the_reply(tmp_path: Path, row: dict[str, Any]) -> None:
+    found = predictions.read(write(tmp_path / "r.jsonl", [{"id": 1.0, **row}]))
+
+    assert found.questions == {"1": "Why?"}
+
+
+@pytest.mark.parametrize("row", [{"text": "A"}, {"response": "A", "prompt": [{"role": "user"}]}])
+def test_a_reply_and_what_is_no_text_are_no_question(tmp_path: Path, row: dict[str, Any]) -> None:
+    assert predictions.read(write(tmp_path / "r.jsonl", [{"id": 1, **row}])).questions == {}
+
+
+def test_of_a_long_file_questions_are_taken_from_its_end_too(tmp_path: Path) -> None:
+    rows = [{"id": n, "reply": "A", "question": f"{n}?"} for n in range(9_000)]
+
+    found = predictions.read(write(tmp_path / "r.jsonl", rows)).questions
+
+    assert 1_000 < len(found) <= predictions.MOST_QUESTIONS
+    assert [sum(int(name) // 3_000 == third for name in found) for third in range(3)] == [
+        pytest.approx(len(found) / 3, abs=1)
+    ] * 3
+    assert all(text == f"{name}?" for name, text in found.items())
+
+
 # -- lmms-eval
 
 

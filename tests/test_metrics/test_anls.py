@@ -60,8 +60,20 @@ def test_the_length_is_that_in_capitals(answer: str, reference: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_there_must_be_references(rule: Rule) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="its references, and there are none"):
         rule("a", [])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_one_text_is_no_list_of_references(rule: Rule) -> None:
+    with pytest.raises(TypeError, match=r"references is a list of answers, .*\['hello'\]"):
+        rule("hello", "hello")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_answer_is_not_an_empty_one(rule: Rule) -> None:
+    with pytest.raises(TypeError, match="an answer is a text, not a NoneType"):
+        rule(None, ["hello"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,5 +1,7 @@
 """Relaxed accuracy, as pix2struct computes it; expected values by its rule, by hand."""
 
+from typing import Any
+
 import pytest
 
 from snellen.metrics.relaxed import relaxed_accuracy
@@ -52,3 +54,16 @@ def test_it_is_right(answer: str, target: str) -> None:
 )
 def test_it_is_wrong(reason: str, answer: str, target: str) -> None:
     assert relaxed_accuracy(answer, target) == 0.0, reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "target", "words"),
+    [
+        ("105", ["100"], "the target is one text, not a list: "),
+        (None, "100", "the answer is one text, not a NoneType: None"),
+        (105, "100", "the answer is one text, not a int: 105"),
+    ],
+)
+def test_what_is_no_text_is_refused(answer: Any, target: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        relaxed_accuracy(answer, target)

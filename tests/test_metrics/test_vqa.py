@@ -120,6 +120,18 @@ def test_without_people_there_is_no_accuracy(rule) -> None:  # type: ignore[no-u
         rule("cat", [])
 
 
+@pytest.mark.parametrize("rule", [*RULES, stvqa_accuracy])
+def test_one_text_is_no_list_of_peoples_answers(rule) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TypeError, match=r"references is a list of answers, .*\['red'\]"):
+        rule("red", "red")
+
+
+@pytest.mark.parametrize("rule", [*RULES, stvqa_accuracy])
+def test_no_answer_is_not_an_empty_one(rule) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TypeError, match="an answer is a text, not a NoneType"):
+        rule(None, ["red"])
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_an_answer_of_any_length_is_normalised(rule) -> None:  # type: ignore[no-untyped-def]
     long = "x" * LONGEST_KEPT

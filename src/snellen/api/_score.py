@@ -67,6 +67,7 @@ def score(
         scorings=scorings,
         missing=missing,
         verdicts=said.verdicts,
+        questions=said.questions,
     )
     return Result(report)
 
@@ -130,7 +131,8 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What somebody's files hold: replies to a benchmark, by sample id, and verdicts on them."""
+    """What somebody's files hold: replies to a benchmark, by sample id, verdicts on them, and some
+    of the questions as they stand there."""
 
     benchmark: Benchmark
     replies: Mapping[str, str]
@@ -138,6 +140,7 @@ class _Said:
     model: str
     notes: Sequence[str]
     verdicts: Verdicts = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)
 
 
 def _said_in(
@@ -152,8 +155,8 @@ def _said_in(
 
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
-    if benchmark is not None and not (ids or replies_in or only) and benchmark.layout is not None:
-        published = benchmark.layout(path)
+    if benchmark is not None and not (ids or replies_in):
+        published = _in_layout(path, benchmark, only)
         if published is not None:
             return _published(path, benchmark, published)
     said = predictions.read(path, ids=ids, replies=replies_in, only=only)
@@ -162,13 +165,61 @@ def _said_in(
         model, name = _named_by(path, said.named)
         notes.append(f"taken for replies of {model} to {name}, by the file's name")
         benchmark = catalog.benchmark(name, data=None if data is None else Path(data))
+    names = _by_place(benchmark, said) if said.row_numbers else {}
     return _Said(
         benchmark=benchmark,
-        replies=_by_place(benchmark, said) if said.row_numbers else said.replies,
+        replies={names.get(name, name): text for name, text in said.replies.items()},
+        questions={
+            names.get(name, name): text
+            for name, text in said.questions.items()
+            if name in said.replies
+        },
         where=said.where,
         model=model,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
     )
+
+
+def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
+    """What a file or a folder says in the form that the benchmark's authors publish: a folder as a
+    whole, or else each file of it that is of that form; None where nothing is.
+
+    Raises:
+        UsageError: several files have replies to the same questions.
+    """
+    from snellen.formats import predictions
+
+    if benchmark.layout is None:
+        return None
+    is_folder = path.is_dir()
+    whole = None if is_folder and only else benchmark.layout(path)
+    if whole is not None or not is_folder:
+        return whole
+    every = {name: benchmark.layout(path / name) for name in predictions.names_in(path, only)}
+    known = {name: found for name, found in every.items() if found is not None}
+    if not known:
+        return None
+    note = f"read are {len(known)} of {len(every)} files, in that form: {', '.join(known)}"
+    return _together(path, known, note)
+
+
+def _together(folder: Path, known: Mapping[str, Published], note: str) -> Published:
+    """Several files as parts of one model's replies."""
+    replies: dict[str, str | None] = {}
+    verdicts: dict[str, dict[str, Sequence[str]]] = {}
+    for found in known.values():
+        for name in found.replies:
+            if name in replies:
+                raise UsageError(
+                    f"{folder}: the question {name!r} is in more than one of its files: "
+                    f"{', '.join(known)}. Whose replies are meant? Name one file, or by a pattern "
+                    "(--only) those that belong together."
+                )
+        replies |= found.replies
+        for scoring, words in found.verdicts.items():
+            verdicts.setdefault(scoring, {}).update(words)
+    said = dict.fromkeys(note for found in known.values() for note in found.notes)
+    return Published(replies=replies, verdicts=verdicts, notes=(note, *said))
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> _Said:
@@ -274,14 +325,13 @@ def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
 
 
 def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
-    """Replies by id, of a file that has the rows' places instead; those to rows that are not there
-    keep the names of their places, to be counted.
+    """The ids of a file that has the rows' places instead; replies to rows that are not there are
+    named by their places, to be counted.
 
     Raises:
         DataError: what the file takes for right is not what the data set has in those places.
     """
-    found = {}
-    left = dict(said.replies)
+    found = {place: f"doc_id {place}" for place in said.replies}
     for row in benchmark.data:
         sample = benchmark.read(row)
         place = str(row.place)
@@ -293,9 +343,9 @@ def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
                 f"row {row.place + 1} has {sample.target!r}: its rows are others, or in another "
                 "order. Name a column of ids (--ids), if it has one."
             )
-        if place in left:
-            found[sample.id] = left.pop(place)
-    return found | {f"doc_id {place}": reply for place, reply in left.items()}
+        if place in found:
+            found[place] = sample.id
+    return found
 
 
 def load_run(path: str | Path) -> Result:

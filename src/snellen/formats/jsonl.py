@@ -37,21 +37,22 @@ def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
 
 
 def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """As `write_list`, but as one object of the second column's values by those of the first.
+    """As `write_list`, but as one object of the second column's values by those of the first, as
+    text: 1 and "1" are one id.
 
     Raises:
         DataError: an id comes twice.
     """
     assert len(columns) == 2, "an id and what is said of it"
-    seen: set[object] = set()
+    seen: set[str] = set()
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "{\n"
-        for number, (name, value) in enumerate(rows, 1):
-            where = f"{path.name}: row {number}"
+        for number, (given, value) in enumerate(rows, 1):
+            where, name = f"{path.name}: row {number}", str(given)
             if name in seen:
                 raise DataError(f"{where} has the id {name!r} of an earlier row.")
             seen.add(name)
-            file.write(f"{before}{_json(str(name), where)}: {_json(value, where)}")
+            file.write(f"{before}{_json(name, where)}: {_json(value, where)}")
             before = ",\n"
         file.write("{}\n" if before == "{\n" else "\n}\n")
     return []

@@ -34,6 +34,10 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
 }
 """Columns that data sets have too, for what is right and for the question: read as replies only
 where a row has nothing beside them but ids, or has one of these columns, as LLaVA's answers do."""
+QUESTIONS = ("question", "Question", "doc.question", "query", "prompt", "input", "text")
+"""Columns that may say what was asked, beside the replies; the first that is there does."""
+MOST_QUESTIONS = 2_000
+"""Of a file's, spread over its rows: as many as tell whether they are the data set's."""
 LMMS_REPLIES = ("filtered_resps", "resps")
 LMMS_ID = "doc_id"
 FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
@@ -52,7 +56,8 @@ class Predictions:
     `named` is what the file's name may mean, as (model, data set), the longest data set's name
     first: a hint, which `{model}_{dataset}.xlsx` alone cannot decide. `row_numbers` says that the
     ids are places of rows in lmms-eval's copy of the data, from 0; `targets` is what it took for
-    right, by these, by which the order of the rows can be checked.
+    right, by these, by which the order of the rows can be checked. `questions` are some of those
+    that stand beside the replies, by id: whether these are the data set's can be told by them.
     """
 
     replies: Mapping[str, str]
@@ -61,6 +66,7 @@ class Predictions:
     named: Sequence[tuple[str, str]] = ()
     row_numbers: bool = False
     targets: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -83,6 +89,20 @@ def read(
     return _merged([_file(path, path.name, ids, replies)], path.name, _named(path), [])
 
 
+def names_in(folder: Path, only: str | None = None) -> list[str]:
+    """The files of a folder, and of those in it, that may have predictions: relative names, in
+    order; with `only` those that match it."""
+    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
+    return [
+        name
+        for name in names
+        if kind_of(Path(name)) in KINDS
+        and not any(word.startswith(".") for word in name.split("/"))
+        and fnmatchcase(name, only or "*")
+        and (folder / name).is_file()
+    ]
+
+
 @dataclass
 class _Part:
     """What one file says: for each row its id, its reply and its place."""
@@ -92,6 +112,7 @@ class _Part:
     notes: list[str]
     said: list[tuple[str, str | None, str]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
+    questions: list[tuple[str, str]] = field(default_factory=list)
 
 
 # -- one file
@@ -109,15 +130,17 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _Part:
         if not any(_has(row, column) for _, row in first):
             raise NotRows(f"{name}: no column {column!r}. It has {_listed(present)}.")
     part = _Part(name, (key, reply), [_columns_note(key, reply, present)])
-    _read_rows(part, chain(first, rows))
+    asked = next((c for c in QUESTIONS if c != reply and any(_at(row, c) for _, row in first)), "")
+    _read_rows(part, chain(first, rows), asked)
     return part
 
 
-def _read_rows(part: _Part, rows: Iterable[Named]) -> None:
+def _read_rows(part: _Part, rows: Iterable[Named], asked: str) -> None:
     key, reply = part.columns
+    step = 1
     lost: dict[str, list[str]] = {}
     counted: Counter[str] = Counter()
-    for place, row in rows:
+    for number, (place, row) in enumerate(rows):
         value, said = _at(row, key), _at(row, reply)
         if value in (None, "") and said in (None, ""):
             counted["empty"] += 1
@@ -143,9 +166,15 @@ def _read_rows(part: _Part, rows: Iterable[Named]) -> None:
         part.said.append((name, text, place))
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
+        if number % step == 0 and isinstance(question := _at(row, asked), str):
+            part.questions.append((name, question))
+            if len(part.questions) > MOST_QUESTIONS:
+                del part.questions[1::2]
+                step *= 2
     part.notes += _notes(counted, lost)
     if part.said and all(WHOLE_FLOAT.fullmatch(name) for name, _, _ in part.said):
         part.said = [(name.removesuffix(".0"), text, place) for name, text, place in part.said]
+        part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
 
 
@@ -259,15 +288,7 @@ def _has(row: Mapping[str, Any], column: str) -> bool:
 
 
 def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None) -> Predictions:
-    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
-    names = [
-        name
-        for name in names
-        if kind_of(Path(name)) in KINDS
-        and not any(word.startswith(".") for word in name.split("/"))
-        and fnmatchcase(name, only or "*")
-        and (folder / name).is_file()
-    ]
+    names = names_in(folder, only)
     parts, without = [], []
     for name in names:
         try:
@@ -338,7 +359,8 @@ def _merged(
             "id only where that copy has the same rows in the same order"
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
-    return Predictions(replies, where, said, named, numbers, targets)
+    questions = dict(chain.from_iterable(part.questions for part in parts))
+    return Predictions(replies, where, said, named, numbers, targets, questions)
 
 
 def _named(path: Path) -> Sequence[tuple[str, str]]:

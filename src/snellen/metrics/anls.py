@@ -25,15 +25,16 @@ def anls(answer: str, references: Iterable[str]) -> float:
     (0.5, 0.0)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
     from rapidfuzz.distance import Levenshtein
 
+    several = _checked(answer, references)
     said = _even(answer)
     length = len(answer.upper())
     nearest = min(
         _share(Levenshtein.distance(_even(right), said), max(len(right.upper()), length))
-        for right in references
+        for right in several
     )
     score = 1 - nearest
     return 0.0 if score < 0.5 else score
@@ -49,9 +50,9 @@ def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
     (0.5, 0.6666666666666667, 0.75)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
-    return anls(answer, map(_even, references))
+    return anls(answer, map(_even, _checked(answer, references)))
 
 
 def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
@@ -68,9 +69,10 @@ def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
     (0.75, 0.0)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
-    score = max(_likeness(answer.lower(), right.lower()) for right in references)
+    several = _checked(answer, references)
+    score = max(_likeness(answer.lower(), right.lower()) for right in several)
     return score if score > 0.5 else 0.0
 
 
@@ -87,11 +89,25 @@ def anls_m4c(answer: str, references: Iterable[str]) -> float:
     (1.0, 0.75, 0.5)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    several = _checked(answer, references)
     said = answer.lower().strip()
-    score = max(_likeness(said, right.lower().strip()) for right in references)
+    score = max(_likeness(said, right.lower().strip()) for right in several)
     return 0.0 if score < 0.5 else score
+
+
+def _checked(answer: object, references: Iterable[str]) -> list[str]:
+    """The references, of which there are some."""
+    # One text would be taken for references of a letter each.
+    if isinstance(references, str):
+        raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
+    if not isinstance(answer, str):
+        raise TypeError(f"an answer is a text, not a {type(answer).__name__}: {answer!r:.80}")
+    several = list(references)
+    if not several:
+        raise ValueError("an answer is scored by its references, and there are none")
+    return several
 
 
 def _likeness(said: str, right: str) -> float:

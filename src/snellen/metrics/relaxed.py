@@ -21,7 +21,13 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     (1.0, 1.0)
     >>> relaxed_accuracy("0.0", "0")
     0.0
+
+    Raises:
+        TypeError: the answer or the target is no text.
     """
+    for name, text in (("answer", answer), ("target", target)):
+        if not isinstance(text, str):
+            raise TypeError(f"the {name} is one text, not a {type(text).__name__}: {text!r:.80}")
     said, right = _number(answer), _number(target)
     if said is not None and right:
         return float(abs(said - right) / abs(right) <= 0.05)

@@ -62,8 +62,9 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     people = len(references)
     different = set(references)
     if len(different) > 1:
@@ -84,8 +85,9 @@ def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
     1.0
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     return _others_share(_NORMALISED.matches(answer, references), len(references))
 
 
@@ -102,8 +104,9 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     if len(set(references)) > 1:
         references = _UNPUNCTUATED.references(references)
     return _others_share(references.count(_NORMALISED.answer(answer)), len(references))
@@ -122,8 +125,9 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
     1.0
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     if not references:
         raise ValueError(NOBODY)
     return min(1.0, _NORMALISED.matches(answer, references) / len(references) / 0.3)
@@ -140,8 +144,9 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
     0.6
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     return _others_share(_TEXTVQA.matches(answer, references), len(references))
 
 
@@ -154,7 +159,11 @@ def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
     >>> stvqa_accuracy("The stop, sign?", ["yield", "stop sign"]), stvqa_accuracy("sign", ["signs"])
     (1.0, 0.0)
+
+    Raises:
+        TypeError: the references are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     return float(_TEXTVQA.matches(answer, references) > 0)
 
 
@@ -168,9 +177,18 @@ def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references.
+        ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
+    _check_texts(answer, references)
     return _others_share(_VLMEVALKIT.matches(answer, references), len(references))
+
+
+def _check_texts(answer: object, references: object) -> None:
+    # One text would be taken for people of a letter each.
+    if isinstance(references, str):
+        raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
+    if not isinstance(answer, str):
+        raise TypeError(f"an answer is a text, not a {type(answer).__name__}: {answer!r:.80}")
 
 
 def _others_share(matches: int, people: int) -> float:

@@ -15,6 +15,8 @@ from itertools import chain, product
 from typing import NamedTuple
 
 LONGEST_SUFFIX = 4
+LOOKED_BACK = 2
+"""Signs before a suffix that its rule looks at."""
 
 # A scheme, a user, a host with a full stop or four numbers, a port and a path. What ends a host is
 # in small letters, so that "end.Next" is none. Repeats are possessive, and long pieces no trouble.
@@ -45,6 +47,9 @@ class _Rules(NamedTuple):
     runs: Mapping[tuple[str, ...], str]
     """Words that are cut without their own rule, by what they are cut to."""
     longest: int
+    """Tokens of a run, at most."""
+    letters: int
+    """Characters of a word, at most."""
     prefix: re.Pattern[str]
     suffix: re.Pattern[str]
     infix: re.Pattern[str]
@@ -83,29 +88,44 @@ def _stripped(
     piece: str, rules: _Rules, known: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], str, list[str]]:
     """Prefixes in order, what is left, and suffixes from the last on."""
+
+    def is_known(start: int, end: int) -> bool:
+        # Only what is as short as a word is copied, or a long piece took its length squared.
+        return end - start <= rules.letters and piece[start:end] in known
+
     before: list[str] = []
     after: list[str] = []
-    size = -1
-    while piece and len(piece) != size and piece not in known:
-        size = len(piece)
-        found = rules.prefix.match(piece)
-        start = found.end() if found else 0
-        if start and piece[start:] in known:
-            before.append(piece[:start])
-            return before, piece[start:], after
-        rest = piece[start:]
-        # Dots are one suffix, however many; others have at most four signs.
-        found = rules.suffix.search(rest, max(0, len(rest.rstrip(".")) - LONGEST_SUFFIX))
-        end = found.end() - found.start() if found else 0
-        if end and piece[:-end] in known:
-            after.append(piece[-end:])
-            return before, piece[:-end], after
-        if start:
-            before.append(piece[:start])
-        if end:
-            after.append(piece[-end:])
-        piece = piece[start : size - end]
-    return before, piece, after
+    start, end = 0, len(piece)
+    while start < end and not is_known(start, end):
+        found = rules.prefix.match(piece, start, end)
+        left = found.end() if found else start
+        if left > start and is_known(left, end):
+            before.append(piece[start:left])
+            return before, piece[left:end], after
+        right = _suffix_start(piece, left, end, rules.suffix)
+        if right < end and is_known(start, right):
+            after.append(piece[right:end])
+            return before, piece[start:right], after
+        if (left, right) == (start, end):
+            break
+        if left > start:
+            before.append(piece[start:left])
+        if right < end:
+            after.append(piece[right:end])
+        start, end = left, right
+    return before, piece[start:end], after
+
+
+def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> int:
+    """Where the suffix of `piece[start:end]` begins; `end` where it has none."""
+    dots = end
+    while dots > start and piece[dots - 1] == ".":
+        dots -= 1
+    # Dots are one suffix, however many; others have at most four signs.
+    first = max(start, dots - LONGEST_SUFFIX)
+    seen = max(start, first - LOOKED_BACK)
+    found = suffix.search(piece[seen:end], first - seen)
+    return seen + found.start() if found else end
 
 
 def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
@@ -193,7 +213,9 @@ def _rules() -> _Rules:
         rf"|(?<=[{alpha}0-9])(?:{_HYPHENS})(?=[{alpha}])|(?<=[{alpha}0-9])[:<>=/](?=[{alpha}])"
     )
     words = _words()
-    rules = _Rules(words, {}, 0, re.compile(prefix), re.compile(suffix), re.compile(infix))
+    letters = max(map(len, words))
+    patterns = re.compile(prefix), re.compile(suffix), re.compile(infix)
+    rules = _Rules(words, {}, 0, letters, *patterns)
     runs = {
         tuple(_cut(word, rules, words=False)): word
         for word in words
