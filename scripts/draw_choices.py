@@ -3,8 +3,6 @@
 The questions and pictures are ours; only their form is the data sets'.
 """
 
-# ruff: noqa: RUF001  # Chinese has wide signs
-
 import base64
 import csv
 import io

@@ -1,12 +1,14 @@
 """What every new benchmark, metric and model is put through, unasked."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 
 import snellen.metrics
 from snellen import catalog
 from snellen.content import user
+from snellen.errors import CatalogError, UsageError
 from snellen.model import Generates, Request
 from snellen.testing import check_benchmark, check_metric, check_model
 
@@ -32,6 +34,55 @@ def test_a_benchmark_keeps_to_the_contract(name: str) -> None:
 
     wrong = [row for row in report.rows if not row.ok]
     assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("name", ["docvqa", "vqav2", "textvqa", "mmmu"])
+def test_a_split_whose_answers_are_hidden_keeps_to_the_contract(name: str) -> None:
+    report = check_benchmark(f"{name}:split=test")
+    assert report.n > 0
+    assert not report.rows
+
+
+@pytest.mark.parametrize("entry", list(catalog.entries()), ids=lambda entry: entry.name)
+def test_another_toolkits_name_asks_in_that_toolkits_words(entry: catalog.Entry) -> None:
+    """Where the benchmark has them. A name with a capital is VLMEvalKit's."""
+    others = {}
+    for alias in entry.aliases:
+        theirs = "lmms-eval" if alias.islower() else "vlmevalkit"
+        try:
+            catalog.benchmark(alias, data=Path("synthetic"), options={"prompt": theirs})
+        except UsageError:
+            continue
+        found = catalog.benchmark(alias, data=Path("synthetic")).options["prompt"]
+        if found != theirs:
+            others[alias] = found
+    assert not others
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("chartqa:prompt=lmms-eval", 16),
+        ("hallusion_bench_image", 128),
+        ("mmmu_val", 128),
+        ("mmmu_test", 512),
+        ("mmmu_pro_standard", 256),
+        ("mmmu_pro_vision_cot", 16_384),
+        ("mmvet", 1024),
+        ("ocrbench:prompt=lmms-eval", 128),
+        ("pope_adv", 128),
+        ("seedbench_2", 16),
+    ],
+)
+def test_a_reply_is_as_long_as_lmms_eval_lets_it_be(name: str, limit: int) -> None:
+    # EvolvingLMMs-Lab/lmms-eval@75571cf: max_new_tokens of each task's YAML
+    assert catalog.benchmark(name, data=Path("synthetic")).max_answer_tokens == limit
+
+
+def test_a_name_in_nobodys_letters_is_asked_back_where_two_toolkits_have_it() -> None:
+    with pytest.raises(CatalogError, match="did you mean TextVQA_VAL or textvqa_val"):
+        catalog.benchmark("TEXTVQA_VAL")
+    assert catalog.benchmark("mmbench_dev_en", data=Path("synthetic")).name == "mmbench"
 
 
 @pytest.mark.parametrize("name", METRICS)

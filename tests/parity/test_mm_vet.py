@@ -110,7 +110,7 @@ def test_every_grade_is_read_as_it_stands_with_the_reply_beside_it(
     assert report.scorings["official"].readings == {"answered": 218}
     assert not any("not beside it" in note for note in report.notes)
     if runs > 1:
-        (spread,) = (note for note in report.notes if "by each alone" in note)
+        (spread,) = (note for note in report.notes if "by each judge and time alone" in note)
         assert ", ".join(f"{run / 100:.4f}" for run in expected(runs)["runs"]) in spread
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import a_okvqa as file
 from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
@@ -491,6 +492,13 @@ def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
         if setting == "mc"
     }
     assert found == {"llava": "q1", "gpt3": "q1", "vlmevalkit": "7"}
+
+
+def test_vlmevalkits_name_means_its_multiple_choice_and_ours_the_direct_answers() -> None:
+    theirs, ours = (catalog.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
+    asked = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
+    assert asked.items() <= theirs.options.items()
+    assert ours.options["setting"] == "da"
 
 
 @pytest.mark.parametrize(("setting", "preset"), list(file.PROMPTS))

@@ -31,6 +31,12 @@ def score(scoring: str, reply: str, target: str, question: str = "How much?") ->
     return found.score(found.parse(Reply(text=reply), sample), sample)
 
 
+def write_parquet(path: Path, *rows: dict[str, Any]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
 # -- data
 
 
@@ -86,17 +92,34 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
         {"imgname": "1.png", "query": "How many?", "label": "3", "type": "human"},
     ],
 )
-def test_each_of_the_hubs_copies_is_read(tmp_path: Path, columns: dict[str, Any]) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    row = {**columns, "image": {"bytes": PICTURE.read_bytes(), "path": None}}
+@pytest.mark.parametrize("plain", [False, True])
+def test_each_of_the_hubs_copies_is_read(
+    tmp_path: Path, columns: dict[str, Any], plain: bool
+) -> None:
+    picture = PICTURE.read_bytes()
     path = tmp_path / "test-00000-of-00001.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist([row]), path)
+    write_parquet(
+        path, {**columns, "image": picture if plain else {"bytes": picture, "path": None}}
+    )
     for data in (path, tmp_path):
         (sample,) = samples(chartqa(data=data)).values()
         assert (sample.id, sample.question, sample.target) == ("0", "How many?", "3")
         assert sample.tags == {"questions": "human"}
         assert isinstance(sample.media[0], Image)
+
+
+def test_rows_of_parquet_that_show_the_same_chart_share_a_cluster(tmp_path: Path) -> None:
+    asked = {"query": "How many?", "label": ["3"], "human_or_machine": 0}
+    other = (BUNDLED / "test" / "png" / "90002.png").read_bytes()
+    path = tmp_path / "test.parquet"
+    write_parquet(path, *(
+        {**asked, "image": {"bytes": picture, "path": None}}
+        for picture in (PICTURE.read_bytes(), PICTURE.read_bytes(), other)
+    ))  # fmt: skip
+    benchmark = chartqa(data=path)
+    assert benchmark.cluster_by is not None
+    one, same, another = map(benchmark.cluster_by, samples(benchmark).values())
+    assert one == same != another
 
 
 def test_a_kind_that_is_neither_is_refused(tmp_path: Path) -> None:

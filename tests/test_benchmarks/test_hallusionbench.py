@@ -87,6 +87,14 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
     assert other.tags["subcategory"] == "VS_map"
 
 
+def test_no_judge_is_asked_without_a_reference() -> None:
+    judge = hallusionbench(data=BUNDLED).scorings["official"].judge
+    sample = Sample(id="VD_math_1_4_0_2", question="Is it?", data={"reference": ""})
+    assert judge is not None
+    with pytest.raises(DataError, match="VD_math_1_4_0_2 lacks"):
+        judge.prompt(sample, Reply(text="Yes"))
+
+
 def test_each_part_has_its_published_file() -> None:
     (every,), (image,) = published(), published("image")
     assert (every.name, len(every.sha256 or "")) == ("HallusionBench.json", 64)
@@ -94,9 +102,12 @@ def test_each_part_has_its_published_file() -> None:
 
 
 def test_other_toolkits_names_are_known() -> None:
-    assert catalog.benchmark("HallusionBench", data=BUNDLED).name == "hallusionbench"
-    found = catalog.benchmark("hallusion_bench_image", data=BUNDLED)
-    assert found.options["questions"] == "image"
+    every, *images = (
+        catalog.benchmark(name, data=BUNDLED)
+        for name in ("hallusionbench", "HallusionBench", "hallusion_bench_image")
+    )
+    assert every.options["questions"] == "all"
+    assert [one.options["questions"] for one in images] == ["image", "image"]
 
 
 # -- prompts

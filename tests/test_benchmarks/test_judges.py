@@ -19,11 +19,13 @@ def grading_text(reply: str) -> str:
 
 
 def test_matching_ends_in_the_question_the_choices_and_the_reply() -> None:
-    # open-compass/VLMEvalKit@e8e78f0: vlmeval/dataset/utils/multiple_choice.py#L224-L241
+    # open-compass/VLMEvalKit@e8e78f0: vlmeval/dataset/utils/multiple_choice.py#L224-L241,
+    # #L359-L373; vlmeval/smp/vlm.py#L174-L179
     text = matching_text(SAMPLE, "a kitten")
     assert text.startswith("You are an AI assistant who will help me to match an answer with")
     assert text.endswith(
-        "Example 3: \nQuestion: What is shown?\nOptions: A. a cat\nB. a dog\n\n"
+        "Example 3: \nQuestion: What is shown?\nOptions: There are several options: \nA. a cat\n"
+        "B. a dog\n\n"
         "Answer: a kitten\nYour output: "
     )
 
@@ -32,7 +34,10 @@ def test_a_question_in_chinese_is_matched_in_chinese() -> None:
     chinese = Sample(id="1", question="图中是什么", choices=("猫", "狗"), target="A")
     text = matching_text(chinese, "小猫")
     assert text.startswith("你是一个帮助我匹配答案与单选题中多个选项的 AI 助手。")
-    assert text.endswith("例 3: \n问题: 图中是什么?\n选项: A. 猫\nB. 狗\n\n答案: 小猫\n输出: ")
+    assert text.endswith(
+        "例 3: \n问题: 图中是什么?\n选项: There are several options: \nA. 猫\nB. 狗\n\n"
+        "答案: 小猫\n输出: "
+    )
 
 
 def test_braces_in_a_reply_stay_as_they_are() -> None:

@@ -395,6 +395,11 @@ def test_a_list_is_compared_as_it_is_written() -> None:
         ("b", problem("B", "yes", "no"), 1.0),
         ("", problem("B", "yes", "no"), 0.0),
         ("A or B", problem("B", "yes", "no"), 0.0),
+        ("18", problem("C", "9", "12", "18", "18"), 1.0),  # as problem 781
+        ("The answer is (D).", problem("C", "9", "12", "18", "18"), 1.0),
+        ("C or D", problem("C", "9", "12", "18", "18"), 1.0),
+        ("B or D", problem("C", "9", "12", "18", "18"), 0.0),
+        ("B", problem("C", "9", "12", "18", "18"), 0.0),
         ("So there are 12.", problem("12"), 1.0),
         ("12.0", problem("12"), 1.0),
         ("12.9", problem("12"), 0.0),

@@ -88,6 +88,7 @@ def test_questions_about_one_cover_are_a_cluster(split: Split) -> None:
         ("https://example.org/I/61Y.gif", "images/c1.gif", "images/c1.gif"),
         ("https://example.org/I/61Y.gif", "images/c1.jpg", "images/c1.jpg"),
         ("https://example.org/I/61Y.png", "c1.png", "c1.png"),
+        ("", "c1.jpg", "c1.jpg"),
     ],
 )
 def test_a_cover_is_found_by_its_id_and_its_address_ending(

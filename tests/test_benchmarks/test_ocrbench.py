@@ -10,6 +10,7 @@ import pytest
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
+from snellen.benchmarks import _forms
 from snellen.benchmarks import ocrbench as file
 from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
 from snellen.content import Image
@@ -62,6 +63,26 @@ def test_pictures_lie_in_their_folder_beside_the_questions(tmp_path: Path, name:
         (found,) = samples(ocrbench(data=data))["IIIT5K-9001"].media
         assert isinstance(found, Image)
         assert images.load(found).width == 112
+
+
+def test_a_formula_of_the_authors_that_looks_like_a_list_is_one_answer(tmp_path: Path) -> None:
+    # Of the 1,000 one begins so: HME100k, 20952.
+    row = {
+        "dataset_name": "HME100k",
+        "id": 1,
+        "question": "?",
+        "answers": "[ 4 , 5 ]",
+        "image_path": "1.png",
+        "type": "Handwritten Mathematical Expression Recognition",
+    }
+    (tmp_path / "OCRBench.json").write_text(json.dumps([row]))
+    (sample,) = samples(ocrbench(data=tmp_path)).values()
+    assert sample.references == ("[ 4 , 5 ]",)
+
+
+@pytest.mark.parametrize("answer", ["[" + "-" * 100_000 + "1]", "[1, {[]: 2}]", "[ 4 , x ]"])
+def test_a_cell_that_is_no_list_but_begins_as_one_is_one_answer(answer: str) -> None:
+    assert _forms.texts(answer) == (answer,)
 
 
 def test_vlmevalkits_sheet_is_read_and_knows_formulas_by_their_kind(tmp_path: Path) -> None:

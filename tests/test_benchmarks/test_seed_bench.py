@@ -259,6 +259,23 @@ def test_several_pictures_without_marks_stand_before_the_words() -> None:
     assert message.content == (*sample.media, "What are the differences between the two images?")
 
 
+def test_lmms_eval_leaves_the_marks_of_version_2_in_the_words_behind_the_pictures(
+    tmp_path: Path,
+) -> None:
+    # EvolvingLMMs-Lab/lmms-eval@75571cf: lmms_eval/tasks/seedbench_2/utils.py#L8-L25, whose
+    # question.replace(...) is lost, and seedbench_2.yaml#L13
+    row = {"question_id": "7", "data_id": ["1", "2"], "question": "Is <img> it?",
+           "choice_d": "d.png", "data_type": "Interleaved Image"}  # fmt: skip
+    path = made(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
+    benchmark = seed_bench(version="2", prompt="lmms-eval", data=path)
+    sample = samples(benchmark)["7"]
+    (message,) = benchmark.prompt(sample, ())
+    text = f"Is <img> it?\nA. a cat\nB. a dog\nC. a cow\nD. <image>\n{ASK}"
+    assert message.content == (*sample.media, text)
+    assert benchmark.max_answer_tokens == 16
+    assert seed_bench(prompt="lmms-eval", data=BUNDLED).max_answer_tokens == 128
+
+
 def test_more_pictures_than_marks_stand_before_the_words(tmp_path: Path) -> None:
     path = made(tmp_path, {"question_id": "7", "data_id": ["1", "2"], "question": "So <img>?"})
     benchmark = seed_bench(ask="rank", data=path)
@@ -341,6 +358,15 @@ def test_each_scoring_reads_a_reply_by_its_rule(
     assert found == [letters, first, kit, robust]
 
 
+@pytest.mark.parametrize(("version", "answer"), [("1", "B"), ("2", None), ("2-plus", "B")])
+def test_a_small_letter_is_none_to_lmms_eval_in_version_2_alone(
+    version: str, answer: str | None
+) -> None:
+    # EvolvingLMMs-Lab/lmms-eval@75571cf: lmms_eval/tasks/seedbench_2/utils.py#L44,
+    # seedbench_2_plus/utils.py#L43
+    assert read("lmms-eval", Reply(text="b"), version=version).answer == answer
+
+
 # -- results
 
 
@@ -364,6 +390,15 @@ def test_of_a_question_that_comes_again_the_last_counts(tmp_path: Path) -> None:
     assert found is not None
     assert found.replies == {"1": "B", "2": "C"}
     assert found.notes == ("2 lines say a question again, 1 of them otherwise: the last counts",)
+
+
+def test_questions_of_the_same_id_have_the_one_reply_to_it(tmp_path: Path) -> None:
+    data = made(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
+    said = tmp_path / "results.json"
+    said.write_text('{"question_id": "7", "prediction": "C"}')
+    report = snellen.score(said, "seed-bench", data=data).report
+    assert report.scorings["letters"].metrics["accuracy"].value == 1 / 2
+    assert report.scorings["robust"].metrics["accuracy"].value == 1 / 2
 
 
 def test_a_row_may_be_without_a_reply(tmp_path: Path) -> None:

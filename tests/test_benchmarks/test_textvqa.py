@@ -98,6 +98,14 @@ def test_the_hubs_parquet_is_read_with_its_tokens(tmp_path: Path) -> None:
     assert "\nReference OCR token: STOP, 24\n" in message.text
 
 
+def test_answers_that_are_all_empty_are_hidden(tmp_path: Path) -> None:
+    """As the hub's copy of the test set has them."""
+    row = {"question_id": 39602, "image_id": SIGN, "question": "where?", "answers": [""] * 10}
+    (tmp_path / "TextVQA_0.5.1_test.json").write_text(json.dumps({"data": [row]}))
+    (sample,) = samples(textvqa("test", data=tmp_path)).values()
+    assert sample.hidden
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -208,6 +216,23 @@ def test_the_server_gets_the_number_of_the_question() -> None:
     assert benchmark.submission.row(samples(benchmark)["39602"], "Exit ") == (39602, "Exit")
 
 
+def sheet(folder: Path, columns: str = "", cells: str = "") -> Benchmark:
+    """VLMEvalKit's, of one row, with more columns."""
+    picture = base64.b64encode((BUNDLED / f"train_images/{SIGN}.jpg").read_bytes()).decode()
+    text = f"index\timage\tquestion\tanswer{columns}\n0\t{picture}\tIs the shop open?\tyes{cells}\n"
+    (folder / "TextVQA_VAL.tsv").write_text(text)
+    return textvqa(prompt="vlmevalkit", data=folder)
+
+
+def test_a_row_that_does_not_say_the_questions_number_is_none_for_the_server(
+    tmp_path: Path,
+) -> None:
+    benchmark = sheet(tmp_path)
+    assert benchmark.submission is not None
+    with pytest.raises(DataError, match="which question of the server's 0 is"):
+        benchmark.submission.row(samples(benchmark)["0"], "yes")
+
+
 # -- LLaVA's answers
 
 
@@ -243,6 +268,19 @@ def test_llavas_answers_belong_to_the_picture_and_the_question_in_the_prompt(
     published = benchmark.layout(path)
     assert published is not None
     assert published.replies == {"34603": "Yes"}
+
+
+def test_llavas_answers_belong_to_a_sheets_rows_that_name_their_pictures(tmp_path: Path) -> None:
+    path = tmp_path / "llava.jsonl"
+    path.write_text(json.dumps(llava(SIGN, f"Is the shop open?\n{ASK}", "Yes")) + "\n")
+    with_names = sheet(tmp_path, "\timage_id", f"\t{SIGN}").layout
+    assert with_names is not None
+    published = with_names(path)
+    assert published is not None
+    assert published.replies == {"0": "Yes"}
+    without = sheet(tmp_path).layout
+    assert without is not None
+    assert without(path) is None
 
 
 def test_llavas_answers_are_scored(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import ast
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +62,16 @@ def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
         ) from error
 
 
-def texts(value: object) -> tuple[str, ...]:
-    """One text or several, as a list or as VLMEvalKit's cells hold one, in Python's writing; none
-    where there is nothing."""
+def texts(value: object, *, written: bool = True) -> tuple[str, ...]:
+    """One text or several, as a list or `written` as VLMEvalKit's cells hold one, in Python's way;
+    none where there is nothing."""
     if isinstance(value, str):
-        if not value.startswith("["):
+        if not (written and value.startswith("[")):
             return (value,) if value else ()
         try:
             value = ast.literal_eval(value)
-        except (SyntaxError, ValueError):  # a text that begins with a bracket
+        # A text that begins with a bracket, or with very many.
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             return (str(value),)
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
@@ -79,6 +81,8 @@ def picture(row: Row) -> Image:
     image = row["image"]
     if isinstance(image, tuple):
         (image,) = image
+    if isinstance(image, bytes):
+        image = Image(image, f"row {row.place + 1}, image")
     if not isinstance(image, Image):
         raise ValueError("no picture in it")
     return image
@@ -86,4 +90,6 @@ def picture(row: Row) -> Image:
 
 def place_of(image: Image) -> str:
     """What rows that show the same picture have in common, and others have not."""
+    if isinstance(image.source, bytes):
+        return blake2b(image.source, digest_size=16).hexdigest()
     return str(image.source.offset) if isinstance(image.source, Slice) else image.place

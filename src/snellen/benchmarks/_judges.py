@@ -3,7 +3,7 @@
 matching  open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
           vlmeval/dataset/utils/multiple_choice.py#L224-L241, #L305-L318, MMBench's own words, in
           English or, where the question has a Chinese character, in Chinese; the choices as
-          vlmeval/smp/vlm.py puts them
+          vlmeval/smp/vlm.py#L174-L179 puts them
 grading   ours: 0 to 10 against what is right
 """
 
@@ -83,13 +83,14 @@ def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:
         prompt=_matching_prompt,
         parse=parse,
         when=lambda reading: reading.answer is None,
+        asks=2,
         max_answer_tokens=16,
     )
 
 
 def _matching_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
     form = MATCHING_CN if CHINESE.search(sample.question) else MATCHING_EN
-    options = f"{lettered(sample.choices)}\n"
+    options = f"There are several options: \n{lettered(sample.choices)}\n"
     text = form.format(question=sample.question, options=options, answer=reply.text)
     return (user(text),)
 

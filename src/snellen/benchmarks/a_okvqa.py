@@ -61,7 +61,11 @@ OLDER = (
     "allenai/aokvqa@3647c12eb3787b538e950f9fea8162c337363ab9:evaluation/eval_predictions.py#L9-L50"
 )
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/tasks/vqa.py#L262-L291"
-ALIASES = {"aokvqa": {"setting": "da"}, "aok_vqa": {"setting": "da"}}
+ALIASES = {
+    "A-OKVQA": {"setting": "mc", "split": "val", "prompt": "vlmevalkit"},
+    "aokvqa": {"setting": "da"},
+    "aok_vqa": {"setting": "da"},
+}
 
 Split = Literal["val", "test", "train"]
 Setting = Literal["da", "mc"]

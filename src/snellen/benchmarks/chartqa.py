@@ -13,7 +13,7 @@ Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/chartqa/chartqa.yaml#L28-L30. qwen-vl:
          QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first; 100 tokens: #L78
+         Picture first; 100 tokens: #L78, 16 in chartqa.yaml#L11
 Scoring  The authors published no scorer. official: what published figures use, pix2struct's rule,
          google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/
          metrics.py#L81-L119, on the reply as it is; lmms-eval's is the same. vlmevalkit: blanks
@@ -49,11 +49,7 @@ SOURCE = (
     "pix2struct/metrics.py#L81-L119"
 )
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
-ALIASES = {
-    "ChartQA_TEST": {"split": "test"},
-    "chartqa_test_human": {"split": "test", "questions": "human"},
-    "chartqa_test_augmented": {"split": "test", "questions": "augmented"},
-}
+ALIASES = {"ChartQA_TEST": {"split": "test", "prompt": "vlmevalkit"}}
 SHEET = File(
     name="ChartQA_TEST.tsv",
     url="https://opencompass.openxlab.space/utils/VLMEval/ChartQA_TEST.tsv",
@@ -128,7 +124,7 @@ def chartqa(
         ),
         cluster_by=lambda sample: str(sample.data["image"]),
         group_by=lambda sample: str(sample.data["image"]),
-        max_answer_tokens=100,
+        max_answer_tokens=16 if prompt == "lmms-eval" else 100,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",

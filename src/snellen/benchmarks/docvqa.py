@@ -35,10 +35,10 @@ from snellen.datasets.published import File
 from snellen.sample import Sample
 
 ALIASES = {
-    "DocVQA_VAL": {"split": "val"},
-    "DocVQA_TEST": {"split": "test"},
-    "docvqa_val": {"split": "val"},
-    "docvqa_test": {"split": "test"},
+    "DocVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
+    "DocVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},
+    "docvqa_val": {"split": "val", "prompt": "lmms-eval"},
+    "docvqa_test": {"split": "test", "prompt": "lmms-eval"},
 }
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
 MD5 = {"val": "d5ee77e1926ff10690d469c56b73eabf", "test": "6a2f28cac26ef2d3447374e8c6f6c8e9"}

@@ -71,10 +71,7 @@ MMPRETRAIN = "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 QWEN = "QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-ALIASES = {
-    "GQA_TestDev_Balanced": {"split": "testdev_balanced", "prompt": "vlmevalkit"},
-    "gqa_testdev_balanced": {"split": "testdev_balanced"},
-}
+ALIASES = {"GQA_TestDev_Balanced": {"split": "testdev_balanced", "prompt": "vlmevalkit"}}
 HOST = "https://downloads.cs.stanford.edu/nlp/data/gqa"
 SHEET = File(
     name="GQA_TestDev_Balanced.tsv",

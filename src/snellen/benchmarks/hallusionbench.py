@@ -10,7 +10,9 @@ Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:Hall
          HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
          subcategory, set, figure and question, with _ between, or the sheet's index
 Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: none
-         is named by the authors, and a judge reads what is said
+         is named by the authors, and a judge reads what is said. lmms-eval has 128:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18
 Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.py#L26-L73: correct,
          incorrect or unclear, which counts as correct where there is no figure (VS, figure 0),
          #L404-L411. Figures of evaluation.py: aacc of questions, facc of figures with all right,
@@ -58,7 +60,10 @@ if TYPE_CHECKING:
 
 REVISION = "744007c232c292942c7f80eb61edb2465482da31"
 SOURCE = f"tianyi-lab/HallusionBench@{REVISION}:utils.py#L26-L426"
-ALIASES = {"hallusion_bench_image": {"questions": "image"}}
+ALIASES = {
+    "HallusionBench": {"questions": "image", "prompt": "vlmevalkit"},
+    "hallusion_bench_image": {"questions": "image", "prompt": "lmms-eval"},
+}
 KEYS = ("category", "subcategory", "set_id", "figure_id", "question_id")
 LEAVES = {
     "VD_illusion": "hallucination/attribute",
@@ -154,6 +159,7 @@ def hallusionbench(
         cluster_by=set_of,
         group_by=set_of,
         together=set_of,
+        max_answer_tokens=128 if prompt == "lmms-eval" else 512,
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
@@ -241,6 +247,14 @@ def for_the_judge(reply: Reply, sample: Sample) -> Reading:
 
 
 def asked_of_judge(sample: Sample, reply: Reply) -> tuple[Message, ...]:
+    """Raises:
+    DataError: the rows have no references, as VLMEvalKit's sheet has none.
+    """
+    if not sample.data["reference"]:
+        raise DataError(
+            f"hallusionbench: the judge holds replies against gt_answer_details, which question "
+            f"{sample.id} lacks. Ask the questions of the authors' HallusionBench.json."
+        )
     parts = {"question": sample.question, "reference": str(sample.data["reference"])}
     return (user(JUDGE.format(**parts, reply=reply.text)),)
 

@@ -34,12 +34,11 @@ from snellen.datasets.published import File
 from snellen.sample import Sample
 
 ALIASES = {
-    "InfoVQA_VAL": {"split": "val"},
-    "InfoVQA_TEST": {"split": "test"},
-    "infovqa_val": {"split": "val"},
-    "infovqa_test": {"split": "test"},
-    "infovqa": {},
-    "infographicvqa": {},
+    "InfoVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
+    "InfoVQA_TEST": {"split": "test", "prompt": "vlmevalkit"},
+    "infovqa_val": {"split": "val", "prompt": "lmms-eval"},
+    "infovqa_test": {"split": "test", "prompt": "lmms-eval"},
+    "infovqa": {"split": "val", "prompt": "lmms-eval"},
 }
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
 MD5 = {"val": "2342e9c225222f0ef4dec545ebb126fe", "test": "df535bf51b88dc9718252c34131a6227"}
@@ -69,7 +68,8 @@ LEAVES = {
     "Counting": "perception/counting",
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
-"""What is to be done, or where nothing is, what shows the answer."""
+"""What is to be done, or where nothing is, what shows the answer. Where the only kind is a form of
+the answer, such as Image-Span, nothing is said of what it asks for: unmapped."""
 
 
 def info_vqa(

@@ -4,9 +4,9 @@ Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundat
          Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024)
 Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json (1,000
          problems: 540 with two to eight choices, 460 without) and data/test.json (5,141, whose
-         answers are hidden), images/; on the hub AI4Math/MathVista, as parquet too; CC BY-SA 4.0,
-         not to be trained on. What is "daily life" among grades on the hub and in the authors'
-         results is "not applicable" in the repository
+         answers are hidden), images/; on the hub AI4Math/MathVista, testmini as parquet too; CC
+         BY-SA 4.0, not to be trained on. What is "daily life" among grades on the hub and in the
+         authors' results is "not applicable" in the repository
 Prompt   official: hint, question, choices, README.md#L407-L427, as the hub's `query` and
          data/query.json have it, and VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52,
          1,024 tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script
@@ -27,6 +27,7 @@ Proof    published replies and extractions of 10 models: every prediction, verdi
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -147,8 +148,8 @@ def mathvista(
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
-            # A judge that is right extracts nothing from "A B C D".
-            verdict=lambda _, reply: "" if re.match(r"\w+ \w", reply.text) else reply.text,
+            # A judge that is right finds no answer in "A B C D", and has to say something.
+            verdict=lambda _, reply: "?" if re.match(r"\w+ \w", reply.text) else reply.text,
             expect={
                 "official": empty,
                 "official-2023": empty,
@@ -424,9 +425,18 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
     if sample.choices:
-        return parse_letter(reply, sample)
+        return one_of_alike(parse_letter(reply, sample), sample.choices)
     value = final_value(reply.text)
     return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+
+
+def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
+    """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
+    found = {choices[ascii_uppercase.index(letter)] for letter in reading.candidates}
+    if len(found) != 1:
+        return reading
+    answer = ascii_uppercase[choices.index(found.pop())]
+    return replace(reading, answer=answer, rule=reading.rule.removeprefix("several: "))
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

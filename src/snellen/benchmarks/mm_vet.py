@@ -15,7 +15,8 @@ Prompt   official: the bare question, then the picture, yuweihao/MM-Vet@
          authors' Gemini's numbers (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmvet/mmvet.yaml, which asks for steps. The last two are for v1
+         lmms_eval/tasks/mmvet/mmvet.yaml, which asks for steps. The last two are for v1:
+         mmvetv2, which asks for steps about rows made otherwise, has the official prompt here
 Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 behind seven
          graded examples, mm-vet_evaluator.py#L15-L26 and #L188-L275; v2/mm-vet-v2_evaluator.py
          #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. Where
@@ -60,8 +61,8 @@ SOURCE: Mapping[str, str] = {
     "v2": f"yuweihao/MM-Vet@{REVISION}:v2/mm-vet-v2_evaluator.py#L196-L268",
 }
 ALIASES = {
-    "MMVet": {"version": "v1"},
-    "mmvet": {"version": "v1"},
+    "MMVet": {"version": "v1", "prompt": "llava"},
+    "mmvet": {"version": "v1", "prompt": "lmms-eval"},
     "mmvetv2": {"version": "v2"},
 }
 FILES = {
@@ -140,6 +141,8 @@ def mm_vet(
         parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
         when=lambda _: True,
         max_answer_tokens=3,
+        reads_cut=True,
+        needs_target=False,
     )
     return Benchmark(
         name="mm-vet",

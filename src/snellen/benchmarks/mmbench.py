@@ -11,7 +11,8 @@ Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c
          vlmeval/dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
          (open-compass/opencompass, docs/en/MMBench.md, since removed). Its `if` leaves the hint out
          where there is one; that it be put first is taken for what was meant. Its example for
-         MiniGPT-4 has no hint; it stands before the question here too. Picture first. 1,024 tokens:
+         MiniGPT-4 has no hint; it stands before the question here too. lmms-eval's is not built:
+         under its names VLMEvalKit's is asked. Picture first. 1,024 tokens:
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          llava/eval/model_vqa_mmbench.py#L120
 Scoring  circular: a question is right if the answers in all its rows (as many as there are, index

@@ -16,7 +16,7 @@ Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
          vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/mmmu/utils.py#L74-L178, mmmu_val.yaml. 128 tokens:
-         mmmu/utils/model_utils.py#L53
+         mmmu/utils/model_utils.py#L53; lmms-eval's test has 512, mmmu_test.yaml#L14
 Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
          or a draw; an open answer is right if a number in its last words is the right one to two
          decimals, or if the right text is a part of them. The draw is by the question's id here, so
@@ -78,10 +78,10 @@ from snellen.sample import Sample
 
 SOURCE = f"{AUTHORS}:mmmu/utils/eval_utils.py#L10-L216"
 ALIASES = {
-    "MMMU_DEV_VAL": {"split": "val"},
-    "MMMU_TEST": {"split": "test"},
-    "mmmu_val": {"split": "val"},
-    "mmmu_test": {"split": "test"},
+    "MMMU_DEV_VAL": {"split": "val", "prompt": "vlmevalkit"},
+    "MMMU_TEST": {"split": "test", "prompt": "vlmevalkit"},
+    "mmmu_val": {"split": "val", "prompt": "lmms-eval"},
+    "mmmu_test": {"split": "test", "prompt": "lmms-eval"},
 }
 SPLITS = {"dev": "dev", "val": "validation", "test": "test"}
 """The authors' names, with which ids and files begin."""
@@ -172,7 +172,7 @@ def mmmu(
         },
         break_down_by=("domain", "subject", "question_type", "difficulty"),
         capabilities=CAPABILITIES,
-        max_answer_tokens=128,
+        max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
         files=found,
         layout=layout,
         submission=Submission(

@@ -15,7 +15,8 @@ Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
          vlmeval/dataset/image_mcq.py#L578-L630, pictures in the places of their marks. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first
+         lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first, 256 tokens,
+         16,384 in cot
 Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the one letter behind the last
          "Answer:", or else by rules, or a draw. The draw is by the question's id here; the authors'
          has no seed. They draw for a question without a reply too, which is wrong here. Their
@@ -75,19 +76,23 @@ from snellen.sample import Sample
 
 SOURCE = f"{AUTHORS}:mmmu-pro/evaluate.py#L14-L289"
 ALIASES = {
-    "MMMU_Pro_10c": {"setting": "standard-10", "mode": "direct"},
-    "MMMU_Pro_10c_COT": {"setting": "standard-10", "mode": "cot"},
-    "MMMU_Pro_V": {"setting": "vision", "mode": "direct"},
-    "MMMU_Pro_V_COT": {"setting": "vision", "mode": "cot"},
-    "mmmu_pro_standard": {"setting": "standard-10", "mode": "direct"},
-    "mmmu_pro_standard_cot": {"setting": "standard-10", "mode": "cot"},
-    "mmmu_pro_vision": {"setting": "vision", "mode": "direct"},
-    "mmmu_pro_vision_cot": {"setting": "vision", "mode": "cot"},
+    "MMMU_Pro_10c": {"setting": "standard-10", "mode": "direct", "prompt": "vlmevalkit"},
+    "MMMU_Pro_10c_COT": {"setting": "standard-10", "mode": "cot", "prompt": "vlmevalkit"},
+    "MMMU_Pro_V": {"setting": "vision", "mode": "direct", "prompt": "vlmevalkit"},
+    "MMMU_Pro_V_COT": {"setting": "vision", "mode": "cot", "prompt": "vlmevalkit"},
+    "mmmu_pro_standard": {"setting": "standard-10", "mode": "direct", "prompt": "lmms-eval"},
+    "mmmu_pro_standard_cot": {"setting": "standard-10", "mode": "cot", "prompt": "lmms-eval"},
+    "mmmu_pro_vision": {"setting": "vision", "mode": "direct", "prompt": "lmms-eval"},
+    "mmmu_pro_vision_cot": {"setting": "vision", "mode": "cot", "prompt": "lmms-eval"},
 }
 
 Setting = Literal["standard-10", "standard-4", "vision"]
 Mode = Literal["direct", "cot"]
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]
+MOST_TOKENS: Mapping[tuple[Preset, Mode], int] = {
+    ("lmms-eval", "direct"): 256,
+    ("lmms-eval", "cot"): 16_384,
+}
 CONFIGS: Mapping[Setting, str] = {
     "standard-10": "standard (10 options)",
     "standard-4": "standard (4 options)",
@@ -152,7 +157,7 @@ def mmmu_pro(
         },
         break_down_by=("domain", "subject", "difficulty"),
         capabilities=CAPABILITIES,
-        max_answer_tokens=4096,
+        max_answer_tokens=MOST_TOKENS.get((prompt, mode), 4096),
         files=found,
         check=Check(
             says=lambda _, answer: f"Answer: {answer}" if last_line else answer,

@@ -164,7 +164,7 @@ def to_sample(row: Row, found: Found) -> Sample:
     sheet = "index" in row
     # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
     right = _forms.texts(row["answer"]) if sheet else (str(row["answer"]),)
-    ending = PurePosixPath(row.get("imageURL") or ".jpg").suffix
+    ending = PurePosixPath(row.get("imageURL") or "").suffix or ".jpg"
     name = row.get("image_id", "")
     files = (f"images/{name}{ending}", f"images/{name}.jpg", f"{name}{ending}")
     image, shared = _questions.picture(row, found, files)

@@ -13,7 +13,8 @@ Prompt   official: OCRBench/scripts/GPT4V.py#L66-L81, the question as it is stor
          scripts/LLaVA1_5.py#L68-L69, both behind the picture. vlmevalkit, lmms-eval: picture, then
          the question; lmms-eval takes blanks off its ends:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/ocrbench/utils.py#L39-L44. 500 tokens: GPT4V.py#L82
+         lmms_eval/tasks/ocrbench/utils.py#L39-L44. 500 tokens: GPT4V.py#L82; lmms-eval's 128 are in
+         ocrbench.yaml#L13
 Scoring  official: a point where an answer stands anywhere in the reply, in a word too,
          OCRBench/example.py#L120-L151. Capitals, blanks and line ends at the ends do not count; of
          a formula (the data set HME100k) capitals do, and no blank does. A question without a reply
@@ -47,7 +48,7 @@ from snellen.sample import Sample
 REVISION = "794c36d6423cf1d5764081128bcaeb46b240def6"
 SOURCE = f"Yuliang-Liu/MultimodalOCR@{REVISION}:OCRBench/example.py#L120-L151"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
-ALIASES = {"OCRBench": {"split": "ocrbench"}, "ocrbench": {"split": "ocrbench"}}
+ALIASES = {"OCRBench": {"split": "ocrbench", "prompt": "vlmevalkit"}}
 SHEET = File(
     name="OCRBench.tsv",
     url="https://opencompass.openxlab.space/utils/VLMEval/OCRBench.tsv",
@@ -121,7 +122,7 @@ def ocrbench(
         break_down_by=("type", "recognition", "dataset"),
         capabilities=Capabilities(tag="type", leaves=LEAVES, source=f"{SOURCE}, its ten types"),
         cluster_by=lambda sample: str(sample.data["image"]),
-        max_answer_tokens=500,
+        max_answer_tokens=128 if prompt == "lmms-eval" else 500,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
@@ -159,7 +160,8 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
         id=str(row.get("id", row.get("index", place))),
         question=row["question"],
         media=(image,),
-        references=_forms.texts(answers),
+        # A formula such as "[ 4 , 5 ]" is no list, but a sheet's cell that reads as one is.
+        references=_forms.texts(answers, written="index" in row),
         tags={
             "type": kind,
             "recognition": "Text Recognition" if kind in RECOGNITION else "",

@@ -62,10 +62,10 @@ SETS = ("adversarial", "popular", "random")
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
 """What LLaVA's llava_pope_test.jsonl adds to a question_id, which begins anew in each set."""
 ALIASES = {
-    "pope_adv": {"sets": "adversarial"},
-    "pope_pop": {"sets": "popular"},
-    "pope_random": {"sets": "random"},
-    "pope_full": {"sets": "all"},
+    "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},
+    "pope_pop": {"sets": "popular", "prompt": "lmms-eval"},
+    "pope_random": {"sets": "random", "prompt": "lmms-eval"},
+    "pope_full": {"sets": "all", "prompt": "lmms-eval"},
 }
 SHA256 = {
     "coco/coco_pope_": {

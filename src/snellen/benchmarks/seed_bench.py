@@ -17,7 +17,10 @@ Prompt   ask=rank: AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L22-L29, 128
          tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/seedbench/utils.py#L8-L14 and #L49-L51. vlmevalkit:
+         lmms_eval/tasks/seedbench/utils.py#L8-L14 and #L49-L51; for 2 and 2-plus
+         seedbench_2/utils.py#L8-L25, where <img> stays in the words, behind the pictures, and 16
+         tokens. Its tasks have the questions on videos too, 17,990 of 1: under their names the
+         pictures' are asked here. vlmevalkit:
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
          vlmeval/dataset/image_mcq.py#L212-L247
 Scoring  ask=rank: official: eval.py#L110-L114, the choice of least loss; for 1 that is the sum over
@@ -27,9 +30,9 @@ Scoring  ask=rank: official: eval.py#L110-L114, the choice of least loss; for 1 
          letters (InternLM_Xcomposer_VL_interface.py): not built.
          ask=generate: letters: what LLaVA's published numbers used, the reply is the letter,
          scripts/convert_seed_for_submission.py#L22-L35; lmms-eval: utils.py#L17-L34, the first
-         character; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, what its judge would be
-         asked is wrong. robust: ours, the letter that a reply settles on. With lmms-eval's or
-         VLMEvalKit's prompt its scoring is the headline.
+         character, for 2 no small one; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, what
+         its judge would be asked is wrong. robust: ours, the letter that a reply settles on. With
+         lmms-eval's or VLMEvalKit's prompt its scoring is the headline.
          `accuracy` is of all questions (eval.py#L125-L142; its loop fails as committed, asking
          records for what they do not hold), `dimension_average` the mean of the dimensions'
 Proof    published outputs of GPT-4V on all of 1: counts equal the authors' rule on their own
@@ -41,7 +44,7 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -223,9 +226,9 @@ def seed_bench(
         capabilities=Capabilities(tag="dimension", leaves=LEAVES, source=f"{AUTHORS}:DATASET.md"),
         cluster_by=lambda sample: str(sample.data["shown"]),
         group_by=lambda sample: str(sample.data["shown"]),
-        max_answer_tokens=128,
+        max_answer_tokens=16 if prompt == "lmms-eval" and version != "1" else 128,
         files=found,
-        layout=results,
+        layout=lambda path: with_repeats(results(path), table if rows == "authors" else ()),
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
     )
 
@@ -341,9 +344,11 @@ def asked(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Pa
             "the data set's own file can."
         )
     text = (
-        ranked_words(sample, version, preset) if ask == "rank" else lettered_words(sample, preset)
+        ranked_words(sample, version, preset)
+        if ask == "rank"
+        else lettered_words(sample, version, preset)
     )
-    if MARK not in sample.question:
+    if MARK not in sample.question or (ask == "generate" and preset == "lmms-eval"):
         return [*sample.media, text]
     words = text.split(MARK)
     pairs = zip_longest(words, sample.media[: len(words) - 1], fillvalue="")
@@ -357,8 +362,12 @@ def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
     return f"Question: {sample.question}\nAnswer:" if version == "1" else sample.question
 
 
-def lettered_words(sample: Sample, preset: Preset) -> str:
-    choices = lettered(sample.choices)
+def lettered_words(sample: Sample, version: Version, preset: Preset) -> str:
+    named = sample.choices
+    if preset == "lmms-eval" and version != "1":
+        # A choice that names a file is to be a picture.
+        named = tuple("<image>" if "jpg" in one or "png" in one else one for one in named)
+    choices = lettered(named)
     if preset == "vlmevalkit":
         return f"Question: {sample.question}\nOptions:\n{choices}\n{SELECT}"
     return f"{sample.question}\n{choices}\n{ASK}"
@@ -367,6 +376,11 @@ def lettered_words(sample: Sample, preset: Preset) -> str:
 # -- scoring
 
 METRICS = {"accuracy": mean, "dimension_average": macro_average("dimension")}
+LMMS_EVAL_RULES: Mapping[Version, str] = {
+    "1": "seedbench/utils.py#L17-L34",
+    "2": "seedbench_2/utils.py#L28-L46",
+    "2-plus": "seedbench_2_plus/utils.py#L27-L45",
+}
 
 
 def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring]:
@@ -400,8 +414,8 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
         ),
         "lmms-eval": Scoring(
             version=1,
-            source=f"{LMMS_EVAL}:lmms_eval/tasks/seedbench/utils.py#L17-L34",
-            parse=lambda reply, _: first_character(reply),
+            source=f"{LMMS_EVAL}:lmms_eval/tasks/{LMMS_EVAL_RULES[version]}",
+            parse=lambda reply, _: first_character(reply, any_case=version != "2"),
             score=is_target,
             metrics=METRICS,
         ),
@@ -437,9 +451,10 @@ def letter_alone(reply: Reply) -> Reading:
     return Reading(answer=None, rule="no letter alone")
 
 
-def first_character(reply: Reply) -> Reading:
+def first_character(reply: Reply, *, any_case: bool) -> Reading:
     """ "Blue" says B, "The answer is B" nothing."""
-    first = reply.text.strip()[:1].upper()
+    first = reply.text.strip()[:1]
+    first = first.upper() if any_case else first
     if first and first in "ABCD":
         return Reading(answer=first, rule="first character")
     return Reading(answer=None, rule="other first character")
@@ -469,6 +484,15 @@ def results(path: Path) -> Published | None:
         said[name] = answer
     note = f"{again} lines say a question again, {other} of them otherwise: the last counts"
     return Published(replies=said, notes=(note,) if again else ())
+
+
+def with_repeats(found: Published | None, table: Iterable[Row]) -> Published | None:
+    """The replies of a file, which has one for an id, for each question that has that id."""
+    if found is None:
+        return None
+    ids = ((row["id"], str(row["question_id"])) for row in table)
+    again = {name: found.replies[of] for name, of in ids if of in found.replies}
+    return replace(found, replies={**found.replies, **again})
 
 
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:

@@ -28,7 +28,6 @@ Proof    1,500 made pairs that the authors' evaluator scored, and as many VLMEva
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -38,8 +37,8 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Submission
-from snellen.benchmarks import _vqa
-from snellen.content import Image, Slice, user
+from snellen.benchmarks import _forms, _vqa
+from snellen.content import Image, user
 from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, parquet, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError
@@ -49,9 +48,9 @@ from snellen.sample import Sample
 SOURCE = f"{_vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {
-    "TextVQA_VAL": {"split": "val"},
-    "textvqa_val": {"split": "val"},
-    "textvqa_test": {"split": "test"},
+    "TextVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
+    "textvqa_val": {"split": "val", "prompt": "llava"},
+    "textvqa_test": {"split": "test", "prompt": "llava"},
 }
 HOST = "https://dl.fbaipublicfiles.com/textvqa"
 SHEET = File(
@@ -164,8 +163,7 @@ def to_sample(
     if tokens is not None:
         seen = list(row["ocr_tokens"] if "ocr_tokens" in row else tokens()[row["image_id"]])
     return Sample(
-        # VLMEvalKit's files of predictions have its index alone.
-        id=str(row["index"] if "index" in row else row["question_id"]),
+        id=id_of(row),
         question=row["question"],
         media=(image,),
         references=answers_of(row),
@@ -178,6 +176,11 @@ def to_sample(
     )
 
 
+def id_of(row: Row) -> str:
+    """VLMEvalKit's files of predictions have its index alone."""
+    return str(row["index"] if "index" in row else row["question_id"])
+
+
 def picture(row: Row, found: Found, split: Split) -> tuple[Image, str]:
     """A row's picture, and what tells it from others."""
     image = row.get("image")
@@ -186,16 +189,13 @@ def picture(row: Row, found: Found, split: Split) -> tuple[Image, str]:
     if not isinstance(image, Image):
         name = row["image_id"]
         return found.image(f"{FOLDERS[split]}/{name}.jpg"), name
-    shared = image.source.offset if isinstance(image.source, Slice) else image.place
-    return image, str(row.get("image_id") or shared)
+    return image, str(row.get("image_id") or _forms.place_of(image))
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """What people answered; none where that is hidden. VLMEvalKit writes a list as Python does."""
-    answers: Any = row["answer"] if "answer" in row else row.get("answers")
-    if isinstance(answers, str):
-        answers = ast.literal_eval(answers) if answers.startswith("[") else [answers]
-    return tuple(map(str, answers or ()))
+    """What people answered; none where that is hidden, or as the hub hides it, ten times ""."""
+    answers = _forms.texts(row["answer"] if "answer" in row else row.get("answers"))
+    return answers if any(answers) else ()
 
 
 # -- the layout of LLaVA's published answers
@@ -203,7 +203,8 @@ def answers_of(row: Row) -> tuple[str, ...]:
 
 def llava_answers(path: Path, table: Table) -> Published | None:
     """LLaVA's answers, a line each with the prompt and, as `question_id`, the picture's id: they
-    belong to the question about that picture that is in the prompt. None for other files.
+    belong to the question about that picture that is in the prompt. None for other files, and
+    where the rows do not name their pictures.
 
     Raises:
         DataError: a line's question is none about its picture.
@@ -214,7 +215,7 @@ def llava_answers(path: Path, table: Table) -> Published | None:
     first = next(iter(answers))
     if not {"question_id", "prompt", "text"} <= set(first):
         return None
-    asked = {(row["image_id"], row["question"].lower()): str(row["question_id"]) for row in table}
+    asked = {(row.get("image_id"), row["question"].lower()): id_of(row) for row in table}
     if not any(image == first["question_id"] for image, _ in asked):
         return None
     replies = {}
@@ -262,7 +263,13 @@ def text(sample: Sample, preset: Preset) -> str:
 
 
 def submitted(sample: Sample, reply: str) -> Sequence[object]:
-    return int(str(sample.data["question_id"])), reply.strip()
+    number = str(sample.data["question_id"])
+    if not number:
+        raise DataError(
+            f"textvqa: the rows do not say which question of the server's {sample.id} is. Ask "
+            "those of the authors' file, TextVQA_0.5.1_*.json."
+        )
+    return int(number), reply.strip()
 
 
 # -- check
