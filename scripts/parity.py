@@ -27,6 +27,14 @@ the outputs that they published, `ours` what `snellen score` gives for the same 
 *published outputs* are proof of a scorer; *generated pairs* are replies made to try its rules, with
 what the authors' code says of each; *by hand* is what it says.
 """
+PUBLISHED = """
+## Beside what is published
+
+Every published figure of a whole benchmark, or of what a model has published instead, and every
+part (a level, a subject) that differs by more than its printed decimals. Where the last cell is
+empty, the official figure is as printed. So are {rest} more published parts, which stand with
+[all figures](#all-figures).
+"""
 HEADINGS = ("model", "metric", "n", "published", "official", "ours", "difference", "proof", "")
 
 
@@ -43,9 +51,22 @@ def lines() -> list:
 
 def page(found: Sequence) -> str:
     by_benchmark = defaultdict(list)
-    for line in found:
+    for line in sorted(found, key=lambda line: line.benchmark.partition(":")):
         by_benchmark[line.benchmark].append(line)
-    parts = [INTRO, "## In one look\n"]
+    first = [line for group in by_benchmark.values() for line in beside_published(group)]
+    rest = sum(line.published is not None for line in found) - len(first)
+    head = (
+        "benchmark",
+        "model",
+        "metric",
+        "n",
+        "published",
+        "official",
+        "ours",
+        "where it differs",
+    )
+    rows = [(line.benchmark, *cells(line)[:6], differs(line)) for line in first]
+    parts = [INTRO + PUBLISHED.format(rest=rest), table(head, rows), "\n## In one look\n"]
     head = ("benchmark", "models", "figures", "largest difference", "proof")
     rows = []
     for name, group in by_benchmark.items():
@@ -57,10 +78,34 @@ def page(found: Sequence) -> str:
             (f"[{name}](#{anchor(name)})", str(models), str(len(group)), largest, ", ".join(proofs))
         )
     parts.append(table(head, rows))
+    parts.append("\n## All figures")
     for name, group in by_benchmark.items():
-        parts.append(f"\n## {name}\n")
+        parts.append(f"\n### {name}\n")
         parts.append(table(HEADINGS, [cells(line) for line in group]))
     return "\n".join(parts) + "\n"
+
+
+def beside_published(group: Sequence) -> list:
+    """Of a benchmark's lines with a published figure all but the parts that are as printed."""
+    published = [line for line in group if line.published is not None]
+    whole = {line.model for line in published if "/" not in line.metric}
+    return [
+        line
+        for line in published
+        if "/" not in line.metric or line.model not in whole or not as_printed(line)
+    ]
+
+
+def as_printed(line) -> bool:
+    """Whether the official figure is the published one, by the decimals that this needs."""
+    if line.official is None:
+        return False
+    decimals = len(shown(line.published).partition(".")[2])
+    return abs(line.official - line.published) <= 0.5 * 10**-decimals + 1e-9
+
+
+def differs(line) -> str:
+    return "" if as_printed(line) else line.reason
 
 
 def difference(line) -> float | None:

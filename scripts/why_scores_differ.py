@@ -19,7 +19,7 @@ from snellen.model import Reply
 from snellen.sample import Sample
 from tests.golden_data import golden
 from tests.truth.labelled import said
-from tests.truth.readings import of_tools
+from tests.truth.readings import filled, of_tools
 
 PAGE = Path(__file__).parents[1] / "docs/why-scores-differ.md"
 
@@ -33,6 +33,8 @@ class Case:
 
     benchmark: str
     model: str
+    spec: str | None
+    """The benchmark here; None where it is none."""
     replies: Sequence[tuple[str, str, Sample]]
     rules: Mapping[str, Rule]
 
@@ -104,6 +106,23 @@ def of_scoring(spec: str, pack: str, name: str) -> Rule:
     return rule
 
 
+OWN = {"VLMEvalKit": "vlmevalkit", "lmms-eval": "lmms-eval"}
+"""Our scorings by what the tools do on a benchmark, where these differ from their letters."""
+
+
+def own(name: str) -> str:
+    return f"{name} itself"
+
+
+def of_tools_themselves(spec: str, pack: str) -> dict[str, Rule]:
+    scorings = catalog.benchmark(spec, data=golden(pack)).scorings
+    return {
+        own(name): of_scoring(spec, pack, theirs)
+        for name, theirs in OWN.items()
+        if theirs in scorings
+    }
+
+
 def of_letter(
     find: Callable[[str, Sequence[str]], tuple[str | None, str, tuple[str, ...]]],
 ) -> Rule:
@@ -164,11 +183,12 @@ def mmmu_pro() -> Iterator[Case]:
         yield Case(
             benchmark="MMMU-Pro",
             model=model,
+            spec=spec,
             replies=[(name, text, samples[name]) for name, (text, _) in replies.items()],
             rules={
                 "official": of_scoring(spec, "mmmu_pro", "official"),
                 **LETTERS,
-                "lmms-eval's own": of_scoring(spec, "mmmu_pro", "lmms-eval"),
+                **of_tools_themselves(spec, "mmmu_pro"),
             },
         )
 
@@ -181,6 +201,7 @@ def mathvision() -> Iterator[Case]:
         **LETTERS,
         # Of the benchmark, which compares values too.
         "robust": of_scoring("mathvision", "mathvision", "robust"),
+        **of_tools_themselves("mathvision", "mathvision"),
     }
     for model, file in (
         ("ChatGPT-3.5 with captions", "closed-source/GPT/ChatGPT3.5-CoT (Text+Image Caption)"),
@@ -195,6 +216,7 @@ def mathvision() -> Iterator[Case]:
         yield Case(
             benchmark="MathVision, with choices",
             model=model,
+            spec="mathvision",
             replies=[
                 (name, text, samples[name])
                 for name, (text, _) in replies.items()
@@ -229,6 +251,7 @@ def ovobench() -> Iterator[Case]:
         yield Case(
             benchmark="OVO-Bench, letters",
             model=model,
+            spec=None,
             replies=replies,
             rules={"official": contained, **LETTERS},
         )
@@ -238,16 +261,19 @@ def pope() -> Case:
     spec = "pope:release=e3e3926"
     samples = asked(spec, "pope")
     replies = said("pope/llava-v1.5-13b", "yes/no")
+    themselves = of_tools_themselves(spec, "pope")
     # LLaVA numbers the questions of a set on; the pack's ids are those.
     return Case(
         benchmark="POPE",
         model="LLaVA-v1.5-13B",
+        spec=spec,
         replies=[(name, text, samples[name]) for name, (text, _) in replies.items()],
         rules={
             "official": of_scoring(spec, "pope", "official"),
             "robust": of_scoring(spec, "pope", "robust"),
-            "VLMEvalKit": of_scoring(spec, "pope", "vlmevalkit"),
-            "lmms-eval": of_scoring(spec, "pope", "lmms-eval"),
+            # There are no letters: what stands for the tools is what they do.
+            **{name: themselves[own(name)] for name in OWN},
+            **themselves,
             "textbook": first_word,
         },
     )
@@ -275,11 +301,13 @@ def parts(tables: Sequence[Table]) -> Mapping[str, str]:
     gemini = of["OVO-Bench, letters", "Gemini"]
     return {
         "overview": overview(tables),
-        "own": own([vision, steps]),
+        "widest": widest_gaps(tables),
+        "own": tools_themselves(tables),
         "vision_robust": gap(vision, "robust"),
         "vision_kit": gap(vision, "VLMEvalKit"),
         "vision_lmms": gap(vision, "lmms-eval"),
         "vision_textbook": gap(vision, "textbook"),
+        "steps_own": gap(steps, own("VLMEvalKit")),
         "steps_kit": gap(steps, "VLMEvalKit"),
         "captions_robust": gap(captions, "robust"),
         "captions_kit": gap(captions, "VLMEvalKit"),
@@ -289,16 +317,6 @@ def parts(tables: Sequence[Table]) -> Mapping[str, str]:
         "tools": of_tools(),
         "ranks": ranks([table for table in tables if table.case.benchmark.startswith("MathV")]),
     }
-
-
-def filled(page: str, tables: Mapping[str, str]) -> str:
-    """The page with each table between <!-- name --> and <!-- /name -->."""
-    for name, table in tables.items():
-        before, begins, rest = page.partition(f"<!-- {name} -->\n")
-        _, ends, after = rest.partition(f"<!-- /{name} -->\n")
-        assert begins and ends, f"{PAGE.name} has no place for {name}"
-        page = f"{before}{begins}\n{table}\n\n{ends}{after}"
-    return page
 
 
 def percent(right: float, n: int) -> str:
@@ -311,25 +329,64 @@ def overview(tables: Sequence[Table]) -> str:
         f"|---|---|---:|{'---:|' * len(READINGS)}---:|",
     ]
     for table in tables:
-        scores = [table.right[name] for name in READINGS]
-        cells = [percent(score, table.n) for score in scores]
-        widest = percent(max(scores) - min(scores), table.n)
+        cells = " | ".join(marked(table, name) for name in READINGS)
         lines.append(
-            f"| {table.case.benchmark} | {table.case.model} | {table.n:,} | {' | '.join(cells)} "
-            f"| {widest} |"
+            f"| {table.case.benchmark} | {table.case.model} | {table.n:,} | {cells} "
+            f"| {percent(widest(table), table.n)} |"
         )
     return "\n".join(lines)
 
 
-def own(tables: Sequence[Table]) -> str:
+def marked(table: Table, name: str) -> str:
+    """A score; in brackets what the tool makes of it that does not use its letters here."""
+    cell = percent(table.right[name], table.n)
+    itself = table.right.get(own(name))
+    if itself is None or itself == table.right[name]:
+        return cell
+    return f"{cell} ({percent(itself, table.n)})"
+
+
+def widest(table: Table) -> float:
+    """Between the readings but the textbook's, each tool by the better of its two rules."""
+    scores = [
+        max(table.right[name], table.right.get(own(name), 0.0))
+        for name in READINGS
+        if name != "textbook"
+    ]
+    return max(scores) - min(scores)
+
+
+def widest_gaps(tables: Sequence[Table]) -> str:
+    """The overview's last column in a sentence, and how far the textbook's rule falls behind."""
+    gaps = [(100 * widest(table) / table.n, table.case.model) for table in tables]
+    textbook = max(
+        100 * (table.right["official"] - table.right["textbook"]) / table.n for table in tables
+    )
+    points, model = max(gaps)
+    return (
+        f"Where it says a sentence or works a problem out, the rule decides up to {points:.2f} "
+        f"points ({model}), and who comes first\n"
+        "([below](#mathvision-values-and-letters-that-are-points)). The textbook's rule loses up "
+        f"to {textbook:.2f}."
+    )
+
+
+def tools_themselves(tables: Sequence[Table]) -> str:
+    """The tools' letters beside what they do on a benchmark, where that is known here."""
+    heads = [head for name in OWN for head in (f"{name}'s letters", own(name))]
     lines = [
-        "| MMMU-Pro, GPT-4o | official | lmms-eval's letters | lmms-eval as it scores MMMU-Pro |",
-        "|---|---:|---:|---:|",
+        f"| benchmark | model | official | {' | '.join(heads)} |",
+        f"|---|---|---:|{'---:|' * len(heads)}",
     ]
     for table in tables:
-        names = ("official", "lmms-eval", "lmms-eval's own")
-        cells = [percent(table.right[name], table.n) for name in names]
-        lines.append(f"| {table.case.model.removeprefix('GPT-4o, ')} | {' | '.join(cells)} |")
+        if not any(own(name) in table.right for name in OWN):
+            continue
+        lettered = table.case.rules["textbook"] is LETTERS["textbook"]
+        scores: list[float | None] = [table.right["official"]]
+        for name in OWN:
+            scores += [table.right[name] if lettered else None, table.right.get(own(name))]
+        cells = ["" if score is None else percent(score, table.n) for score in scores]
+        lines.append(f"| {table.case.benchmark} | {table.case.model} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -338,8 +395,9 @@ def gap(table: Table, name: str) -> str:
     cells = table.cells[name]
     net = sum(cell.only_other - cell.only_official for cell in cells)
     assert net == table.right[name] - table.right["official"], "the cells are the gap"
+    tool = name.removesuffix(" itself")
     lines = [
-        f"| official rule | {name} rule | right by official alone | right by {name} alone "
+        f"| official rule | {tool} rule | right by official alone | right by {tool} alone "
         "| points |",
         "|---|---|---:|---:|---:|",
     ]

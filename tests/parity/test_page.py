@@ -1,11 +1,16 @@
 """docs/parity.md is what scripts/parity.py makes of the published outputs."""
 
 import importlib.util
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from tests.golden_data import golden
+from tests.parity.lines import Line
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,13 +24,78 @@ def script() -> ModuleType:
     return made
 
 
-def test_the_page_is_made_of_the_lines_that_the_tests_hold() -> None:
+@pytest.fixture(scope="module")
+def page() -> ModuleType:
+    return script()
+
+
+@pytest.fixture(scope="module")
+def found(page: ModuleType) -> list[Line]:
     golden("mathvista")
-    page = script()
-    found = page.lines()
+    return list(page.lines())
+
+
+def line(metric: str, published: float | None, official: float | None, reason: str = "") -> Line:
+    return Line(
+        benchmark="b",
+        model="m",
+        metric=metric,
+        n=1000,
+        published=published,
+        official=official,
+        ours=official,
+        proof="published outputs",
+        reason=reason,
+    )
+
+
+def test_the_page_is_made_of_the_lines_that_the_tests_hold(
+    page: ModuleType, found: list[Line]
+) -> None:
     assert len(found) > 700
     assert all(
-        line.ours is None or page.difference(line) in (None, 0.0) or page.difference(line) <= 1e-9
-        for line in found
+        one.ours is None or page.difference(one) in (None, 0.0) or page.difference(one) <= 1e-9
+        for one in found
     )
     assert page.page(found) == (ROOT / "docs/parity.md").read_text(encoding="utf-8")
+
+
+def test_what_differs_from_the_published_figure_has_its_reason(
+    page: ModuleType, found: list[Line]
+) -> None:
+    published = [one for one in found if one.published is not None]
+
+    assert len(published) > 300
+    assert [one for one in published if not page.as_printed(one) and not one.reason] == []
+
+
+def test_a_model_s_published_figures_stand_first_without_parts_that_are_as_printed(
+    page: ModuleType,
+) -> None:
+    whole, same = line("accuracy", 0.5, 0.5004), line("accuracy/easy", 0.25, 0.2511)
+    off, none = line("accuracy/hard", 0.25, 0.2561, "why"), line("f1", None, 0.5)
+
+    assert page.beside_published([whole, same, off, none]) == [whole, off]
+    assert page.beside_published([same, none]) == [same]
+
+
+def test_a_figure_is_as_printed_if_it_rounds_to_it(page: ModuleType) -> None:
+    assert page.as_printed(line("score", 0.0717, 0.07171052631578947))
+    assert page.as_printed(line("score", 963.6, 963.6114445778312))
+    assert page.as_printed(line("score", 0.0569 + 1e-17, 0.05685))
+    assert not page.as_printed(line("score", 0.1766, 0.1769736842105263))
+    assert not page.as_printed(line("score", 0.6332, None))
+
+
+def test_published_figures_come_before_the_summary_and_benchmarks_by_their_names(
+    page: ModuleType,
+) -> None:
+    one = line("accuracy", 0.5, 0.5004, "not this")
+    other = replace(line("accuracy", 0.25, 0.3, "why"), benchmark="a-b")
+    named = replace(one, benchmark="a:split=val")
+    text = page.page([one, other, named])
+
+    first, _, rest = text.partition("## In one look")
+    assert "| a-b | m | accuracy | 1,000 | 0.25 | 0.3 | 0.3 | why |" in first
+    assert "| b | m | accuracy | 1,000 | 0.5 | 0.5004 | 0.5004 |  |" in first
+    assert re.findall(r"^### (.*)$", rest, re.MULTILINE) == ["a:split=val", "a-b", "b"]

@@ -1,11 +1,12 @@
 """What `robust` and the official rules read in the labelled replies, and how often that is right.
 
-`python -m tests.truth.readings` prints the tables.
+`PYTHONPATH=src:. python -m tests.truth.readings` fills the tables of docs/readings.md.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from string import ascii_uppercase
 
 from snellen import catalog
@@ -14,11 +15,14 @@ from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.answers.yes_no import yes_or_no
 from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
 from snellen.model import Reply
 from snellen.sample import Sample
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs
+
+PAGE = Path(__file__).parents[2] / "docs/readings.md"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,18 +106,39 @@ def official(pack: str) -> Iterator[Read]:
         yield read(one, "official", reading.rule, answered, right and answered)
 
 
-LETTERS: Mapping[str, Callable[[str, Sequence[str]], Letter]] = {
-    "robust": option_letter,
-    "VLMEvalKit": vlmevalkit_letter,
-    "lmms-eval": lmms_eval_letter,
-    "textbook": textbook_letter,
+Find = Callable[[Labelled], tuple[object, str]]
+"""A letter or none, and the rule that fired."""
+
+
+def of_letter(find: Callable[[str, Sequence[str]], Letter]) -> Find:
+    def found(one: Labelled) -> tuple[object, str]:
+        answer, rule, _ = find(one.text, one.sample.choices)
+        return answer, rule
+
+    return found
+
+
+def last_line_first(one: Labelled) -> tuple[object, str]:
+    """VLMEvalKit's letter, of MMMU-Pro's replies step by step as it takes it there."""
+    if not one.source.endswith("_cot"):
+        return of_letter(vlmevalkit_letter)(one)
+    reading = kit_answer_behind(Reply(text=one.text), one.sample)
+    return reading.answer, reading.rule
+
+
+LETTERS: Mapping[str, Find] = {
+    "robust": of_letter(option_letter),
+    "VLMEvalKit": of_letter(vlmevalkit_letter),
+    "VLMEvalKit, MMMU-Pro its own way": last_line_first,
+    "lmms-eval": of_letter(lmms_eval_letter),
+    "textbook": of_letter(textbook_letter),
 }
 
 
 def letters(name: str) -> Iterator[Read]:
     """One way to find a letter, on every reply that is labelled with a letter or with none."""
     for one in (one for pack in packs() for one in labelled(pack) if one.kind == "letter"):
-        answer, rule, _ = LETTERS[name](one.text, one.sample.choices)
+        answer, rule = LETTERS[name](one)
         # VLMEvalKit's Z says that none of the choices is meant.
         yield read(one, name, rule, answer not in (None, "Z"), answer == one.answer)
 
@@ -179,27 +204,50 @@ def loaded(spec: str, pack: str) -> tuple[Benchmark, dict[str, Sample]]:
 # -- tables
 
 
-def tables() -> str:
-    """The tables of docs/readings.md: by pack and kind, and by rule."""
+def parts() -> Mapping[str, str]:
+    """The tables of the page by the names of their places in it."""
     ours = [one for pack in packs() for one in robust(pack)]
     theirs = [one for pack in packs() for one in official(pack)]
-    kinds = sorted({(one.pack, one.kind) for one in ours})
+    return {
+        "packs": by_pack(ours, theirs),
+        "tools": of_tools(),
+        "robust": by_rule(ours),
+        "official": by_rule(theirs),
+    }
+
+
+def filled(page: str, tables: Mapping[str, str]) -> str:
+    """The page with each table between <!-- name --> and <!-- /name -->."""
+    for name, table in tables.items():
+        before, begins, rest = page.partition(f"<!-- {name} -->\n")
+        _, ends, after = rest.partition(f"<!-- /{name} -->\n")
+        assert begins and ends, f"the page has no place for {name}"
+        page = f"{before}{begins}\n{table}\n\n{ends}{after}"
+    return page
+
+
+def by_pack(ours: Sequence[Read], theirs: Sequence[Read]) -> str:
     lines = [
         "| pack | answers | n | with an answer | official precision | official recall "
         "| robust precision | robust recall |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for pack, kind in [*kinds, ("all", "all")]:
-        of_ours = [one for one in ours if pack == "all" or (one.pack, one.kind) == (pack, kind)]
-        of_theirs = [one for one in theirs if pack == "all" or (one.pack, one.kind) == (pack, kind)]
-        mine, authors = tally(of_ours), tally(of_theirs)
-        cells = (
-            [share(authors.precision), share(authors.recall)] if pack != "all" else ["", ""],
-            [share(mine.precision), share(mine.recall)],
+    kinds = sorted({(one.pack, one.kind) for one in ours})
+    for pack, kind in kinds:
+        mine, authors = (
+            tally(one for one in reads if (one.pack, one.kind) == (pack, kind))
+            for reads in (ours, theirs)
         )
-        row = [pack, kind, str(mine.n), str(mine.wanted), *cells[0], *cells[1]]
-        lines.append(f"| {' | '.join(row)} |")
-    return "\n".join([*lines, "", of_tools(), "", *by_rule(ours), "", *by_rule(theirs)]) + "\n"
+        lines.append(row_of(pack, kind, mine, share(authors.precision), share(authors.recall)))
+    for kind in sorted({kind for _, kind in kinds}):
+        lines.append(row_of("all", kind, tally(one for one in ours if one.kind == kind), "", ""))
+    lines.append(row_of("all", "all", tally(ours), "", ""))
+    return "\n".join(lines)
+
+
+def row_of(pack: str, kind: str, mine: Tally, *official: str) -> str:
+    shares = (*official, share(mine.precision), share(mine.recall))
+    return f"| {pack} | {kind} | {mine.n} | {mine.wanted} | {' | '.join(shares)} |"
 
 
 def of_tools() -> str:
@@ -217,7 +265,7 @@ def of_tools() -> str:
     return "\n".join(lines)
 
 
-def by_rule(reads: Sequence[Read]) -> list[str]:
+def by_rule(reads: Sequence[Read]) -> str:
     """A line for each rule: what it answers, what of that is right, its part of the recall."""
     name = reads[0].reading
     lines = [
@@ -239,7 +287,7 @@ def by_rule(reads: Sequence[Read]) -> list[str]:
             f"| {where} | {kind} | {found.n} | {right} | {share(found.precision)} "
             f"| {share(part) if found.answered else ''} |"
         )
-    return lines
+    return "\n".join(lines)
 
 
 def share(value: float | None) -> str:
@@ -247,4 +295,4 @@ def share(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    print(tables(), end="")
+    PAGE.write_text(filled(PAGE.read_text(), parts()))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.truth.labelled import labelled, packs
-from tests.truth.readings import official, robust, tally
+from tests.truth.readings import PAGE, filled, letters, official, parts, robust, tally
 
 # Answered, of these as labelled, and labelled with an answer. A rule that is changed may read more;
 # it may not read one reply wrongly that was read rightly, nor leave one.
@@ -50,3 +50,19 @@ def test_official_rules_read_what_they_were_measured_to(pack: str, kind: str) ->
 
 def test_every_label_has_its_reply() -> None:
     assert sum(len(labelled(pack)) for pack in packs()) == 654
+
+
+def test_vlmevalkit_is_read_by_its_own_rule_where_it_asks_for_steps() -> None:
+    steps = [
+        tally(one for one in letters(name) if one.source.endswith("_cot"))
+        for name in ("VLMEvalKit", "VLMEvalKit, MMMU-Pro its own way")
+    ]
+
+    # Of 49 labelled replies step by step, all with an answer: its letters leave 30 open.
+    assert [(one.answered, one.right, one.wanted) for one in steps] == [(19, 19, 49), (48, 48, 49)]
+
+
+def test_the_page_has_the_tables_as_they_are() -> None:
+    page = PAGE.read_text()
+
+    assert filled(page, parts()) == page, "run python -m tests.truth.readings"
