@@ -111,3 +111,22 @@ def test_published_files_ask_what_the_data_ask(file: str, spec: str) -> None:
     notes = snellen.score(golden(pack) / rest, spec, data=golden(pack)).report.notes
 
     assert not [note for note in notes if "beside the replies" in note]
+
+
+def test_ids_are_read_from_the_column_that_has_the_benchmarks(tmp_path: Path) -> None:
+    """As VLMEvalKit writes MMMU: `index` numbers the sheet's rows, `id` is the authors'."""
+    made = catalog.benchmark("mmmu", data=Path(catalog.SYNTHETIC))
+    names = [made.read(row).id for row in made.data]
+    file = tmp_path / "model_MMMU_DEV_VAL.tsv"
+    rows = (f"{number}\t{name}\tA" for number, name in enumerate(names, 1))
+    file.write_text("\n".join(["index\tid\tprediction", *rows]))
+
+    found = json.loads(snellen.score(file, data="synthetic").json())
+
+    assert found["replies"] == {"ok": len(names)}
+    assert any("ids read from 'id', replies from 'prediction'" in note for note in found["notes"])
+    with pytest.raises(DataError, match="none of its"):
+        snellen.score(file, "mmmu", data="synthetic", ids="index")
+    file.write_text("index\tid\tprediction\n1\tno\tA\n2\tnone\tB\n")
+    with pytest.raises(DataError, match="none of its 2 ids"):
+        snellen.score(file, "mmmu", data="synthetic")

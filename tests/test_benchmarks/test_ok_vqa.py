@@ -84,11 +84,15 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
         "question_type": "Sports and Recreation",
         "answer_type": "other",
     }
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "val2014.parquet")
-    (sample,) = samples(ok_vqa(data=tmp_path / "val2014.parquet")).values()
+    again = {**row, "question_id": "256"}
+    pq.write_table(pa.Table.from_pylist([row, again]), tmp_path / "val2014.parquet")
+    made = ok_vqa(data=tmp_path / "val2014.parquet")
+    sample, other = samples(made).values()
     assert sample.id == "255"
     assert sample.references == ("golf",) * 10
     assert sample.tags == {"category": "Sports and Recreation"}
+    assert made.cluster_by is not None
+    assert made.cluster_by(sample) == made.cluster_by(other)  # one picture
 
 
 def test_other_toolkits_names_are_known() -> None:

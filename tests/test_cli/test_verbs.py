@@ -132,6 +132,13 @@ def test_check_shows_what_each_dummy_scored_beside_what_it_must(snellen: Snellen
     assert {row["scoring"] for row in oracle} == {"official", "robust"}
 
 
+def test_check_says_where_all_answers_are_hidden(snellen: Snellen) -> None:
+    done = snellen("check", "vqav2:split=test")
+
+    assert done.code == 0
+    assert "passed on 3 bundled rows, whose answers are hidden: nothing to score" in done.out
+
+
 def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
 

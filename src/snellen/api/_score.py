@@ -160,11 +160,18 @@ def _said_in(
         if published is not None:
             return _published(path, benchmark, published)
     said = predictions.read(path, ids=ids, replies=replies_in, only=only)
-    model, notes = path.name, [*said.notes]
+    model, taken = path.name, []
     if benchmark is None:
         model, name = _named_by(path, said.named)
-        notes.append(f"taken for replies of {model} to {name}, by the file's name")
+        taken = [f"taken for replies of {model} to {name}, by the file's name"]
         benchmark = catalog.benchmark(name, data=None if data is None else Path(data))
+    if said.other_ids and not _has_ids_of(benchmark, said):
+        # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
+        others = (
+            predictions.read(path, ids=column, replies=replies_in, only=only)
+            for column in said.other_ids
+        )
+        said = next((other for other in others if _has_ids_of(benchmark, other)), said)
     names = _by_place(benchmark, said) if said.row_numbers else {}
     return _Said(
         benchmark=benchmark,
@@ -176,8 +183,12 @@ def _said_in(
         },
         where=said.where,
         model=model,
-        notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
+        notes=[*said.notes, *taken, *benchmark.notes, *data_notes(benchmark)],
     )
+
+
+def _has_ids_of(benchmark: Benchmark, said: Predictions) -> bool:
+    return any(benchmark.read(row).id in said.replies for row in benchmark.data)
 
 
 def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:

@@ -24,6 +24,7 @@ import msgspec
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Missing, Reading, Scoring
+from snellen.benchmarks import _forms
 from snellen.content import Image
 from snellen.datasets import Drawn, Found, Row, Table, parquet
 from snellen.errors import DataError
@@ -181,7 +182,7 @@ class Pictures:
         """A row's picture, and what tells it from others."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
-            return image, str(row.get("image_id") or row["question_id"])
+            return image, str(row.get("image_id") or _forms.place_of(image))
         name = Path(image).name if image else f"{self._stem}_{row['image_id']:012d}.jpg"
         # Questions about one picture follow each other, and a path takes as long as a score.
         if self._last is None or self._last[0] != name:

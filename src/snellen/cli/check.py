@@ -48,7 +48,8 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
         )
         if not as_json:
             word = "passed" if checked.passed else "FELL SHORT"
-            click.echo(f"{checked.benchmark}: {word} on {checked.n} bundled rows")
+            hidden = "" if checked.rows else ", whose answers are hidden: nothing to score"
+            click.echo(f"{checked.benchmark}: {word} on {checked.n} bundled rows{hidden}")
             for row in checked.rows:
                 click.echo(_line(row))
     if as_json:

@@ -58,6 +58,7 @@ class Predictions:
     ids are places of rows in lmms-eval's copy of the data, from 0; `targets` is what it took for
     right, by these, by which the order of the rows can be checked. `questions` are some of those
     that stand beside the replies, by id: whether these are the data set's can be told by them.
+    `other_ids` are columns that may hold the ids too.
     """
 
     replies: Mapping[str, str]
@@ -67,6 +68,7 @@ class Predictions:
     row_numbers: bool = False
     targets: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
+    other_ids: Sequence[str] = ()
 
 
 def read(
@@ -113,6 +115,7 @@ class _Part:
     said: list[tuple[str, str | None, str]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
     questions: list[tuple[str, str]] = field(default_factory=list)
+    other_ids: tuple[str, ...] = ()
 
 
 # -- one file
@@ -125,13 +128,15 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _Part:
     reply = replies or _column(name, present, _reply_columns(present), "replies", REPLIES)
     # VLMEvalKit's own key is the index, and some of its data sets have an id too.
     known = ("index", *IDS) if reply == "prediction" else IDS
-    key = ids or _column(name, present, [c for c in known if c in present], "ids", IDS)
+    keys = list(dict.fromkeys(column for column in known if column in present))
+    key = ids or _column(name, present, keys, "ids", IDS)
     for column in (key, reply):
         if not any(_has(row, column) for _, row in first):
             raise NotRows(f"{name}: no column {column!r}. It has {_listed(present)}.")
     part = _Part(name, (key, reply), [_columns_note(key, reply, present)])
     asked = next((c for c in QUESTIONS if c != reply and any(_at(row, c) for _, row in first)), "")
     _read_rows(part, chain(first, rows), asked)
+    part.other_ids = () if ids else tuple(keys[1:])
     return part
 
 
@@ -360,7 +365,8 @@ def _merged(
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
     questions = dict(chain.from_iterable(part.questions for part in parts))
-    return Predictions(replies, where, said, named, numbers, targets, questions)
+    others = () if numbers else [c for c in parts[0].other_ids if c != LMMS_ID]
+    return Predictions(replies, where, said, named, numbers, targets, questions, others)
 
 
 def _named(path: Path) -> Sequence[tuple[str, str]]:

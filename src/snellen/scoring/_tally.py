@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -62,8 +62,7 @@ REPLY_STATES: tuple[ReplyOrAbsent, ...] = (
 REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(NamedTuple):
     """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
     is that of all its turns, `place` its row's among all rows.
 
