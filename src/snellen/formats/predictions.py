@@ -160,7 +160,7 @@ def _read_rows(part: _Part, rows: Iterable[Named], asked: str) -> None:
             lost.setdefault(why, []).append(place)
             said = None
         text = None if said is None else str(said)
-        if text is not None and HALF_CHARACTER.search(text):
+        if text is not None and not text.isascii() and HALF_CHARACTER.search(text):
             text = HALF_CHARACTER.sub("\ufffd", text)
             counted["half"] += 1
         if text is not None and text.startswith(FAILED):

@@ -49,6 +49,8 @@ class Columns:
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
         """These rows alone; a boolean mask (n,) or row numbers (a resample may repeat them)."""
+        if rows.dtype == bool:  # read once here, not once for each column
+            (rows,) = rows.nonzero()
         return Columns(
             score=None if self.score is None else self.score[rows],
             answer=self.answer[rows],
