@@ -18,6 +18,7 @@ from snellen.errors import DataError
 from snellen.media import images
 from snellen.model import Reply
 from snellen.sample import Sample
+from snellen.scoring import MetricReport, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "hallusionbench"
 ROWS: list[dict[str, Any]] = json.loads((BUNDLED / "HallusionBench.json").read_bytes())
@@ -356,3 +357,21 @@ def test_another_file_of_rows_is_left_to_others(tmp_path: Path) -> None:
     path.write_text('{"id": "VD_math_1_0_0", "reply": "Yes"}\n')
     assert layout(path) is None
     assert layout(written(tmp_path / "data.json", *ROWS)) is None
+
+
+def test_a_figure_whose_question_failed_is_in_no_share_of_figures() -> None:
+    made = catalog.benchmark("hallusionbench", data=Path(catalog.SYNTHETIC))
+    asked = [made.read(row) for row in made.data]
+    shown = next(sample for sample in asked if sample.tags["input"] != "none")
+
+    def facc(failed: str | None) -> MetricReport:
+        tally = Tally(made, ["robust"])
+        for sample in asked:
+            reply = None if sample.id == failed else Reply(text=str(sample.target))
+            tally.add([Scored(sample, 0, "failed" if reply is None else "ok", reply)])
+        return tally.report(model="", identity={}).scorings["robust"].metrics["facc"]
+
+    every, some = facc(None), facc(shown.id)
+    assert (every.value, some.value) == (1.0, 1.0)
+    assert some.n == every.n - 1
+    assert some.bounds is not None and some.bounds[0] < 1.0

@@ -1,5 +1,7 @@
 """Questions that count together, worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,33 @@ def test_with_repeats_a_group_is_right_as_often_as_its_combinations_are() -> Non
 def test_no_rows_give_no_value() -> None:
     nothing = columns([0] * 6).where(np.zeros(6, dtype=bool))
     assert share_of_groups("figure", "question")(nothing).value is None
+
+
+def test_a_group_that_lacks_a_score_is_left_out_and_never_all_right() -> None:
+    """Of set 7's first figure one question has no score: the other alone is not the figure."""
+    every = columns([1, 1, 1, 0, 0, 0])
+    some = replace(every.where(np.array([1, 2, 3, 4, 5])), unscored=every.where(np.array([0])))
+
+    found = share_of_groups("figure", "question")(some)
+    assert (found.value, found.n) == (0.0, 2)
+    one_figure = share_of_groups("figure", "question", where={"figure": ("figure 0",)})(some)
+    assert (one_figure.value, one_figure.n) == (None, 0)
+    assert one_figure.reason == "no group has a score for each of its questions"
+    # Of the groups by question it is the first of set 7 that lacks one.
+    assert share_of_groups("question", "figure")(some).n == 3
+
+
+def test_a_question_that_lacks_one_of_its_repeats_is_known_by_the_others() -> None:
+    every = columns([1, 1, 1, 0, 0, 0])
+    again = replace(every, unscored=every.where(np.array([0])))
+
+    assert share_of_groups("figure", "question")(again).n == 3
+
+
+def test_what_lacks_a_score_in_other_categories_says_nothing_of_this_one() -> None:
+    every = columns([1, 1, 1, 0, 0, 0])
+    some = replace(every.where(np.array([0, 1, 4, 5])), unscored=every.where(np.array([2, 3])))
+
+    first = share_of_groups("question", "figure", where={"figure": ("figure 0",)})(some)
+    assert (first.value, first.n) == (1.0, 2)
+    assert share_of_groups("question", "figure")(some).n == 2

@@ -49,7 +49,7 @@ from snellen.datasets import Filtered, Found, Row, Table, find, json_list, vlmev
 from snellen.datasets.published import File
 from snellen.errors import DataError
 from snellen.metrics import Columns, Metric, mean
-from snellen.metrics.groups import groups, share_of_groups
+from snellen.metrics.groups import NONE_WHOLE, groups, share_of_groups
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.stats import Estimate
@@ -301,13 +301,15 @@ def average(columns: Columns) -> Estimate:
         return Estimate(value=None, n=0, reason="no scores")
     _, cluster = np.unique(columns.cluster, return_inverse=True)
     n_clusters = int(cluster.max()) + 1
-    shown = seen(columns)
+    shown = columns.tagged("input", FIGURE["input"])
     sums = []
     for of, right in (
         (cluster, columns.score),
-        of_groups(columns.where(shown), cluster[shown], "figure", "question"),
-        of_groups(columns, cluster, "question", "figure"),
+        of_groups(shown, columns, "figure", "question"),
+        of_groups(columns, columns, "question", "figure"),
     ):
+        if not len(of):
+            return Estimate(value=None, n=0, reason=NONE_WHOLE)
         for what in (right, np.ones(len(of))):
             sums.append(np.bincount(of, weights=what, minlength=n_clusters).astype(np.float64))
 
@@ -319,21 +321,14 @@ def average(columns: Columns) -> Estimate:
 
 
 def of_groups(
-    columns: Columns, cluster: NDArray[np.intp], by: str, each: str
+    columns: Columns, among: Columns, by: str, each: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each group its cluster, numbered as in `cluster` (n,), and whether all of it is right."""
+    """For each group its cluster, by its place in those of `among`, and whether all is right."""
     import numpy as np
 
     found = groups(columns, by, each)
-    return np.unique(cluster)[found.cluster], found.all_right
-
-
-def seen(columns: Columns) -> NDArray[np.bool_]:
-    """Rows with a figure (n,)."""
-    import numpy as np
-
-    tag = columns.tags["input"]
-    return np.array([name != "none" for name in tag.names], dtype=bool)[tag.codes]
+    clusters = np.unique(columns.cluster)[found.cluster]
+    return np.searchsorted(np.unique(among.cluster), clusters), found.all_right
 
 
 def yes_diff(columns: Columns) -> Estimate:

@@ -353,9 +353,7 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
         if absent := [task for task in wanted if task not in names]:
             reason = f"no replies to {len(absent)} of its {len(wanted)} tasks: {', '.join(absent)}"
             return Estimate(value=None, unit="points", n=0, reason=reason)
-        columns = columns.where(
-            np.array([name in wanted for name in tag.names], dtype=bool)[tag.codes]
-        )
+        columns = columns.tagged("task", wanted)
         found = groups(columns, "task", "question")
         _, cluster = np.unique(columns.cluster, return_inverse=True)
         shape = int(cluster.max()) + 1, len(tag.names)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.stats import Estimate
@@ -31,7 +31,8 @@ class Columns:
     None) are what was found and what is right; `references` (object: tuple of str). `state` is the
     reading state. `cluster`
     numbers the image, video or sample that rows share (repeats of a sample share at least that).
-    `weight` is None where all weigh the same.
+    `weight` is None where all weigh the same. `unscored` are the rows that failed, were refused or
+    wait for a judge and are in no mean: a group of questions that lacks one of them is not known.
     """
 
     score: NDArray[np.float64] | None
@@ -42,6 +43,7 @@ class Columns:
     tags: Mapping[str, Category]
     cluster: NDArray[np.int32]
     weight: NDArray[np.float64] | None = None
+    unscored: Columns | None = None
 
     @property
     def n(self) -> int:
@@ -63,7 +65,17 @@ class Columns:
             },
             cluster=self.cluster[rows],
             weight=None if self.weight is None else self.weight[rows],
+            unscored=self.unscored,
         )
+
+    def tagged(self, tag: str, names: Collection[str]) -> Columns:
+        """The rows whose tag is among the names, of `unscored` too."""
+        import numpy as np
+
+        column = self.tags[tag]
+        wanted = np.array([name in names for name in column.names], dtype=bool)
+        unscored = None if self.unscored is None else self.unscored.tagged(tag, names)
+        return replace(self.where(wanted[column.codes]), unscored=unscored)
 
 
 Metric = Callable[[Columns], Estimate]

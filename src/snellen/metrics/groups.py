@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+NONE_WHOLE = "no group has a score for each of its questions"
 Share = Literal["all right", "none right", "some right", "right"]
 
 
@@ -34,7 +35,8 @@ class Groups(NamedTuple):
 
 def groups(columns: Columns, by: str, each: str) -> Groups:
     """The groups in which questions share a cluster and their tag `by`; the tag `each` tells the
-    questions of a group apart, whose repeats share it.
+    questions of a group apart, whose repeats share it. A group with a question that is unscored in
+    all its repeats is left out: nobody knows whether all of it is right.
 
     Raises:
         ValueError: the scoring gives no score to single samples.
@@ -43,9 +45,21 @@ def groups(columns: Columns, by: str, each: str) -> Groups:
 
     if columns.score is None:
         raise ValueError("groups need a score for each sample, and this scoring gives none")
-    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    clusters, cluster = np.unique(columns.cluster, return_inverse=True)
     n_by, n_each = len(columns.tags[by].names), len(columns.tags[each].names)
-    row = (cluster * n_by + columns.tags[by].codes) * n_each + columns.tags[each].codes
+
+    def questions(of: Columns, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
+        return (cluster * n_by + of.tags[by].codes) * n_each + of.tags[each].codes
+
+    row = questions(columns, cluster)
+    if columns.unscored is not None:
+        known = columns.unscored.where(np.isin(columns.unscored.cluster, clusters))
+        lacking = np.setdiff1d(questions(known, np.searchsorted(clusters, known.cluster)), row)
+        whole = ~np.isin(row // n_each, lacking // n_each)
+        columns, row = columns.where(whole), row[whole]
+    if not len(row):
+        none, no_share = np.empty(0, dtype=np.intp), np.empty(0)
+        return Groups(none, none, none, no_share, no_share, no_share)
     question, number = np.unique(row, return_inverse=True)
     share = np.bincount(number, weights=columns.score) / np.bincount(number)
     group, start, size = np.unique(question // n_each, return_index=True, return_counts=True)
@@ -90,23 +104,20 @@ def share_of_groups(
         import numpy as np
 
         for tag, names in (where or {}).items():
-            column = columns.tags[tag]
-            wanted = np.array([name in names for name in column.names], dtype=bool)
-            columns = columns.where(wanted[column.codes])
+            columns = columns.tagged(tag, names)
         if not columns.n:
             return Estimate(value=None, n=0, reason="no scores")
         found = groups(columns, by, each)
+        if not len(found.size):
+            return Estimate(value=None, n=0, reason=NONE_WHOLE)
         value = {
             "all right": found.all_right,
             "none right": found.none_right,
             "some right": 1 - found.all_right - found.none_right,
             "right": found.right,
         }[share]
-        n_clusters = int(found.cluster.max()) + 1
-        sums = [
-            np.bincount(found.cluster, weights=what, minlength=n_clusters)
-            for what in (value, np.ones(len(value)))
-        ]
+        _, cluster = np.unique(found.cluster, return_inverse=True)
+        sums = [np.bincount(cluster, weights=what) for what in (value, np.ones(len(value)))]
         return stats.bootstrap_sums(
             np.stack(sums, axis=1), lambda totals: totals[:, 0] / totals[:, 1], n=len(value)
         )

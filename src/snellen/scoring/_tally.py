@@ -422,6 +422,9 @@ class Tally:
 
     def _metrics_of(self, scoring: Scoring, name: str, rows: _Rows) -> dict[str, MetricReport]:
         counted = rows.columns.where(rows.in_mean)
+        unscored = rows.unknown & ~rows.in_mean
+        if unscored.any():
+            counted = replace(counted, unscored=rows.columns.where(unscored))
         if not counted.n:
             hidden = all(target is None for target in self._targets) and not self.has_references
             nothing = f"none of the {self.n:,} questions has a reply"
@@ -488,9 +491,8 @@ class Tally:
         found = {}
         for tag, labels in self._labels().items():
             for code, label in labels.items():
-                rows = counted.tags[tag].codes == code
-                if rows.any():
-                    part = counted.where(rows)
+                part = counted.tagged(tag, (counted.tags[tag].names[code],))
+                if part.n:
                     for name, metric in scoring.metrics.items():
                         estimate = metric(part)
                         if estimate.n:  # a metric may be about some categories alone
