@@ -5,13 +5,14 @@ number --metrics--> Estimate
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from snellen.content import Message
+from snellen.content import Message, Part, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
+from snellen.media import video
 from snellen.metrics import Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
@@ -105,12 +106,12 @@ class Check:
     `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is
     not right. `expect` maps a
     scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get,
-    to 1e-9. `verdict` is what a judge that is right says of a reply, for scorings that have one.
+    to 1e-9 (None: it must have none). `verdict` is what a judge that is right says of a reply, for scorings that have one.
     """
 
     says: Callable[[Sample, str], str]
     wrong: Callable[[Sample], str]
-    expect: Mapping[str, Mapping[str, float]]
+    expect: Mapping[str, Mapping[str, float | None]]
     verdict: Callable[[Sample, Reply], str] | None = None
 
 
@@ -152,10 +153,17 @@ class Capabilities:
 @dataclass(frozen=True, kw_only=True)
 class Published:
     """What the authors' own files say of one model: its replies by sample id (None: a row without
-    one), and the words of the judges that read them, by scoring and sample id."""
+    one), and the words of the judges that read them, by scoring and sample id.
+
+    `again` are further rows of a sample, which count like repeats. `only_these`: the authors score
+    the rows that are there, and a sample without one is not in the result, unless who asks wants it
+    (`missing`).
+    """
 
     replies: Mapping[str, str | None]
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    only_these: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -175,7 +183,8 @@ class Benchmark:
     reading ends. `files` is where the rows are read from, if from published files. `layout` reads
     replies as the authors publish them where these are not rows with an id and a reply each; it
     gives None for a file or folder that is not of that form. `temperature` is what it is asked with
-    where neither a flag nor a profile says another. `capabilities` says what its
+    where neither a flag nor a profile says another, `frames` the policy by which it is shown
+    videos, likewise. `capabilities` says what its
     categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
     in every result.
     """
@@ -196,6 +205,7 @@ class Benchmark:
     together: Callable[[Sample], str] | None = None
     max_answer_tokens: int = 512
     temperature: float | None = None
+    frames: str | None = None
     stop: tuple[str, ...] = ()
     check: Check | None = None
     submission: Submission | None = None
@@ -244,6 +254,8 @@ class Benchmark:
         messages = self.prompt(sample, history)
         if not messages:
             return None
+        if any(message.videos for message in messages):
+            messages = _shown_by(str(video.policy(self.frames or video.DEFAULT)), messages)
         return Request(
             messages=messages,
             kind=self.ask,
@@ -253,6 +265,15 @@ class Benchmark:
             stop=self.stop,
             origin=Origin(benchmark=self.name, sample=sample.id),
         )
+
+
+def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with the frame policy in their videos, but for those that have one."""
+
+    def by(part: Part) -> Part:
+        return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
+
+    return tuple(Message(one.role, tuple(map(by, one.content))) for one in messages)
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:

@@ -43,9 +43,23 @@ class Image:
     height: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One video frame: its media time in seconds and its pixels. Nothing of the video's future."""
+
+    time: float
+    image: Image
+
+
 @dataclass(frozen=True)
 class Video:
-    """One video, by reference, with the window `[start, end]` in seconds that may be seen."""
+    """One video, by reference, with the window that may be seen: frames from `start` on and before
+    `end` (None: to the last), in seconds from the first frame.
+
+    `policy` says which frames of the window a model is shown, and how large: see
+    `media.video.policy`. Known once `media.video.load` has seen the file: `digest`, `sha256:<hex>`
+    of all its bytes. `frames` are there once they were decoded.
+    """
 
     source: Path
     start: float = 0.0
@@ -53,6 +67,8 @@ class Video:
     place: str = ""
     within: Path | None = None
     digest: str | None = None
+    policy: str | None = None
+    frames: tuple[Frame, ...] = ()
 
 
 Part = str | Image | Video
@@ -74,6 +90,11 @@ class Message:
     def images(self) -> tuple[Image, ...]:
         """The images, in order."""
         return tuple(part for part in self.content if isinstance(part, Image))
+
+    @property
+    def videos(self) -> tuple[Video, ...]:
+        """The videos, in order."""
+        return tuple(part for part in self.content if isinstance(part, Video))
 
 
 def system(*parts: Part) -> Message:

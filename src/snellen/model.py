@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
-from snellen.content import Image, Message, Part, Video
-from snellen.media import images
+from snellen.content import Frame, Image, Message, Part, Video
+from snellen.media import images, video
 
 Kind = Literal["generate", "rank", "session"]
 
@@ -79,8 +79,9 @@ def request_digest(request: Request) -> str:
 
 
 def loaded(request: Request) -> Request:
-    """The request with its images read, checked and digested; itself where there is nothing to
-    read.
+    """The request with its images read, checked and digested, and its videos found and digested;
+    itself where there is nothing to read. Frames of videos are decoded elsewhere, for all questions
+    about one at once (`media.video.decoded`).
 
     Raises:
         MediaError: one cannot be read.
@@ -90,13 +91,17 @@ def loaded(request: Request) -> Request:
     messages = tuple(
         Message(
             message.role,
-            tuple(
-                images.load(part) if isinstance(part, Image) else part for part in message.content
-            ),
+            tuple(map(_loaded, message.content)),
         )
         for message in request.messages
     )
     return replace(request, messages=messages)
+
+
+def _loaded(part: Part) -> Part:
+    if isinstance(part, str):
+        return part
+    return images.load(part) if isinstance(part, Image) else video.load(part)
 
 
 def _part_digest(part: Part) -> object:
@@ -105,7 +110,8 @@ def _part_digest(part: Part) -> object:
     if part.digest is None:
         raise ValueError(f"{part.place or 'a medium'} has no digest: it was not loaded")
     if isinstance(part, Video):
-        return {"video": part.digest, "start": part.start, "end": part.end}
+        window = {"start": float(part.start), "end": None if part.end is None else float(part.end)}
+        return {"video": part.digest, "frames": part.policy, **window}
     return {"image": part.digest}
 
 
@@ -186,14 +192,6 @@ class Ranks(Protocol):
     name: str
 
     async def rank(self, request: Request) -> Sequence[Ranked]: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """One video frame: its media time in seconds and its pixels. Nothing of the video's future."""
-
-    time: float
-    image: Image
 
 
 @dataclass(frozen=True, kw_only=True)

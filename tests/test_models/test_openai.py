@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from snellen.content import Image, Video, assistant, system, user
+from snellen.content import Frame, Image, Video, assistant, system, user
 from snellen.errors import ModelError, Overloaded, Rejected
+from snellen.media import images
 from snellen.model import Generation, Reply, Request, Usage
 from snellen.models._profile import Profile, Timeouts
 from snellen.models.openai import OpenAI, open_model
@@ -152,10 +153,23 @@ def test_the_official_service_gets_the_newer_name() -> None:
     assert body["max_completion_tokens"] == 7
 
 
-async def test_a_video_is_turned_down_before_anything_is_sent() -> None:
+async def test_a_video_goes_as_its_frames_in_order() -> None:
+    pictures = [images.load(Image(path)) for path in sorted(IMAGES.glob("*.png"))[:2]]
+    frames = tuple(Frame(time=float(time), image=one) for time, one in enumerate(pictures))
+    video = Video(Path("v.mp4"), frames=frames)
     with serving(said("A")) as server:
         async with opened(server.url) as model:
-            with pytest.raises(Rejected, match="has a video"):
+            await model.generate(Request(messages=(user("before", video, "after"),)))
+    content = json.loads(server.asked[0].body)["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["text", "image_url", "image_url", "text"]
+    sent = [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content[1:3]]
+    assert sent == [one.source for one in pictures]
+
+
+async def test_a_video_without_frames_is_turned_down_before_anything_is_sent() -> None:
+    with serving(said("A")) as server:
+        async with opened(server.url) as model:
+            with pytest.raises(Rejected, match=r"v\.mp4: no frames"):
                 await model.generate(Request(messages=(user(Video(Path("v.mp4"))),)))
     assert server.asked == []
 

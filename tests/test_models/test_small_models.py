@@ -7,9 +7,9 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.content import Image, user
+from snellen.content import Frame, Image, user
 from snellen.errors import CatalogError, Overloaded, Rejected, UsageError
-from snellen.model import Frame, Generates, Generation, Ranked, Reply, Request, request_digest
+from snellen.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.testing import check_model, check_ranks, check_streams

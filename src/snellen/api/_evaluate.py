@@ -14,8 +14,9 @@ from snellen.api._plan import Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
-from snellen.content import Message, Part, user
+from snellen.content import Message, Part, Video, user
 from snellen.errors import UsageError
+from snellen.media import video
 from snellen.model import Generates, Generation, Reply, Request
 from snellen.models._profile import Profile, read_profile
 from snellen.result import Result
@@ -36,6 +37,7 @@ def evaluate(
     concurrency: int | None = None,
     max_tokens: int | None = None,
     temperature: float | None = None,
+    frames: str | None = None,
     seed: int | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -47,7 +49,8 @@ def evaluate(
     `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
     `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
     messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
-    file. `api_key_env` names the environment variable that holds the key.
+    file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
+    policy, such as `fps:1,max=256`, in the place of the benchmark's.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -74,6 +77,7 @@ def evaluate(
         seed=seed,
         max_tokens=max_tokens,
         temperature=temperature,
+        frames=frames,
         missing=missing,
     )
     if isinstance(model, str):
@@ -105,7 +109,7 @@ def ask(
     max_tokens: int | None = 512,
     temperature: float | None = None,
 ) -> Reply:
-    """Ask a model one thing: text and images in order; gives its reply.
+    """Ask a model one thing: text, images and videos in order; gives its reply.
 
     Raises:
         ModelError: it gave none.
@@ -115,7 +119,8 @@ def ask(
     opened = made.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")
-    messages: tuple[Message, ...] = (user(*parts),)
+    decoded = (video.shown(part) if isinstance(part, Video) else part for part in parts)
+    messages: tuple[Message, ...] = (user(*decoded),)
     request = Request(
         messages=messages, generation=Generation(max_tokens=max_tokens, temperature=temperature)
     )

@@ -16,6 +16,7 @@ from snellen import __version__, catalog
 from snellen.api._plan import Plan
 from snellen.benchmark import Benchmark
 from snellen.datasets import Facts, missing_note
+from snellen.media import video
 from snellen.models._profile import Profile
 from snellen.runner import Settings
 
@@ -35,7 +36,10 @@ def run_identity(
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
-        "media": {"images": "smaller beyond limits" if profile.images.of_one else "original"},
+        "media": {
+            "images": "smaller beyond limits" if profile.images.of_one else "original",
+            **({"frames": str(video.policy(benchmark.frames))} if benchmark.frames else {}),
+        },
         "data": {"digest": facts.digest, "revision": benchmark.data.revision},
         "model": opened.name,
         "model_revision": opened.revision,

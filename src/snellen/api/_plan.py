@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +13,7 @@ import msgspec
 from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
 from snellen.errors import UsageError
+from snellen.media import video
 from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.runner import Progress
@@ -30,7 +31,8 @@ class Plan:
     `models` are names, or models that the caller has opened. `profiles` are those of single
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
-    it is an error if none of them is that model's.
+    it is an error if none of them is that model's. `frames` is a frame policy in the place of the
+    benchmarks' own.
 
     Raises:
         UsageError: a field is what it may not be.
@@ -49,6 +51,7 @@ class Plan:
     seed: int | None = None
     max_tokens: int | None = None
     temperature: float | None = None
+    frames: str | None = None
     missing: Missing | None = None
     score: bool = True
     max_requests: int | None = None
@@ -80,6 +83,19 @@ class Plan:
                 raise UsageError(
                     f"benchmark is one name, one file of rows or one Benchmark, not {made!r:.80}."
                 )
+        if self.frames is not None:
+            video.policy(self.frames)
+            if not any(made.frames for made in self.benchmarks):
+                raise UsageError(
+                    f"--frames says how videos are shown, and "
+                    f"{', '.join(made.name for made in self.benchmarks)} shows none."
+                )
+
+    def asked(self) -> list[Benchmark]:
+        """The benchmarks, those with videos by the plan's frame policy, if it has one."""
+        if self.frames is None:
+            return [*self.benchmarks]
+        return [replace(made, frames=made.frames and self.frames) for made in self.benchmarks]
 
     def profile_of(self, model: str) -> Profile:
         """The profile of a model, by its name; the plan's `concurrency` goes before its own."""

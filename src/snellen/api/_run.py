@@ -71,7 +71,7 @@ async def _run_plan(
     with ExitStack() as stack:
         try:
             # All rows are read before any model is opened, which may take minutes.
-            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
+            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
                 opened = _open(spec, profile)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,8 @@ def score(
         missing=missing,
         verdicts=said.verdicts,
         questions=said.questions,
+        again=said.again,
+        only_these=said.only_these and missing is None,
     )
     return Result(report)
 
@@ -135,12 +138,14 @@ class _Said:
     of the questions as they stand there."""
 
     benchmark: Benchmark
-    replies: Mapping[str, str]
+    replies: Mapping[str, str | None]
     where: str
     model: str
     notes: Sequence[str]
     verdicts: Verdicts = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    only_these: bool = False
 
 
 def _said_in(
@@ -230,18 +235,25 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
         for scoring, words in found.verdicts.items():
             verdicts.setdefault(scoring, {}).update(words)
     said = dict.fromkeys(note for found in known.values() for note in found.notes)
-    return Published(replies=replies, verdicts=verdicts, notes=(note, *said))
+    return Published(
+        replies=replies,
+        verdicts=verdicts,
+        again=dict(chain.from_iterable(found.again.items() for found in known.values())),
+        only_these=any(found.only_these for found in known.values()),
+        notes=(note, *said),
+    )
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> _Said:
     """What the authors' own files say."""
-    replies = {name: text for name, text in published.replies.items() if text is not None}
     notes = ["read as the benchmark's authors publish results", *published.notes]
-    if without := len(published.replies) - len(replies):
+    if without := sum(text is None for text in published.replies.values()):
         notes.append(f"{without:,} rows have an id and no reply")
     return _Said(
         benchmark=benchmark,
-        replies=replies,
+        replies=published.replies,
+        again=published.again,
+        only_these=published.only_these,
         where=path.name,
         model=path.name,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],

@@ -66,11 +66,11 @@ def as_reading(found: Letter | YesNo) -> Reading:
     return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
 
 
-def _parse_yes_no(reply: Reply, sample: Sample) -> Reading:
+def parse_yes_no(reply: Reply, sample: Sample) -> Reading:
     return as_reading(yes_or_no(reply.text, sample.question))
 
 
-def _parse_count(reply: Reply, _: Sample) -> Reading:
+def parse_count(reply: Reply, _: Sample) -> Reading:
     numbers = _numbers(reply.text)
     if numbers is None:
         return Reading(answer=None, rule="a number in words over 99")
@@ -186,8 +186,8 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
         return {"default": _of_captions(scoring), "judged": judged}
     parse, version = {
         "mcq": (parse_letter, 2),
-        "yesno": (_parse_yes_no, 2),
-        "count": (_parse_count, 1),
+        "yesno": (parse_yes_no, 2),
+        "count": (parse_count, 1),
     }[task]
     return {"default": scoring(parse, version=version)}
 

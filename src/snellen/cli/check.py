@@ -59,10 +59,12 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
 
 def _line(row: Checked) -> str:
     got = "-" if row.got is None else f"{row.got:.4f}"
-    if isinstance(row.expected, tuple):
-        low, high = row.expected
-        expected = f"{low:.4f} to {high:.4f}"
-    else:
-        expected = f"{row.expected:.4f}"
+    match row.expected:
+        case None:
+            expected = "none"
+        case float():
+            expected = f"{row.expected:.4f}"
+        case low, high:
+            expected = f"{low:.4f} to {high:.4f}"
     mark = "" if row.ok else "   <- not as stated"
     return f"  {row.scoring:<12} {row.dummy:<10} {got:>8}  expected {expected}{mark}"

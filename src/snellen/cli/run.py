@@ -70,6 +70,11 @@ FRACTION = "fraction"
     help="What a column of a file of rows means; repeatable.",
 )
 @click.option("--prompt", metavar="PRESET", help="A prompt preset of the benchmark.")
+@click.option(
+    "--frames",
+    metavar="POLICY",
+    help="How videos are shown: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or a preset.",
+)
 @click.option("--limit", type=NUMBER, help="Only the first N rows.")
 @click.option("--sample", type=NUMBER, help="N rows drawn in proportion to the categories.")
 @click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other rows.")

@@ -112,7 +112,7 @@ def _options(made: Benchmark) -> dict[str, dict[str, Any]]:
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
     """What naming every answer at once scores on the bundled rows, where that beats chance."""
     expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
-    return expected if expected > (chance or 0.0) else None
+    return expected if expected is not None and expected > (chance or 0.0) else None
 
 
 def _example(made: Benchmark, sample: Sample | None) -> dict[str, Any] | None:

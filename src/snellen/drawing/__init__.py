@@ -5,6 +5,26 @@ Numpy is imported with this folder: only what draws pictures imports it, and tha
 """
 
 from snellen.drawing._canvas import UNIT, Canvas
+from snellen.drawing._clip import (
+    CLIP_KINDS,
+    Question,
+    Script,
+    Shown,
+    clip_frame,
+    clip_script,
+    write_clip,
+)
 from snellen.drawing._glyphs import glyph
 
-__all__ = ["UNIT", "Canvas", "glyph"]
+__all__ = [
+    "CLIP_KINDS",
+    "UNIT",
+    "Canvas",
+    "Question",
+    "Script",
+    "Shown",
+    "clip_frame",
+    "clip_script",
+    "glyph",
+    "write_clip",
+]

@@ -1,7 +1,7 @@
 """Any server that speaks OpenAI's chat completions: vLLM, SGLang, `transformers serve`, services.
 
 Images go as `data:` addresses of exactly the bytes that were loaded, in the places where the
-messages have them.
+messages have them; a video goes as its frames, an image each.
 
 A profile's `extra` is merged into the request and wins over our own fields. One that is None leaves
 ours out; one named `max_completion_tokens` takes the place of `max_tokens`, since servers refuse to
@@ -10,6 +10,8 @@ get both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -161,23 +163,27 @@ class OpenAI:
 def _message(message: Message) -> dict[str, Any]:
     if all(isinstance(part, str) for part in message.content):
         return {"role": message.role, "content": message.text}
-    return {"role": message.role, "content": [_part(part) for part in message.content]}
+    return {"role": message.role, "content": [*chain.from_iterable(map(_parts, message.content))]}
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _parts(part: Part) -> Sequence[dict[str, Any]]:
+    """A part as the server takes it; a video as its frames, an image each."""
     if isinstance(part, str):
-        return {"type": "text", "text": part}
+        return ({"type": "text", "text": part},)
     if isinstance(part, Image):
-        image = images.load(part)
-        assert isinstance(image.source, bytes)
-        head = orjson.dumps(f"data:{image.mime};base64,")[:-1]
-        # Base64 needs no escapes: as a fragment it is not decoded, searched and encoded once more.
-        url = orjson.Fragment(b"".join((head, b64encode(image.source), b'"')))
-        return {"type": "image_url", "image_url": {"url": url}}
-    raise Rejected(
-        "chat completions take text and images; this request has a video. "
-        "Videos cannot be sent to such a server yet."
-    )
+        return (_image(part),)
+    if not part.frames:
+        raise Rejected(f"{part.place or part.source}: no frames of it were decoded to be sent.")
+    return [_image(frame.image) for frame in part.frames]
+
+
+def _image(image: Image) -> dict[str, Any]:
+    image = images.load(image)
+    assert isinstance(image.source, bytes)
+    head = orjson.dumps(f"data:{image.mime};base64,")[:-1]
+    # Base64 needs no escapes: as a fragment it is not decoded, searched and encoded once more.
+    url = orjson.Fragment(b"".join((head, b64encode(image.source), b'"')))
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _text(content: object) -> str:

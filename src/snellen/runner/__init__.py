@@ -3,13 +3,12 @@
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
-from snellen.runner._run import Asking, Hooks, Outcome, Reuse, Settings, Stop
+from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop
 from snellen.runner._select import Selection, check, chosen, select
 
 __all__ = [
     "Asking",
     "Budget",
-    "Hooks",
     "Limiter",
     "Outcome",
     "Progress",

@@ -11,7 +11,9 @@ import math
 import os
 import random
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
@@ -31,6 +33,7 @@ from snellen.model import (
     request_digest,
 )
 from snellen.runner._budget import Budget
+from snellen.runner._clips import THREADS, Clips, videos_of
 from snellen.runner._limiter import Limiter, Slot
 from snellen.runner._progress import Progress
 from snellen.runner._select import Selection, chosen
@@ -124,21 +127,13 @@ class Stop:
         await self._hurrying.wait()
 
 
-@dataclass(frozen=True)
-class Hooks:
-    """What happens before a group's first request and after its last: media made ready, and let
-    go."""
-
-    prepare: Callable[[Group], Awaitable[None]] | None = None
-    release: Callable[[Group], Awaitable[None]] | None = None
-
-
 class _Opening:
-    """The slot that a group starts with, and which of its samples have yet to send their first
-    request."""
+    """The slot that a group starts with, its videos, and which of its samples have yet to send
+    their first request."""
 
-    def __init__(self, slot: Slot, group: Group, repeats: int) -> None:
+    def __init__(self, slot: Slot, group: Group, repeats: int, clips: Clips | None) -> None:
         self.slot: Slot | None = slot
+        self.clips = clips
         self.all_sent = asyncio.Event()
         self._left = {(sample.id, repeat) for _, sample in group for repeat in range(repeats)}
 
@@ -167,7 +162,6 @@ class Asking:
         budget: Budget,
         stop: Stop,
         progress: Progress,
-        hooks: Hooks | None = None,
         reuse: Reuse | None = None,
     ) -> None:
         self._benchmark = benchmark
@@ -177,7 +171,7 @@ class Asking:
         self._limiter = limiter
         self._budget = budget
         self._stop = stop
-        self._hooks = hooks or Hooks()
+        self._threads = ThreadPoolExecutor(THREADS, "decode")
         self._reuse = reuse
         self.progress = progress
         self._ask = _asker(benchmark, model)
@@ -215,6 +209,7 @@ class Asking:
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+            self._threads.shutdown(wait=False, cancel_futures=True)
             self.progress.finished = time.monotonic()
         if self._crash is not None:
             raise self._crash
@@ -228,26 +223,58 @@ class Asking:
     # -- starting
 
     async def _start_groups(self) -> None:
-        for group in self._groups():
+        """Start group after group; meanwhile the videos of the next ones are decoded."""
+        groups = self._groups()
+        ahead: deque[tuple[Group, Clips | None]] = deque()
+        try:
+            while True:
+                while len(ahead) <= THREADS and (group := next(groups, None)) is not None:
+                    ahead.append((group, self._clips_of(group)))
+                    if ahead[-1][1] is None:
+                        break
+                if not ahead or not await self._start_group(*ahead.popleft()):
+                    return
+        finally:
+            for _, clips in ahead:
+                if clips is not None:
+                    clips.close()
+
+    def _clips_of(self, group: Group) -> Clips | None:
+        """The videos of a group's first turns, which are being decoded from now on."""
+        of = {
+            sample.id: videos_of(request)
+            for _, sample in group
+            if any(isinstance(medium, Video) for medium in sample.media)
+            and (request := self._request(sample, (), 0)) is not None
+        }
+        return Clips(of, self._settings.repeats, self._threads) if of else None
+
+    async def _start_group(self, group: Group, clips: Clips | None) -> bool:
+        """Whether it was started: not if the budget is spent."""
+        try:
             # Questions that wait for their next attempt hold no slot: without this they would pile
             # up.
             while len(self._tasks) > 2 * self._limiter.limit + 16:
                 await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-            if self._hooks.prepare:
-                await self._hooks.prepare(group)
+            if clips is not None:
+                await clips.begun.wait()
             slot = await self._limiter.acquire(new=True)
             if spent := self._budget.spent():
                 self._limiter.release()
-                if self._hooks.release:
-                    await self._hooks.release(group)
                 self._stop.set(spent, interrupted=True, patient=True)
-                return
-            opening = _Opening(slot, group, self._settings.repeats)
-            task = asyncio.create_task(self._group(group, opening))
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
-            if len(group) > 1:
-                await opening.all_sent.wait()
+        except BaseException:
+            _close(clips)
+            raise
+        if spent:
+            _close(clips)
+            return False
+        opening = _Opening(slot, group, self._settings.repeats, clips)
+        task = asyncio.create_task(self._group(group, opening))
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        if len(group) > 1:
+            await opening.all_sent.wait()
+        return True
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -305,14 +332,15 @@ class Asking:
             if opening.slot is not None:
                 self._limiter.release()
             opening.all_sent.set()
-            if self._hooks.release:
-                await self._hooks.release(group)
+            _close(opening.clips)
 
     async def _sample(self, row: Row, sample: Sample, repeat: int, opening: _Opening) -> None:
         try:
             await self._turns(row, sample, repeat, opening)
         finally:
             opening.sent(sample.id, repeat)
+            if opening.clips is not None:
+                opening.clips.release(sample.id)
 
     async def _turns(self, row: Row, sample: Sample, repeat: int, opening: _Opening) -> None:
         """Ask all turns of one sample."""
@@ -339,6 +367,8 @@ class Asking:
                     self._render(row, sample, key, _as_far_as_there(request))
             else:
                 try:
+                    if opening.clips is not None:
+                        request = await opening.clips.shown(request)
                     request = loaded(request)
                 except MediaError as error:
                     self._render(row, sample, key, request)
@@ -349,7 +379,8 @@ class Asking:
                     return
                 fresh = self._render(row, sample, key, request)
                 asked = True
-                reply = await self._reply(key, request, opening, [] if fresh else _seen(request))
+                seen = _seen(request) if videos_of(request) or not fresh else []
+                reply = await self._reply(key, request, opening, seen)
                 if reply is None:
                     return
             history = (*history, (request.messages, reply))
@@ -601,11 +632,20 @@ def _as_far_as_there(request: Request) -> Request:
 
 def _seen(request: Request) -> list[SeenMedia]:
     return [
-        SeenMedia(digest=part.digest)
+        SeenMedia(digest=part.digest, frames=_times(part))
         for message in request.messages
         for part in message.content
         if not isinstance(part, str) and part.digest is not None
     ]
+
+
+def _times(medium: Image | Video) -> list[float]:
+    return [frame.time for frame in medium.frames] if isinstance(medium, Video) else []
+
+
+def _close(clips: Clips | None) -> None:
+    if clips is not None:
+        clips.close()
 
 
 def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
@@ -640,7 +680,12 @@ def _shown(medium: Image | Video) -> ShownMedia:
     place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         return ShownMedia(
-            kind="video", place=place, digest=medium.digest, start=medium.start, end=medium.end
+            kind="video",
+            place=place,
+            digest=medium.digest,
+            start=medium.start,
+            end=medium.end,
+            policy=medium.policy,
         )
     return ShownMedia(
         kind="image",

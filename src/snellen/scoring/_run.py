@@ -69,7 +69,7 @@ def _lost(run: Run) -> list[str]:
 
 def score_predictions(
     benchmark: Benchmark,
-    replies: Mapping[str, str],
+    replies: Mapping[str, str | None],
     *,
     where: str,
     model: str = "",
@@ -78,10 +78,13 @@ def score_predictions(
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
     questions: Mapping[str, str] | None = None,
+    again: Mapping[str, Sequence[str | None]] | None = None,
+    only_these: bool = False,
 ) -> Report:
-    """Score somebody's replies by sample id (`where` is their file), with the verdicts that were
-    published with them; writes nothing. `questions` are what some of them answer, by sample id, as
-    the file has it.
+    """Score somebody's replies by sample id (`where` is their file; None: a row without one), with
+    the verdicts that were published with them; writes nothing. `questions` are what some of them
+    answer, by sample id, as the file has it; `again` are further replies to a sample, which count
+    like repeats; `only_these` leaves out the samples that have no row.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.
@@ -89,13 +92,14 @@ def score_predictions(
     """
     tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
     asked = _Asked(questions or {})
-    found = hidden = 0
+    known = found = hidden = 0
 
     def samples() -> Iterator[Sample]:
-        return map(benchmark.read, benchmark.data)
+        every = map(benchmark.read, benchmark.data)
+        return (sample for sample in every if sample.id in replies) if only_these else every
 
     def scored() -> Iterator[Scored]:
-        nonlocal found, hidden
+        nonlocal known, found, hidden
         seen: set[str] = set()
         for sample in samples():
             if sample.id in seen:
@@ -105,17 +109,19 @@ def score_predictions(
                 )
             seen.add(sample.id)
             asked.compare(sample)
-            text = replies.get(sample.id)
-            if text is None:
-                hidden += sample.hidden
-                yield Scored(sample, 0, "absent", None, benchmark.ask)
-            else:
-                found += 1
-                reply = Reply(text=text)
-                yield Scored(sample, 0, reply.state, reply, benchmark.ask)
+            texts = (replies.get(sample.id), *(again or {}).get(sample.id, ()))
+            known += sample.id in replies
+            found += texts[0] is not None
+            for repeat, text in enumerate(texts):
+                if text is None:
+                    hidden += sample.hidden
+                    yield Scored(sample, repeat, "absent", None, benchmark.ask)
+                else:
+                    reply = Reply(text=text)
+                    yield Scored(sample, repeat, reply.state, reply, benchmark.ask)
 
     tally.add(scored())
-    if not found:
+    if not known:
         first = ", ".join(map(repr, list(replies)[:3]))
         raise DataError(
             f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
@@ -125,7 +131,7 @@ def score_predictions(
     said = [*notes, *asked.notes(benchmark, where)]
     if hidden:  # scorings say what becomes of the others
         said.append(f"{hidden:,} questions whose answers are hidden have no reply in {where}")
-    if extra := len(replies) - found:
+    if extra := sum(text is not None for text in replies.values()) - found:
         said.append(
             f"{extra:,} replies of {where} are to questions that the data set does not have: "
             "left out"

@@ -156,7 +156,8 @@ def reply_record(
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One medium of a question: its digest, and where it lay."""
+    """One medium of a question: its digest, and where it lay; of a video the window that may be
+    seen (seconds) and the frame policy."""
 
     kind: Literal["image", "video"]
     place: str
@@ -166,6 +167,7 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     height: int | None = None
     start: float | None = None
     end: float | None = None
+    policy: str | None = None
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

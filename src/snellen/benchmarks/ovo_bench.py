@@ -1,0 +1,640 @@
+"""OVO-Bench: what a model knows at a time of a video, in twelve tasks: back, now and ahead.
+
+Paper    Li et al. 2025, OVO-Bench: How Far is Your Video-LLMs from Real-World Online Video
+         Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025)
+Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e (code
+         MIT, data CC BY-NC-SA 4.0): 1,640 questions, those of REC, SSR and CRR asked at several
+         times, 3,035 points in all, on 644 videos. The videos lie on the hub, 44 GB
+         (src_videos.tar.parta*), or cut at each point, 144 GB (chunked_videos.tar.parta*), which
+         videos=chunks reads: {id}.mp4, and {id}_{i}.mp4 of the i-th point. An id here is such a
+         name
+Prompt   official: the video up to the point, then constant.py and utils/OVOBench.py#L112-L130 to
+         the letter. cut=ceil: a point at 12.3 s sees all frames before 13 s, as chunk_videos.py
+         cuts; cut=exact: all up to 12.3 s. Frames: ovo:uniform64, as models/GPT.py#L31-L46 takes
+         them; ovo:qwen2vl as models/QWen2VL.py#L23-L57. 128 tokens
+Scoring  official: utils/OVOBenchScore.py: right if the letter stands anywhere in the reply, "Yes"
+         or "No" likewise ("Not sure" says No, "N" alone too), and of REC if all digits in a row are
+         the count. A task is the mean over its points, a group that over its tasks, the whole that
+         over three groups. A reply "A B C D E" gets 100 % of nine tasks, "Yes No" 100 % of SSR and
+         CRR; of constant replies "Yes" gets 67.2 % of SSR and 60 % of CRR, "1" 20.5 % of REC.
+         as-lists: the same where the reply is a list of one text, as models/QWen2VL.py returns it:
+         then only the letter alone is right, and the script ends at REC. robust: ours.
+         accuracy_by_question is the paper's (its supplement, section 6): the mean over points of a
+         question first, which the script does not take
+Proof    published outputs of six models, seven folders: every item and every figure
+         (tests/parity). as-lists: those of one. robust: by hand
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from snellen import stats
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks import _forms, _results
+from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
+from snellen.content import Video, user
+from snellen.datasets import Drawn, Row, find
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Columns, Metric, mean
+from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+REVISION = "c34093f9a072d93f9e1c6b923446dfba71f4528e"
+AUTHORS = f"JoeLeelyf/OVO-Bench@{REVISION}"
+SOURCE = f"{AUTHORS}:utils/OVOBenchScore.py#L8-L74"
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "backward": ("EPM", "ASI", "HLD"),
+    "realtime": ("OCR", "ACR", "ATR", "STU", "FPD", "OJR"),
+    "forward": ("REC", "SSR", "CRR"),
+}
+TASKS = tuple(task for tasks in GROUPS.values() for task in tasks)
+GROUP_OF = {task: group for group, tasks in GROUPS.items() for task in tasks}
+YES_NO = ("SSR", "CRR")
+FILES = ("ovo_bench_new.json", "data/ovo_bench_new.json", "annotations.json")
+FILES_PUBLISHED = (
+    File(
+        name="ovo_bench_new.json",
+        url=f"https://raw.githubusercontent.com/JoeLeelyf/OVO-Bench/{REVISION}/data/"
+        "ovo_bench_new.json",
+        sha256="dc4a90daf26764dc8ab8b228ea4af864ba2ea50c2833ead8c9af6573f78ccf97",
+        note="the questions; the videos (44 GB) are src_videos.tar.parta[a-e] of JoeLeelyf/"
+        "OVO-Bench on the hub, to be unpacked beside it",
+    ),
+)
+SOURCES = ("src_videos", "data/src_videos", "videos")
+CHUNKS = ("chunked_videos", "data/chunked_videos")
+LEAVES = {
+    **dict.fromkeys(("EPM", "ASI", "ACR", "FPD", "SSR", "CRR"), "reasoning/temporal"),
+    "HLD": "hallucination/object",
+    "OCR": "OCR/text",
+    "ATR": "perception/attribute",
+    "STU": "perception/spatial",
+    "OJR": "perception/object",
+    "REC": "perception/counting",
+}
+
+Task = Literal[
+    "all", "backward", "realtime", "forward",
+    "EPM", "ASI", "HLD", "OCR", "ACR", "ATR", "STU", "FPD", "OJR", "REC", "SSR", "CRR",
+]  # fmt: skip
+
+
+def ovo_bench(
+    task: Task = "all",
+    cut: Literal["ceil", "exact"] = "ceil",
+    videos: Literal["source", "chunks"] = "source",
+    data: Path | None = None,
+) -> Benchmark:
+    found = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
+    tasks = GROUPS.get(task, TASKS if task == "all" else (task,))
+    table = Drawn(str(found), lambda: points(found.path, tasks), REVISION)
+
+    root = cache(lambda: rooted(found.folder, CHUNKS if videos == "chunks" else SOURCES))
+
+    def sample(row: Row) -> Sample:
+        return to_sample(row, root(), cut, videos)
+
+    return Benchmark(
+        name="ovo-bench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: sample(row),
+        prompt=lambda sample, _: (user(*sample.media, prompt(sample)),),
+        scorings={
+            "official": scoring(SOURCE, official_answer, tasks),
+            "as-lists": scoring(SOURCE, answer_of_list, tasks, without=("REC",)),
+            "robust": scoring("ours", robust_answer, tasks),
+        },
+        break_down_by=("group", "task"),
+        metric_tags=("question",),
+        cluster_by=video_of,
+        group_by=video_of,
+        max_answer_tokens=128,
+        frames="ovo:uniform64",
+        capabilities=Capabilities(
+            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2501.05510, section 3.1"
+        ),
+        check=Check(says=in_words, wrong=wrong_answer, expect=EXPECT),
+        files=found,
+        layout=lambda path: results(path, map(sample, table)),
+    )
+
+
+def scoring(
+    source: str,
+    parse: Callable[[Reply, Sample], Reading],
+    tasks: Sequence[str],
+    without: Sequence[str] = (),
+) -> Scoring:
+    return Scoring(
+        version=1,
+        source=source,
+        parse=parse,
+        score=score,
+        metrics={
+            "accuracy": average(tasks, without),
+            "accuracy_micro": mean,
+            "accuracy_by_question": by_question(average(tasks, without)),
+            "precision": of_yes_no(precision),
+            "recall": of_yes_no(recall),
+            "f1": of_yes_no(f1),
+            "balanced_accuracy": of_yes_no(balanced_accuracy),
+            "yes_ratio": of_yes_no(yes_ratio),
+        },
+        missing="wrong",
+    )
+
+
+# -- data
+
+
+def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The questions as they are asked: each of REC, SSR and CRR once for each of its times."""
+    annotations = _forms.of_json(path)
+    try:
+        for annotation in annotations:
+            task = annotation["task"]
+            if task not in GROUP_OF:
+                raise DataError(
+                    f"{path}: question {annotation['id']} is of a task {task!r}, which OVO-Bench "
+                    f"does not have: {', '.join(GROUP_OF)}."
+                )
+            if task not in tasks:
+                continue
+            if task not in GROUPS["forward"]:
+                yield annotation
+                continue
+            common = {key: value for key, value in annotation.items() if key != "test_info"}
+            for index, point in enumerate(annotation["test_info"]):
+                yield {**common, **point, "index": index}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path} is JSON, but not of the form that OVO-Bench's authors publish: {error!r}. "
+            "Is it another of their files?"
+        ) from error
+
+
+def to_sample(
+    row: Row, root: Path, cut: Literal["ceil", "exact"], videos: Literal["source", "chunks"]
+) -> Sample:
+    task, index = row["task"], row.get("index")
+    name = str(row["id"]) if index is None else f"{row['id']}_{index}"
+    seconds = float(row["realtime"])
+    return Sample(
+        id=name,
+        question=question(row),
+        choices=choices(row),
+        media=(
+            chunk(root, name)
+            if videos == "chunks"
+            else video(root, row["video"], seen_until(seconds, cut)),
+        ),
+        target=target(row),
+        tags={"group": GROUP_OF[task], "task": task, "question": str(row["id"])},
+        data={"video": row["video"], "realtime": row["realtime"]},
+    )
+
+
+def question(row: Row) -> str:
+    if row["task"] == "REC":
+        return f"How many times did they {row['activity']}?"
+    return str(row["step" if row["task"] == "SSR" else "question"])
+
+
+def choices(row: Row) -> tuple[str, ...]:
+    if row["task"] == "REC":
+        return ()
+    return ("Yes", "No") if row["task"] in YES_NO else tuple(row["options"])
+
+
+def target(row: Row) -> str:
+    if row["task"] == "REC":
+        return str(row["count"])
+    if row["task"] in YES_NO:
+        return {0: "no", 1: "yes"}[row["type"]]
+    # `answer` is the text of options[gt] in two questions of three alone.
+    return LETTERS[row["gt"]]
+
+
+def seen_until(seconds: float, cut: Literal["ceil", "exact"]) -> float:
+    """The time before which a frame must stand to be seen."""
+    # chunk_videos.py cuts [0, ceil(t)); the frame at t itself is part of what is seen up to t.
+    return math.ceil(seconds) if cut == "ceil" else math.nextafter(seconds, math.inf)
+
+
+def rooted(folder: Path, places: Sequence[str]) -> Path:
+    """The first of these folders that is there."""
+    return next((folder / place for place in places if (folder / place).is_dir()), folder)
+
+
+def video(root: Path, name: str, end: float) -> Video:
+    return Video(root / name, end=end, place=name, within=root)
+
+
+def chunk(root: Path, name: str) -> Video:
+    return Video(root / f"{name}.mp4", place=f"{name}.mp4", within=root)
+
+
+def video_of(sample: Sample) -> str:
+    return str(sample.data["video"])
+
+
+# -- prompts
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# constant.py, spelling and blanks before the ends of lines as there.
+BACKWARD_REALTIME = """
+Question: {}
+Options:
+{}
+
+Respond only with the letter corresponding to your chosen option (e.g., A, B, C).\x20
+Do not include any additional text or explanation in your response.
+"""
+REC = """
+You're watching a video in which people may perform a certain type of action repetively.\x20
+The person performing this kind of action are referred to as 'they' in the following statement.
+You're task is to count how many times have different people in the video perform this kind of \
+action in total.
+One complete motion counts as one.\x20
+Now, answer the following question: {}
+Provide your answer as a single number (e.g., 0, 1, 2, 3…) indicating the total count.
+Do not include any additional text or explanation in your response.
+"""
+SSR = """
+You're watching a tutorial video which contain a sequential of steps.\x20
+The following is one step from the whole procedures:\x20
+{}
+Your task is to determine if the man or woman in the video is currently performing this step.
+Answer only with \u201cYes\u201d or \u201cNo\u201d.
+Do not include any additional text or explanation in your response.
+"""
+CRR = """
+You're responsible of answering questions based on the video content.\x20
+The following question are relevant to the latest frames, i.e. the end of the video.
+{}
+Decide whether existing visual content, especially latest frames, i.e. frames that near the end of \
+the video, provide enough information for answering the question.
+Answer only with \u201cYes\u201d or \u201cNo\u201d.
+Do not include any additional text or explanation in your response.
+"""
+TEMPLATES = {"REC": REC, "SSR": SSR, "CRR": CRR}
+
+
+def prompt(sample: Sample) -> str:
+    if template := TEMPLATES.get(sample.tags["task"]):
+        return template.format(sample.question)
+    named = zip(LETTERS, sample.choices, strict=False)
+    options = "; ".join(f"{letter}. {option}" for letter, option in named) + ";"
+    return BACKWARD_REALTIME.format(sample.question, options)
+
+
+# -- scoring
+
+
+def official_answer(reply: Reply, sample: Sample) -> Reading:
+    """The letters, or the words, that stand anywhere in a reply; all its digits in one row."""
+    text, task = reply.text, sample.tags["task"]
+    if task == "REC":
+        digits = "".join(re.findall(r"\d+", text))
+        return Reading(answer=digits or None, rule="all digits" if digits else "no digit")
+    if task in YES_NO:
+        if text in ("N", "Y"):
+            return Reading(answer="no" if text == "N" else "yes", rule="its first letter alone")
+        return one_or_more([word.lower() for word in ("No", "Yes") if word in text])
+    return one_or_more([letter for letter in LETTERS[: len(sample.choices)] if letter in text])
+
+
+def one_or_more(named: Sequence[str]) -> Reading:
+    if len(named) == 1:
+        return Reading(answer=named[0], rule="stands in it")
+    rule = "several stand in it" if named else "none stands in it"
+    return Reading(answer=tuple(named) or None, rule=rule, candidates=tuple(named))
+
+
+def answer_of_list(reply: Reply, sample: Sample) -> Reading:
+    """What is a member of the list that has the reply alone: the whole of it."""
+    if sample.tags["task"] == "REC":
+        return Reading(answer=reply.text or None, rule="the script ends here")
+    words = {"No": "no", "Yes": "yes"} if sample.tags["task"] in YES_NO else {}
+    answer = words.get(reply.text, reply.text if not words else None)
+    return Reading(answer=answer or None, rule="the whole reply")
+
+
+def robust_answer(reply: Reply, sample: Sample) -> Reading:
+    if sample.tags["task"] == "REC":
+        return parse_count(reply, sample)
+    return (parse_yes_no if sample.tags["task"] in YES_NO else parse_letter)(reply, sample)
+
+
+def score(reading: Reading, sample: Sample) -> float | None:
+    if reading.rule == "the script ends here":
+        return None
+    if isinstance(reading.answer, tuple):
+        return float(sample.target in reading.answer)
+    return is_target(reading, sample)
+
+
+# -- metrics
+
+
+def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
+    """The mean over groups of the mean over their tasks of the mean over their points.
+
+        A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
+
+    In [0, 1]; higher is better. A task without replies is not in its group's mean; without a reply
+    to any of a group there is no value, as the script then ends, nor where replies to `without`
+    end it. Of one group, or task, alone it is that one's own. The interval draws videos again, in
+    all tasks at once; that of a single task is a mean's.
+    """
+    wanted = {GROUP_OF[task] for task in tasks}
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        if columns.score is None:
+            raise ValueError("an average needs a score for each sample")
+        task = columns.tags["task"]
+        codes = np.unique(task.codes)
+        names = [task.names[code] for code in codes]
+        if len(names) == 1:
+            return mean(columns)
+        groups = sorted({GROUP_OF[name] for name in names})
+        ends = [name for name in without if name in tasks and GROUP_OF[name] in groups]
+        if ends:
+            reason = f"the authors' script ends with an error at {', '.join(ends)}"
+            return Estimate(value=None, n=columns.n, reason=reason)
+        alone = len(groups) == 1 and len(set(columns.tags["group"].names)) > 1
+        if not alone and (absent := sorted(wanted - set(groups))):
+            reason = f"no replies to {', '.join(absent)} tasks: the authors' script ends there"
+            return Estimate(value=None, n=columns.n, reason=reason)
+        sums = by_cluster(columns, np.searchsorted(codes, task.codes), len(codes))
+        group = np.array([groups.index(GROUP_OF[name]) for name in names])
+
+        def value(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+            right, rows = np.split(totals, 2, axis=1)
+            means = right / rows
+            of_groups = [means[:, group == code].mean(axis=1) for code in range(len(groups))]
+            found: NDArray[np.float64] = np.mean(of_groups, axis=0)
+            return found
+
+        return stats.bootstrap_sums(sums, value, n=columns.n)
+
+    return metric
+
+
+def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
+    """For each video the sum of scores and the number of points of each code: (G, 2 C)."""
+    import numpy as np
+
+    assert columns.score is not None
+    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    cell, shape = cluster * n_codes + code, (int(cluster.max()) + 1, n_codes)
+    sums = [
+        np.bincount(cell, weights=what, minlength=shape[0] * shape[1]).reshape(shape)
+        for what in (columns.score, np.ones(columns.n))
+    ]
+    return np.concatenate(sums, axis=1)
+
+
+def by_question(metric: Metric) -> Metric:
+    """A metric of questions instead of points: each has the mean score of its points. `n` counts
+    questions. Where a question is asked once, as in nine tasks, nothing changes."""
+
+    def of_questions(columns: Columns) -> Estimate:
+        import numpy as np
+
+        if columns.score is None:
+            raise ValueError("a mean over questions needs a score for each sample")
+        _, first, number = np.unique(
+            columns.tags["question"].codes, return_index=True, return_inverse=True
+        )
+        share = np.bincount(number, weights=columns.score) / np.bincount(number)
+        return metric(replace(columns.where(first), score=share))
+
+    return of_questions
+
+
+def of_yes_no(metric: Metric) -> Metric:
+    """A metric of the points alone that are to be answered with Yes or No."""
+
+    def part(columns: Columns) -> Estimate:
+        kept = columns.tagged("task", YES_NO)
+        if not kept.n:
+            return Estimate(value=None, n=0, reason="of SSR and CRR alone")
+        return metric(kept)
+
+    return part
+
+
+def balanced_accuracy(columns: Columns) -> Estimate:
+    """The mean of the accuracy where yes is right and that where no is. In [0, 1]; 0.5 is what any
+    constant reply gets; higher is better. The interval draws videos again."""
+    import numpy as np
+
+    sums = by_cluster(columns, (columns.target == "yes").astype(np.intp), 2)
+
+    def value(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        right, rows = np.split(totals, 2, axis=1)
+        found: NDArray[np.float64] = (right / rows).mean(axis=1)
+        return found
+
+    return stats.bootstrap_sums(sums, value, n=columns.n)
+
+
+# -- published results
+
+
+def results(path: Path, samples: Iterator[Sample]) -> Published | None:
+    """The replies of a folder, or a file, of the authors' results; None for anything else."""
+    paths = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    parts = {part.name: _results.of_json(part) for part in paths}
+    known = {name: part for name, part in parts.items() if is_results(part)}
+    if not known:
+        return None
+    if others := [name for name in parts if name not in known]:
+        raise DataError(
+            f"{path}: {', '.join(others)} is no file of OVO-Bench's results, as {next(iter(known))}"
+            " beside it is: one object with backward, realtime and forward, each a list. Get it "
+            "whole, or take it away."
+        )
+    reading = _Reading(str(path), {sample.id: sample for sample in samples})
+    for name, part in known.items():
+        for row in (*part["backward"], *part["realtime"], *part["forward"]):
+            reading.add(name, row)
+    return reading.published(len(known))
+
+
+def is_results(found: Any) -> bool:
+    return isinstance(found, dict) and all(isinstance(found.get(name), list) for name in GROUPS)
+
+
+class _Reading:
+    """What rows of results say, by the names of points."""
+
+    def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:
+        self._where = where
+        self._samples = samples
+        self._said: dict[str, list[tuple[str | None, str | None]]] = {}
+        """For each point its replies, each with what its row takes for right."""
+        self._lists = 0
+
+    def add(self, name: str, row: Any) -> None:
+        try:
+            if row["task"] in GROUPS["forward"]:
+                for index, point in enumerate(row["test_info"]):
+                    right = str(point["count"]) if row["task"] == "REC" else str(point["type"])
+                    self._take(f"{row['id']}_{index}", point["response"], right)
+            else:
+                self._take(str(row["id"]), row["response"], str(row["ground_truth"]))
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{self._where}: a row of {name} lacks what OVO-Bench's results have ({error!r}): "
+                f"{str(row)[:200]}. Get the file again, whole."
+            ) from error
+
+    def _take(self, point: str, response: Any, right: str) -> None:
+        if isinstance(response, list) and len(response) == 1:
+            (response,) = response
+            self._lists += 1
+        if response is not None and not isinstance(response, str):
+            raise DataError(
+                f"{self._where}: the response of {point} is {str(response)[:60]}, and is to be a "
+                "text, null or a list of one text."
+            )
+        right = {"0": "no", "1": "yes"}[right] if self._is_yes_no(point) else right
+        self._said.setdefault(point, []).append((response, right))
+
+    def _is_yes_no(self, point: str) -> bool:
+        sample = self._samples.get(point)
+        return sample is not None and sample.tags["task"] in YES_NO
+
+    def published(self, n_files: int) -> Published:
+        moved = self._move_doubled()
+        replies = {point: said[0][0] for point, said in self._said.items()}
+        again = {
+            point: tuple(text for text, _ in said[1:])
+            for point, said in self._said.items()
+            if len(said) > 1
+        }
+        return Published(
+            replies=replies,
+            again=again,
+            only_these=True,
+            notes=tuple(self._notes(n_files, moved, replies, again)),
+        )
+
+    def _move_doubled(self) -> list[str]:
+        """A question that is there twice while another of the same words is not: the second row is
+        the other's, whose id was looked up by its words. What it takes for right says so."""
+        moved = []
+        words = {
+            (sample.tags["task"], sample.question, sample.target): name
+            for name, sample in self._samples.items()
+            if name not in self._said
+        }
+        for point in [point for point, said in self._said.items() if len(said) > 1]:
+            sample = self._samples.get(point)
+            if sample is None:
+                continue
+            # First those that take what is right here for right.
+            said = sorted(self._said[point], key=lambda one: one[1] != sample.target)
+            kept = said[:1]
+            for reply in said[1:]:
+                other = words.pop((sample.tags["task"], sample.question, reply[1]), None)
+                if other is None:
+                    kept.append(reply)
+                else:
+                    self._said[other] = [reply]
+                    moved.append(f"{point} is {other}")
+            self._said[point] = kept
+        return moved
+
+    def _notes(
+        self,
+        n_files: int,
+        moved: Sequence[str],
+        replies: Mapping[str, str | None],
+        again: Mapping[str, Sequence[str | None]],
+    ) -> Iterator[str]:
+        yield f"{n_files} files of results"
+        if self._lists:
+            yield (
+                f"{self._lists:,} responses are lists of one text, and read as that text; what the "
+                "authors' script makes of lists is the scoring as-lists"
+            )
+        if moved:
+            yield f"rows under the id of another question in the same words: {', '.join(moved)}"
+        if again:
+            yield f"in it more than once, and each time in the means: {', '.join(again)}"
+        absent = Counter(
+            sample.tags["task"] for name, sample in self._samples.items() if name not in replies
+        )
+        if absent:
+            tasks = ", ".join(f"{n:,} of {task}" for task, n in sorted(absent.items()))
+            yield f"without a row, and in no mean, as the authors have it: {tasks}"
+        if empty := sum(text is not None and not text.strip() for text in replies.values()):
+            yield f"{empty:,} responses are empty"
+        failed = [name for name, text in replies.items() if text and ERROR.match(text)]
+        if failed:
+            yield f"{len(failed):,} responses read like errors, such as {failed[0]}: scored as any"
+        others = sum(
+            right is not None and right != self._samples[point].target
+            for point, said in self._said.items()
+            if point in self._samples
+            for _, right in said
+        )
+        if others:
+            yield (
+                f"{others:,} rows take another answer for right than the annotations, which are "
+                "what counts here; the authors' script believes the rows"
+            )
+
+
+ERROR = re.compile(r"\s{0,5}(?:\[?error\b|traceback\b|exception\b)", re.IGNORECASE)
+
+
+# -- dummies
+
+
+def in_words(sample: Sample, answer: str) -> str:
+    return answer.capitalize() if sample.tags["task"] in YES_NO else answer
+
+
+def wrong_answer(sample: Sample) -> str:
+    if sample.tags["task"] == "REC":
+        return str(int(sample.target or 0) + 1)
+    if sample.tags["task"] in YES_NO:
+        return "no" if sample.target == "yes" else "yes"
+    return "B" if sample.target == "A" else "A"
+
+
+EXPECT: Mapping[str, Mapping[str, float | None]] = {
+    # All letters at once are right wherever one is asked for, digits in a row are no count, and
+    # "Yes and no" says Yes: right of 2 of 4 points of SSR, and 3 of 5 of CRR.
+    "official": {
+        "oracle": 1.0,
+        "wrong": 0.0,
+        "silent": 0.0,
+        "hedging": (1 + 1 + (0 + 2 / 4 + 3 / 5) / 3) / 3,
+    },
+    # It has no value where there are questions of REC.
+    "as-lists": {"oracle": None, "wrong": None, "silent": None, "hedging": None},
+    "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
+}

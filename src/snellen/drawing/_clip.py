@@ -1,0 +1,262 @@
+"""Clips of letters that come and go, as scripts: what is shown when, and what may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, partial
+from pathlib import Path
+from random import Random
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from snellen.drawing._canvas import UNIT, Canvas
+from snellen.media import encode
+
+WIDTH, HEIGHT = 320, 240
+FPS = 10
+"""Frame k is shown from k / FPS seconds on."""
+GREY, INK = (128,) * 3, (0,) * 3
+LETTERS = "CDHKNORSVZ"
+"""Sloan's ten, which are about as easy to tell apart."""
+FLASHES = (1, 2, 4, 8, 16)
+"""In frames."""
+ORDINALS = ("first", "second", "third")
+CLEAR = 5
+"""Frames that stay between a change and a question."""
+MARGIN = 8
+"""Pixels that stay empty along the edges."""
+
+T = TypeVar("T")
+Kind = Literal["letter", "count", "order", "flash"]
+Draw = Callable[[int], int]
+"""A number below a limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A letter on the screen from frame `first` to the one before `end`.
+
+    `x`, `y` is its top left corner; they and `side` are in sixteenths of a pixel.
+    """
+
+    letter: str
+    first: int
+    end: int
+    x: int
+    y: int
+    side: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked at a `time` in seconds, half-way between two frames: later ones do not count.
+
+    `choices` are empty where the answer is a number. The tag `flash` is how long the letter was on
+    the screen.
+    """
+
+    time: float
+    text: str
+    choices: tuple[str, ...] = ()
+    target: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """A clip of `n_frames`: letters, one at a time, and questions, both in the order of time."""
+
+    kind: Kind
+    n_frames: int
+    shown: tuple[Shown, ...]
+    questions: tuple[Question, ...]
+
+
+def clip_script(kind: Kind, seed: str) -> Script:
+    """A clip of 10 to 40 seconds; the same on every machine.
+
+    letter  one letter after the other: which one is there now?
+    count   two letters, again and again: how many times was this one there so far?
+    order   different letters: which one was the first, the second, the third?
+    flash   letters on an empty screen, for 0.1 to 1.6 seconds each: which one was the last?
+    """
+    # Of all that Random offers, only random() is promised to be the same in every Python.
+    return SCRIPTS[kind](partial(_below, Random(f"{seed} {kind}")))
+
+
+def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
+    """What is on the screen: (240, 320, 3), RGB; not to be written to.
+
+    Raises:
+        IndexError: the clip has no such frame.
+    """
+    if not 0 <= index < script.n_frames:
+        raise IndexError(f"a clip of {script.n_frames} frames has no frame {index}")
+    return _screen(next((one for one in script.shown if one.first <= index < one.end), None))
+
+
+def write_clip(script: Script, path: Path) -> None:
+    """Write the clip as an MP4 file, as `media.encode.mp4` does."""
+    frames = (clip_frame(script, index) for index in range(script.n_frames))
+    encode.mp4(path, frames, fps=Fraction(FPS))
+
+
+@lru_cache(maxsize=8)  # a clip goes from one to the next
+def _screen(shown: Shown | None) -> NDArray[np.uint8]:
+    canvas = Canvas(WIDTH, HEIGHT, GREY)
+    if shown:
+        canvas.draw(shown.letter, shown.x, shown.y, shown.side, INK)
+    canvas.pixels.flags.writeable = False
+    return canvas.pixels
+
+
+# -- scripts
+
+
+def _letter(draw: Draw) -> Script:
+    """6 to 8 letters of 2 to 5 seconds, none like the one before; asked during every second one."""
+    letters = [_one(draw, LETTERS)]
+    for _ in range(5 + draw(3)):
+        letters.append(_one(draw, LETTERS.replace(letters[-1], "")))
+    lengths = [20 + draw(31) for _ in letters]
+    shown, n_frames = _timeline(draw, letters, lengths, off=(0, 0))
+    return Script(
+        kind="letter",
+        n_frames=n_frames,
+        shown=shown,
+        questions=tuple(
+            _question(
+                _between(draw, one.first, one.end),
+                "Which letter is on the screen now, at the end of the video so far?",
+                one.letter,
+            )
+            for one in shown[1::2]
+        ),
+    )
+
+
+def _count(draw: Draw) -> Script:
+    """6 to 9 letters, each one of two; asked on the empty screen after three of them."""
+    names = _drawn(draw, LETTERS, 2)
+    letters = [_one(draw, names) for _ in range(6 + draw(4))]
+    # Nothing is shorter than the second between the frames of a model that looks once a second.
+    lengths = [12 + draw(9) for _ in letters]
+    shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
+    questions = []
+    for place in sorted(_drawn(draw, range(len(shown)), 3)):
+        name = _one(draw, names)
+        questions.append(
+            Question(
+                time=_after(draw, shown, place, n_frames),
+                text=f"Letters come and go. How many times has the letter {name} come so far?\n"
+                "Reply with the number in digits and nothing else.",
+                target=str(letters[: place + 1].count(name)),
+            )
+        )
+    return Script(kind="count", n_frames=n_frames, shown=shown, questions=tuple(questions))
+
+
+def _order(draw: Draw) -> Script:
+    """5 to 7 letters, no two alike; asked on the empty screen after the third or a later one."""
+    letters = _drawn(draw, LETTERS, 5 + draw(3))
+    lengths = [15 + draw(16) for _ in letters]
+    shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
+    places = sorted(_drawn(draw, range(2, len(shown)), 3))
+    questions = tuple(
+        _question(
+            _after(draw, shown, place, n_frames),
+            f"Letters come and go. Which letter came {ORDINALS[asked]}?",
+            letters[asked],
+        )
+        for place, asked in zip(places, _drawn(draw, range(3), 3), strict=True)
+    )
+    return Script(kind="order", n_frames=n_frames, shown=shown, questions=questions)
+
+
+def _flash(draw: Draw) -> Script:
+    """A letter for each length of `FLASHES`; asked on the empty screen after each.
+
+    Who missed one and names the one before is right by chance: letters are drawn anew each time.
+    """
+    letters = [_one(draw, LETTERS) for _ in FLASHES]
+    lengths = _drawn(draw, FLASHES, len(FLASHES))
+    shown, n_frames = _timeline(draw, letters, lengths, off=(30, 60))
+    questions = tuple(
+        _question(
+            _after(draw, shown, place, n_frames),
+            "Letters come and go. Which letter came last?",
+            one.letter,
+            flash=f"{(one.end - one.first) / FPS:.1f} seconds",
+        )
+        for place, one in enumerate(shown)
+    )
+    return Script(kind="flash", n_frames=n_frames, shown=shown, questions=questions)
+
+
+SCRIPTS: Mapping[Kind, Callable[[Draw], Script]] = {
+    "letter": _letter,
+    "count": _count,
+    "order": _order,
+    "flash": _flash,
+}
+CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
+
+
+def _timeline(
+    draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
+) -> tuple[tuple[Shown, ...], int]:
+    """Letters of 60 to 120 pixels anywhere, and how many frames that takes.
+
+    Before, between and after them the screen is empty for `off`, at least and at most.
+    """
+    least, most = off
+    shown = []
+    now = least + draw(most - least + 1)
+    for letter, length in zip(letters, lengths, strict=True):
+        side = (60 + draw(61)) * UNIT
+        x, y = (
+            MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - side + 1) for room in (WIDTH, HEIGHT)
+        )
+        shown.append(Shown(letter=letter, first=now, end=now + length, x=x, y=y, side=side))
+        now += length + least + draw(most - least + 1)
+    return tuple(shown), now
+
+
+def _question(time: float, text: str, letter: str, **tags: str) -> Question:
+    return Question(
+        time=time,
+        text=f"{text} It is one of {', '.join(LETTERS)}.\nReply with the letter and nothing else.",
+        choices=tuple(LETTERS),
+        target=letter,
+        tags=tags,
+    )
+
+
+def _after(draw: Draw, shown: Sequence[Shown], place: int, n_frames: int) -> float:
+    """A time on the empty screen after a letter."""
+    end = shown[place + 1].first if place + 1 < len(shown) else n_frames
+    return _between(draw, shown[place].end, end)
+
+
+def _between(draw: Draw, first: int, end: int) -> float:
+    """The middle of a frame that is `CLEAR` from both ends."""
+    frame = first + CLEAR + draw(end - first - 2 * CLEAR)
+    return (2 * frame + 1) / (2 * FPS)
+
+
+def _one(draw: Draw, names: Sequence[T]) -> T:
+    return names[draw(len(names))]
+
+
+def _drawn(draw: Draw, names: Sequence[T], n: int) -> list[T]:
+    """`n` of them, none twice."""
+    left = list(names)
+    return [left.pop(draw(len(left))) for _ in range(n)]
+
+
+def _below(random: Random, limit: int) -> int:
+    return int(random.random() * limit)

@@ -1,0 +1,235 @@
+"""Frame policies: which frames of a window a model is shown, how large, and in which codec.
+
+    uniform:N    N frames from the window's first to its last, evenly by number. `at=middles`: those
+                 in the middles of N equal parts. `few=all` (where there are fewer than N: all of
+                 them) or `few=less2` (two less than there are). `round=nearest`: to the nearest
+                 number, not down. `even`: an even number of frames
+    fps:R        the frame on display at each 1/R seconds of the window. `max=N`: where that is
+                 more than N, N of them, evenly. `latest`: the window's last frame too
+    last:N@R     the last N of what fps:R,latest gives
+    every        all
+
+Behind any: `pixels=P` (scaled down to at most P pixels), `side=S` (the longer side to at most S),
+`codec=jpeg` or `png`, `quality=Q` of JPEG. Frames before the window's end alone are ever picked.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from itertools import count, takewhile
+from typing import Literal
+
+from snellen.errors import UsageError
+
+QUALITY = 95
+PRESETS = {
+    # JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e:models/GPT.py#L31-L46
+    "ovo:uniform64": "uniform:64,few=less2",
+    # models/QWen2VL.py#L23-L57, and what qwen_vl_utils makes of nframes: an even number, rounded
+    "ovo:qwen2vl": "uniform:64,few=less2,round=nearest,even,pixels=151200",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """A policy read; `n` is of `uniform` and `last`, `rate` (frames a second) of `fps` and `last`.
+
+    `pixels` and `side` bound a frame's size, None: as it is.
+    """
+
+    kind: Literal["uniform", "fps", "last", "every"]
+    n: int | None = None
+    rate: float | None = None
+    max: int | None = None
+    at: Literal["ends", "middles"] = "ends"
+    few: Literal["all", "less2"] = "all"
+    round: Literal["down", "nearest"] = "down"
+    even: bool = False
+    latest: bool = False
+    pixels: int | None = None
+    side: int | None = None
+    codec: Literal["jpeg", "png"] = "jpeg"
+    quality: int = QUALITY
+
+    def __str__(self) -> str:
+        """The one way in which it is written: what stands in a run's identity."""
+        rate = "" if self.rate is None else f"{self.rate:g}"
+        amounts = {"uniform": self.n, "fps": rate, "last": f"{self.n}@{rate}"}
+        parts = [f"{self.kind}:{amounts[self.kind]}" if self.kind in amounts else self.kind]
+        for field in fields(self)[3:]:
+            value = getattr(self, field.name)
+            if value is True:
+                parts.append(field.name)
+            elif value != field.default:
+                parts.append(f"{field.name}={value}")
+        return ",".join(parts)
+
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """The size at which a frame of that size is shown, its aspect kept; never larger.
+
+        >>> policy("every,pixels=151200").size(1920, 1080)
+        (518, 291)
+        """
+        scale = 1.0
+        if self.side:
+            scale = min(scale, self.side / max(width, height))
+        if self.pixels:
+            scale = min(scale, (self.pixels / (width * height)) ** 0.5)
+        return max(1, int(width * scale)), max(1, int(height * scale))
+
+
+OF_KIND = {
+    "uniform": ("at", "few", "round", "even"),
+    "fps": ("max", "latest"),
+    "last": (),
+    "every": (),
+}
+OF_ALL = ("pixels", "side", "codec", "quality")
+VALUES = {
+    "at": ("ends", "middles"),
+    "few": ("all", "less2"),
+    "round": ("down", "nearest"),
+    "codec": ("jpeg", "png"),
+}
+
+
+@lru_cache(maxsize=64)
+def policy(text: str) -> Policy:
+    """The policy that a text, or a preset's name with more behind it, means.
+
+    Raises:
+        UsageError: it is none; says what is wrong, and what there is.
+    """
+    first, *options = text.split(",")
+    if first in PRESETS:
+        first, *implied = PRESETS[first].split(",")
+        options = [*implied, *options]
+    kind, _, amount = first.partition(":")
+    made = _first(text, kind, amount)
+    given: dict[str, object] = {}
+    for option in options:
+        name, sign, value = option.partition("=")
+        given[name] = _value(text, kind, name, value if sign else None)
+    return replace(made, **given)  # type: ignore[arg-type]
+
+
+def _first(text: str, kind: str, amount: str) -> Policy:
+    n, at, rate = amount.partition("@")
+    try:
+        if kind == "uniform":
+            return Policy(kind="uniform", n=_whole(amount))
+        if kind == "fps":
+            return Policy(kind="fps", rate=_rate(amount))
+        if kind == "last" and at:
+            return Policy(kind="last", n=_whole(n), rate=_rate(rate))
+        if kind == "every" and not amount:
+            return Policy(kind="every")
+    except ValueError as error:
+        raise _none(text, f"{kind} needs {error}") from error
+    raise _none(text, "it begins with none of these")
+
+
+def _value(text: str, kind: str, name: str, value: str | None) -> object:
+    if name not in (*OF_KIND[kind], *OF_ALL):
+        raise _none(text, f"{kind} has no {name!r}, but {', '.join((*OF_KIND[kind], *OF_ALL))}")
+    if name in ("even", "latest"):
+        if value is not None:
+            raise _none(text, f"{name} takes no value")
+        return True
+    if name in VALUES:
+        if value not in VALUES[name]:
+            raise _none(text, f"{name} is {' or '.join(VALUES[name])}")
+        return value
+    try:
+        number = _whole(value or "")
+    except ValueError as error:
+        raise _none(text, f"{name} needs {error}") from error
+    if name == "quality" and number > 100:
+        raise _none(text, "quality is at most 100")
+    return number
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
+        raise ValueError(f"a whole number of at least 1, not {text[:20]!r}")
+    return int(text)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0.001 <= rate <= 1000:
+        raise ValueError(f"frames a second, from 0.001 to 1000, not {text[:20]!r}")
+    return rate
+
+
+def _none(text: str, why: str) -> UsageError:
+    return UsageError(
+        f"{text!r} is no frame policy: {why}. There are uniform:N, fps:R, last:N@R, every, each "
+        f"with options behind commas (fps:1,max=256,pixels=151200), and {', '.join(PRESETS)}."
+    )
+
+
+def picked(
+    policy: Policy, times: Sequence[float], start: float = 0.0, end: float | None = None
+) -> list[int]:
+    """The numbers of the frames that a policy shows of the window [start, end), rising, each once.
+
+    `times` are the media times (seconds, rising) of all frames. Where none stands in the window it
+    is the one on display at its start. None at all where that is before the first frame.
+    """
+    stop = len(times) if end is None else bisect_left(times, end)
+    first = bisect_left(times, start)
+    if first >= stop:
+        return [stop - 1] if stop else []
+    if policy.kind == "every":
+        return list(range(first, stop))
+    if policy.kind == "uniform":
+        assert policy.n is not None
+        if policy.at == "middles":
+            n = min(policy.n, stop - first)
+            return [first + int((place + 0.5) * (stop - first) / n) for place in range(n)]
+        return [first + place for place in _uniform(policy, stop - first)]
+    assert policy.rate is not None
+    rate, last = policy.rate, times[stop - 1]
+    # Ticks up to the window's end; of a video that ends before it, to its last frame.
+    until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
+    ticks = takewhile(until.__gt__, (start + tick / rate for tick in count()))
+    on_display = (bisect_right(times, tick) - 1 for tick in ticks)
+    shown = dict.fromkeys(place for place in on_display if place >= first)
+    found = [*shown] or [first]
+    if (policy.latest or policy.kind == "last") and found[-1] != stop - 1:
+        found.append(stop - 1)
+    if policy.kind == "last":
+        return found[-(policy.n or 1) :]
+    if policy.max is not None and len(found) > policy.max:
+        return [found[place] for place in _linspace(len(found), policy.max)]
+    return found
+
+
+def _uniform(policy: Policy, there: int) -> list[int]:
+    """Numbers from 0 on, of so many frames."""
+    assert policy.n is not None
+    n = policy.n
+    if there < n:
+        n = there if policy.few == "all" else max(1, there - 2)
+    elif policy.few == "less2" and policy.round == "nearest":
+        n = min(n, max(1, there - 2))
+    if policy.even:
+        n = min(max(2, round(n / 2) * 2), there)
+    return _linspace(there, n, nearest=policy.round == "nearest")
+
+
+def _linspace(there: int, n: int, *, nearest: bool = False) -> list[int]:
+    """n numbers from 0 to `there` - 1, evenly; of one the first, as numpy's linspace has it."""
+    if n == 1:
+        return [0]
+    step = (there - 1) / (n - 1)
+    places = [place * step for place in range(n - 1)]
+    return [*(round(place) if nearest else int(place) for place in places), there - 1]

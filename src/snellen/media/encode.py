@@ -1,0 +1,76 @@
+"""Videos made from frames: what the package draws itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snellen.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+OPTIONS = {
+    "preset": "ultrafast",  # even pictures come out no larger than with the slower ones
+    "crf": "18",
+    # Without it x264's bytes depend on the processor, and with other presets on chance.
+    "x264-params": "cpu-independent=1",
+}
+
+
+def mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: Fraction) -> None:
+    """Write frames (height, width, 3), RGB, as H.264: frame k is shown from k / `fps` seconds on.
+
+    On one machine the same frames make the same file; elsewhere another x264 may make other bytes.
+    A file that is there is replaced, and stays as it was if this fails.
+
+    Raises:
+        DataError: the file cannot be written.
+        UsageError: PyAV is not installed.
+        ValueError: there is no frame, a side is odd, or a frame differs in size from the first.
+    """
+    data = _encoded(path, frames, fps)
+    # Two processes may draw the same video at once.
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            part.write_bytes(data)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _encoded(path: Path, frames: Iterable[NDArray[np.uint8]], fps: Fraction) -> bytes:
+    try:
+        import av
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{path} is a video, which needs an extra: pip install 'snellen[video]'."
+        ) from error
+    size: tuple[int, ...] | None = None
+    file = BytesIO()
+    with av.open(file, "w", format="mp4", options={"fflags": "bitexact"}) as container:
+        stream = container.add_stream("libx264", rate=fps, options=dict(OPTIONS))
+        stream.codec_context.thread_count = 1  # more would make other bytes
+        for number, pixels in enumerate(frames):
+            if size is None:
+                size = pixels.shape
+                stream.height, stream.width, _ = size
+                if stream.height % 2 or stream.width % 2:
+                    raise ValueError(f"sides must be even, not {size}")
+            if pixels.shape != size:
+                raise ValueError(f"frame {number} is {pixels.shape}, the first is {size}")
+            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+            frame.pts, frame.time_base = number, 1 / fps
+            container.mux(stream.encode(frame))
+        if size is None:
+            raise ValueError("a video needs at least one frame")
+        container.mux(stream.encode(None))
+    return file.getvalue()

@@ -1,0 +1,502 @@
+"""Videos: found, digested, and decoded once for all who ask, exactly by presentation time.
+
+Media time 0 is the presentation time of the first frame. All times are known before anything is
+decoded, from the packets; a frame is the wanted one if its time is. Frames leave the decoder turned
+upright, at the policy's size and encoded; what nobody wants is skipped where that is safe.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from io import BytesIO
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+from snellen.content import Frame, Image, Video
+from snellen.errors import MediaError, UsageError
+from snellen.media._frames import PRESETS, Policy, picked, policy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from av.container import InputContainer
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+    from numpy.typing import NDArray
+
+__all__ = [
+    "DEFAULT",
+    "PRESETS",
+    "Facts",
+    "Policy",
+    "Window",
+    "decoded",
+    "facts",
+    "load",
+    "picked",
+    "policy",
+    "shown",
+]
+
+BLOCK = 1 << 20
+CUT_OFF = 1.0
+"""Seconds by which the last frame may end before the video does, as its file has it."""
+GAP = 2.0
+"""Seconds of unwanted frames from which on it is worth looking for a key frame behind them."""
+DEFAULT = "uniform:64"
+"""The policy where nobody says another."""
+NO_AV = "videos need the extra `video`: pip install 'snellen[video]'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """What is wanted of a video: the frames that `policy` picks of [start, end), in seconds."""
+
+    start: float
+    end: float | None
+    policy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a video's packets say. `times` are the media times in seconds of all its frames, rising;
+    `declared` is how long the file says that it is, None where it does not."""
+
+    times: tuple[float, ...]
+    declared: float | None
+    stamps: tuple[int, ...]
+    keys: tuple[int, ...]
+    """Presentation time stamps: of all frames, and of those from which decoding can begin."""
+    scanned: bool
+    """Whether the stamps come from the packets, so that a place can be sought by them."""
+
+    @property
+    def end(self) -> float:
+        """When the last frame goes, in seconds: it stands as long as the one before it."""
+        last = self.times[-1]
+        return last + (last - self.times[-2]) if len(self.times) > 1 else last
+
+    @property
+    def is_cut_off(self) -> bool:
+        return self.declared is not None and self.end < self.declared - CUT_OFF
+
+
+def load(video: Video) -> Video:
+    """The video with the digest of its file, which is there and inside its folder; a video that has
+    one comes back itself.
+
+    Raises:
+        MediaError: it is missing, empty, cannot be read, or is outside its folder.
+    """
+    if video.digest is not None:
+        return video
+    path = _inside(video)
+    try:
+        status = os.stat(path)
+        if status.st_size == 0:
+            raise MediaError(f"{_name(video)} is empty (0 bytes). Get the file again.")
+        key = (path, status.st_size, status.st_mtime_ns, status.st_ino)
+        digest = _digest(*key)
+    except FileNotFoundError as error:
+        raise MediaError(
+            f"{_name(video)} is missing: there is no file {path}. `snellen data verify` says which "
+            "videos are missing and where they go."
+        ) from error
+    except OSError as error:
+        raise MediaError(f"{_name(video)} cannot be read: {path}: {error.strerror}.") from error
+    return replace(video, digest=digest)
+
+
+def facts(video: Video) -> Facts:
+    """What the packets of a video say, without decoding it (but where they have no times).
+
+    Raises:
+        MediaError: it is missing, is no video, or has no frames. UsageError: the extra is missing.
+    """
+    with closing(_Opened(video)) as opened:
+        return opened.facts
+
+
+def decoded(video: Video, windows: Sequence[Window]) -> Iterator[tuple[int, tuple[Frame, ...]]]:
+    """The frames of each window, with the window's number, as soon as they are all decoded: in one
+    pass, so in the order of the windows' last frames. A frame that several want at one size is
+    encoded once.
+
+    Raises:
+        MediaError: it is missing, is no video, or damaged; raised when a window needs what is not
+            there, after those that do not. UsageError: no such policy, or the extra is missing.
+    """
+    with closing(_Opened(video)) as opened:
+        yield from _Pass(opened, windows).run()
+
+
+def shown(video: Video) -> Video:
+    """One video with its digest and the frames that its policy picks.
+
+    Raises:
+        MediaError, UsageError: as `decoded`.
+    """
+    video = load(video)
+    window = Window(start=video.start, end=video.end, policy=video.policy or DEFAULT)
+    ((_, frames),) = decoded(video, [window])
+    return replace(video, policy=window.policy, frames=frames)
+
+
+# -- files
+
+
+def _name(video: Video) -> str:
+    return video.place or str(video.source)
+
+
+def _inside(video: Video) -> str:
+    """The path with its `..` taken out, which may not leave the video's folder."""
+    path = os.path.abspath(video.source)
+    if "\0" in path:
+        raise MediaError(f"{_name(video)!r} is no file name: it has a null byte in it.")
+    if video.within is not None:
+        folder = os.path.abspath(video.within)
+        if not path.startswith(folder.rstrip(os.sep) + os.sep):
+            raise MediaError(
+                f"{_name(video)} is outside the data's folder {folder}. Rows may name files in "
+                "that folder only: put the file there, or a link to it."
+            )
+    return path
+
+
+_digesting = threading.Lock()
+
+
+def _digest(path: str, size: int, changed: int, inode: int) -> str:
+    with _digesting:  # of two who want the same one waits, and is told
+        return _digest_of(path, size, changed, inode)
+
+
+@lru_cache(maxsize=100_000)
+def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
+    found = sha256()
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(BLOCK):
+            found.update(block)
+    return f"sha256:{found.hexdigest()}"
+
+
+# -- the container
+
+
+class _Opened:
+    """A video's container, open; its facts are read at once."""
+
+    def __init__(self, video: Video) -> None:
+        try:
+            import av
+        except ImportError as error:
+            raise UsageError(NO_AV) from error
+        self.video = video
+        self._errors: type[Exception] = av.FFmpegError
+        path = _inside(video)
+        try:
+            self._container: InputContainer = av.open(path, metadata_errors="replace")
+        except (self._errors, ValueError) as error:
+            raise self._unreadable(error) from error
+        if not self._container.streams.video:
+            self.close()
+            raise MediaError(f"{_name(video)} has no pictures: there is no video stream in it.")
+        self._stream: VideoStream = self._container.streams.video[0]
+        # One thread a video: several videos are decoded at once, and none costs more than it must.
+        self._stream.thread_type = "NONE"
+        try:
+            self.facts = self._read_facts()
+        except BaseException:
+            self.close()
+            raise
+        self._first = self.facts.stamps[0]
+
+    def close(self) -> None:
+        self._container.close()
+
+    @property
+    def time_base(self) -> Fraction:
+        base = self._stream.time_base
+        assert base is not None
+        return base
+
+    def frames(self, stamp: int | None = None) -> Iterator[VideoFrame]:
+        """Frames in the order they are shown, from the key frame at a stamp on, else from the
+        first; not those that stand on damaged data, up to the next key frame behind these.
+
+        Raises:
+            MediaError: the file cannot be read on.
+        """
+        sound: set[int | None] = set()
+        is_damaged = False
+        try:
+            self._stream.codec_context.flush_buffers()
+            target = self._first if stamp is None else stamp
+            self._container.seek(target, stream=self._stream, backward=True, any_frame=False)
+            for packet in self._container.demux(self._stream):
+                is_damaged = packet.is_corrupt or (is_damaged and not packet.is_keyframe)
+                if packet.is_corrupt:
+                    continue
+                try:
+                    frames = packet.decode()
+                except self._errors:
+                    is_damaged = True
+                    continue
+                if not is_damaged:
+                    sound.add(packet.pts)
+                for frame in frames:
+                    found = _stamp(frame)
+                    if found is None or frame.is_corrupt:
+                        continue
+                    if found in sound or not self._is_timed:
+                        sound.discard(found)
+                        yield frame
+        except self._errors as error:
+            raise self._unreadable(error) from error
+
+    def _read_facts(self) -> Facts:
+        """One pass over the packets, or over the frames where packets have no times."""
+        stream = self._stream
+        stamps: list[int] = []
+        keys: list[int] = []
+        self._is_timed = True
+        try:
+            for packet in self._container.demux(stream):
+                # Of a file that was cut off the last may be there in part.
+                if packet.size == 0 or packet.is_discard or packet.is_corrupt:
+                    continue
+                if packet.pts is None:
+                    self._is_timed = False
+                    break
+                stamps.append(packet.pts)
+                if packet.is_keyframe:
+                    keys.append(packet.pts)
+            if not self._is_timed:
+                self._first = 0
+                stamps = [stamp for f in self.frames() if (stamp := _stamp(f)) is not None]
+                keys = []
+        except self._errors as error:
+            raise self._unreadable(error) from error
+        if not stamps:
+            raise MediaError(f"{_name(self.video)} has no frames in it. Get the file again.")
+        stamps = sorted(set(stamps))
+        base = self.time_base
+        return Facts(
+            times=tuple(float((stamp - stamps[0]) * base) for stamp in stamps),
+            declared=self._declared(stamps[0] * base),
+            stamps=tuple(stamps),
+            keys=tuple(sorted(keys)),
+            scanned=self._is_timed,
+        )
+
+    def _declared(self, start: Fraction) -> float | None:
+        """Seconds that the file says its pictures last; None where only the whole file's length is
+        known, and sound may last longer."""
+        import av
+
+        if self._stream.duration is not None:
+            return float(self._stream.duration * self.time_base)
+        if named := self._stream.metadata.get("DURATION"):
+            hours, minutes, seconds = named.split(":")
+            return int(hours) * 3600 + int(minutes) * 60 + float(seconds) - float(start)
+        alone = len(self._container.streams) == 1
+        if alone and self._container.duration is not None:
+            return self._container.duration / av.time_base
+        return None
+
+    def _unreadable(self, error: Exception) -> MediaError:
+        what = str(error).partition(": ")[0]
+        return MediaError(
+            f"{_name(self.video)} cannot be decoded: {what}. It is no video, or damaged: get the "
+            "file again."
+        )
+
+    def rotation(self, frame: VideoFrame) -> int:
+        """Quarter turns, against the clock, that bring a frame upright."""
+        return round(frame.rotation / 90) % 4
+
+
+def _stamp(frame: VideoFrame) -> int | None:
+    return frame.pts if frame.pts is not None else frame.dts
+
+
+# -- one pass
+
+
+class _Pass:
+    """One pass over a video for several windows."""
+
+    def __init__(self, opened: _Opened, windows: Sequence[Window]) -> None:
+        self._opened = opened
+        self._facts = opened.facts
+        self._policies = [policy(window.policy) for window in windows]
+        self._windows = windows
+        self._picked = [
+            picked(asked, self._facts.times, window.start, window.end)
+            for asked, window in zip(self._policies, windows, strict=True)
+        ]
+        self._encoded: dict[tuple[int, Policy], Frame] = {}
+        self._wanted = sorted(set(chain.from_iterable(self._picked)))
+
+    def run(self) -> Iterator[tuple[int, tuple[Frame, ...]]]:
+        in_order = sorted(range(len(self._windows)), key=lambda number: self._last(number))
+        users = self._users()
+        frames = self._decoded()
+        for number in in_order:
+            self._check_there(number)
+            for place in self._picked[number]:
+                key = (place, _look(self._policies[number]))
+                while key not in self._encoded:
+                    at, frame = next(frames)
+                    for look in users[at]:
+                        self._encoded[at, look] = self._frame(at, frame, look)
+            yield (
+                number,
+                tuple(
+                    self._encoded[place, _look(self._policies[number])]
+                    for place in self._picked[number]
+                ),
+            )
+            self._forget(number, users)
+
+    def _last(self, number: int) -> int:
+        return self._picked[number][-1] if self._picked[number] else -1
+
+    def _users(self) -> dict[int, dict[Policy, int]]:
+        """For each wanted frame how many windows want it in which look."""
+        users: dict[int, dict[Policy, int]] = {place: {} for place in self._wanted}
+        for asked, places in zip(self._policies, self._picked, strict=True):
+            look = _look(asked)
+            for place in places:
+                users[place][look] = users[place].get(look, 0) + 1
+        return users
+
+    def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
+        """Let go of the frames that no later window wants."""
+        look = _look(self._policies[number])
+        for place in self._picked[number]:
+            users[place][look] -= 1
+            if not users[place][look]:
+                del self._encoded[place, look]
+
+    def _check_there(self, number: int) -> None:
+        """What a window needs was in the file before it was cut off, if it was."""
+        window, facts = self._windows[number], self._facts
+        name = _name(self._opened.video)
+        if not self._picked[number]:
+            raise MediaError(f"{name} has no frame before {window.end:g} s.")
+        until = facts.declared if window.end is None else window.end
+        if facts.is_cut_off and until is not None and until > facts.end + CUT_OFF:
+            raise MediaError(
+                f"{name} is cut off: it says that it lasts {facts.declared:.1f} s, and its frames "
+                f"end at {facts.end:.1f} s; what is asked needs them up to "
+                f"{min(until, facts.declared or until):.1f} s. Get the file again."
+            )
+
+    def _decoded(self) -> Iterator[tuple[int, VideoFrame]]:
+        """The wanted frames, each with its number, rising."""
+        facts = self._facts
+        left = iter(self._wanted)
+        place = next(left, None)
+        here = -1
+        sought = True
+        frames: Iterator[VideoFrame] | None = None
+        while place is not None:
+            stamp = facts.stamps[place]
+            key = self._key_before(place, here) if sought else None
+            if frames is None or key is not None:
+                frames = self._opened.frames(key)
+            for frame in frames:
+                found = _stamp(frame)
+                assert found is not None
+                if found < stamp:
+                    continue
+                break
+            else:
+                found = None
+            if found == stamp:
+                yield place, frame
+                here, place = place, next(left, None)
+                continue
+            if not sought:
+                raise MediaError(
+                    f"{_name(self._opened.video)}: the frame at {facts.times[place]:.3f} s is in "
+                    "the file and cannot be decoded: it is damaged there. Get the file again."
+                )
+            # A place that was sought can lie behind the frame that was wanted, or decode badly:
+            # from the first frame on none is lost.
+            sought, frames = False, None
+
+    def _key_before(self, place: int, here: int) -> int | None:
+        """The key frame to go to for a frame, where going there saves decoding."""
+        facts = self._facts
+        if not facts.scanned or not facts.keys:
+            return None
+        number = bisect_right(facts.keys, facts.stamps[place]) - 1
+        if number < 0:
+            return None
+        key = facts.keys[number]
+        base = self._opened.time_base
+        since = facts.stamps[here] if here >= 0 else facts.stamps[0]
+        return key if (key - since) * base > GAP else None
+
+    def _frame(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
+        video, time = self._opened.video, self._facts.times[place]
+        turns = self._opened.rotation(frame)
+        width, height = frame.width, frame.height
+        upright = (height, width) if turns % 2 else (width, height)
+        size = look.size(*upright)
+        stored = size[::-1] if turns % 2 else size
+        pixels = cast(
+            "NDArray[np.uint8]",
+            frame.to_ndarray(format="rgb24", width=stored[0], height=stored[1]),
+        )
+        data, mime = _encoded(_turned(pixels, turns), look)
+        return Frame(
+            time=time,
+            image=Image(
+                data,
+                place=f"{_name(video)}, {time:.3f} s",
+                digest=f"sha256:{sha256(data).hexdigest()}",
+                mime=mime,
+                width=size[0],
+                height=size[1],
+            ),
+        )
+
+
+def _look(policy: Policy) -> Policy:
+    """What of a policy says how a frame looks."""
+    return Policy(
+        kind="every",
+        pixels=policy.pixels,
+        side=policy.side,
+        codec=policy.codec,
+        quality=policy.quality,
+    )
+
+
+def _turned(pixels: NDArray[np.uint8], turns: int) -> NDArray[np.uint8]:
+    import numpy as np
+
+    return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+
+def _encoded(pixels: NDArray[np.uint8], look: Policy) -> tuple[bytes, str]:
+    import PIL.Image
+
+    picture = PIL.Image.fromarray(pixels)
+    data = BytesIO()
+    if look.codec == "png":
+        picture.save(data, "PNG", compress_level=1)
+        return data.getvalue(), "image/png"
+    picture.save(data, "JPEG", quality=look.quality, subsampling=0)
+    return data.getvalue(), "image/jpeg"

@@ -1,0 +1,150 @@
+"""Videos of the questions under way: each decoded once for all that are asked about it, in threads
+ahead of the model, and no more at once than fits into memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from threading import Condition
+
+from snellen.content import Message, Video
+from snellen.errors import MediaError, UsageError
+from snellen.media import video
+from snellen.model import Request
+
+THREADS = max(1, min(8, os.cpu_count() or 1))
+MOST_BYTES = 256 << 20
+"""Encoded frames of one group's questions that are ready and not yet answered; those of a single
+question may be more."""
+
+
+def videos_of(request: Request) -> list[Video]:
+    return [part for message in request.messages for part in message.videos]
+
+
+class Clips:
+    """The videos of one group of questions: by sample those that it shows each time that it is
+    asked. Made in the event loop's thread, which the decoding threads report to."""
+
+    def __init__(
+        self, of: Mapping[str, Sequence[Video]], times: int, threads: ThreadPoolExecutor
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._threads = threads
+        self._of = of
+        self._users: Counter[Video] = Counter()
+        for videos in of.values():
+            self._users.update(dict.fromkeys(videos, times))
+        self._ready: dict[Video, asyncio.Future[Video]] = {}
+        self._changed = Condition()
+        self._held: dict[Video, int] = {}
+        self._ended = False
+        self.begun = asyncio.Event()
+        """Something is decoded, or cannot be."""
+        by_source: dict[object, list[Video]] = {}
+        for one in self._users:
+            by_source.setdefault((one.source, one.within), []).append(one)
+        for videos in by_source.values():
+            self._start(videos)
+
+    def _start(self, videos: list[Video]) -> None:
+        self._ready |= {one: self._loop.create_future() for one in videos}
+        self._threads.submit(self._decode, videos)
+
+    async def shown(self, request: Request) -> Request:
+        """The request with the frames of its videos.
+
+        Raises:
+            MediaError: one cannot be decoded. UsageError: the extra is missing.
+        """
+        found = {}
+        for one in videos_of(request):
+            if one not in self._ready:  # of a later turn
+                self._start([one])
+            found[one] = await asyncio.shield(self._ready[one])
+        return with_videos(request, found)
+
+    def release(self, sample: str) -> None:
+        """A sample is done with its videos, one time of those that it is asked."""
+        with self._changed:
+            for one in dict.fromkeys(self._of[sample]):
+                self._users[one] -= 1
+                if self._users[one] <= 0:
+                    self._held.pop(one, None)
+                    self._ready.pop(one, None)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Nobody waits any more."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        for ready in self._ready.values():
+            ready.cancel()
+
+    # -- in a thread
+
+    def _decode(self, videos: list[Video]) -> None:
+        left = dict(enumerate(videos))
+        windows = [
+            video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
+            for one in videos
+        ]
+        try:
+            known = video.load(videos[0])
+            for number, frames in video.decoded(known, windows):
+                one = left.pop(number)
+                sources = (frame.image.source for frame in frames)
+                size = sum(len(source) for source in sources if isinstance(source, bytes))
+                if not self._room(one, size):
+                    return
+                self._tell(one, replace(one, digest=known.digest, frames=frames))
+        except (MediaError, UsageError) as error:
+            for one in left.values():
+                self._tell(one, error)
+        except BaseException as error:
+            for one in left.values():
+                self._tell(one, error)
+            raise
+
+    def _room(self, one: Video, size: int) -> bool:
+        """Wait until what is held leaves room; False when nobody waits any more."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    self._ended or not self._held or sum(self._held.values()) + size <= MOST_BYTES
+                )
+            )
+            self._held[one] = size
+            return not self._ended
+
+    def _tell(self, one: Video, found: Video | BaseException) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            self._loop.call_soon_threadsafe(self._told, one, found)
+
+    def _told(self, one: Video, found: Video | BaseException) -> None:
+        self.begun.set()
+        ready = self._ready.get(one)
+        if ready is None or ready.done():
+            return
+        if isinstance(found, Video):
+            ready.set_result(found)
+        else:
+            ready.set_exception(found)
+            ready.exception()  # it is no crash that nobody waits for it
+
+
+def with_videos(request: Request, found: Mapping[Video, Video]) -> Request:
+    messages = tuple(
+        Message(
+            message.role,
+            tuple(found[part] if isinstance(part, Video) else part for part in message.content),
+        )
+        for message in request.messages
+    )
+    return replace(request, messages=messages)

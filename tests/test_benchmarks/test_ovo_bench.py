@@ -1,0 +1,364 @@
+"""OVO-Bench's prompts, windows, official rules and results, on rows of our own."""
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import snellen
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.benchmarks import ovo_bench as module
+from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
+from snellen.content import Video
+from snellen.errors import DataError
+from snellen.metrics import Category, Columns
+from snellen.model import Reply
+from snellen.sample import Sample
+
+DIGESTS = [
+    "f825899ecacf4e13",
+    "c1c5bd94d42d2077",
+    "8a941c4cdd3a26e1",
+    "c8fc7989ca583a89",
+]
+ROWS = Path(module.__file__).parent / "rows" / "ovo_bench"
+
+
+@pytest.fixture(scope="module")
+def made() -> Benchmark:
+    return ovo_bench(data=ROWS)
+
+
+def sample_of(made: Benchmark, name: str) -> Sample:
+    return next(one for one in map(made.read, made.data) if one.id == name)
+
+
+# -- what is asked
+
+
+def test_templates_are_the_authors_byte_for_byte() -> None:
+    # sha256 of the four strings of constant.py at c34093f9, each as Python holds it
+    texts = (module.BACKWARD_REALTIME, module.REC, module.SSR, module.CRR)
+    assert [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts] == DIGESTS
+
+
+def test_a_choice_is_asked_with_its_options_in_one_line(made: Benchmark) -> None:
+    assert text_of(made, "0") == (
+        "\nQuestion: Which letter came first?\nOptions:\nA. C; B. O; C. R; D. V;\n\n"
+        "Respond only with the letter corresponding to your chosen option (e.g., A, B, C). \n"
+        "Do not include any additional text or explanation in your response.\n"
+    )
+
+
+def test_counts_steps_and_clues_are_asked_by_their_templates(made: Benchmark) -> None:
+    assert "question: How many times did they show the letter D?\nProvide" in text_of(made, "9_1")
+    assert "procedures: \nshow the letter V\nYour task" in text_of(made, "10_2")
+    assert "the end of the video.\nWhich letter comes after R?\nDecide" in text_of(made, "11_0")
+
+
+def text_of(made: Benchmark, name: str) -> str:
+    request = made.request(sample_of(made, name))
+    assert request is not None
+    return request.messages[0].text
+
+
+def test_each_point_is_a_sample_named_as_the_authors_name_its_clip(made: Benchmark) -> None:
+    names = [made.read(row).id for row in made.data]
+    assert names == [
+        *map(str, range(9)),
+        *("9_0", "9_1", "9_2"),
+        *("10_0", "10_1", "10_2", "10_3"),
+        *("11_0", "11_1", "11_2", "11_3", "11_4"),
+    ]
+    targets = {name: sample_of(made, name).target for name in names}
+    assert [targets[name] for name in ("0", "9_2", "10_0", "10_1", "11_1", "11_2")] == [
+        *("C", "5", "no", "yes", "no", "yes")
+    ]
+
+
+def test_a_point_sees_up_to_the_next_whole_second_or_exactly_itself() -> None:
+    assert [seen_until(time, "ceil") for time in (12.3, 12.0, 0.03)] == [13, 12, 1]
+    exact = seen_until(12.3, "exact")
+    assert 12.3 < exact < 12.3 + 1e-9
+
+
+def test_the_window_is_the_points_own(made: Benchmark) -> None:
+    (video,) = sample_of(made, "3").media
+    assert isinstance(video, Video)
+    assert (video.start, video.end) == (0.0, 10)
+    assert video.source == ROWS / "src_videos/letters/order.mp4"
+    exact = sample_of(ovo_bench(data=ROWS, cut="exact"), "3").media[0]
+    assert isinstance(exact, Video) and exact.end == pytest.approx(9.4, abs=1e-9)
+
+
+def test_chunks_are_whole_videos_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "ovo_bench_new.json").write_bytes((ROWS / "ovo_bench_new.json").read_bytes())
+    (tmp_path / "chunked_videos").mkdir()
+    chunks = ovo_bench(data=tmp_path, videos="chunks")
+    for name in ("3", "11_4"):
+        (video,) = sample_of(chunks, name).media
+        assert isinstance(video, Video)
+        assert video.source == tmp_path / "chunked_videos" / f"{name}.mp4"
+        assert video.end is None
+
+
+def test_tasks_and_groups_can_be_asked_alone() -> None:
+    for task, n in (("EPM", 1), ("backward", 3), ("realtime", 6), ("forward", 12), ("REC", 3)):
+        made = catalog.benchmark(f"ovo-bench:task={task}", data=ROWS)
+        assert made.data.facts().rows == n
+
+
+def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:
+    path = tmp_path / "ovo_bench_new.json"
+    path.write_text('[{"id": 7, "task": "XYZ", "video": "a.mp4"}]', encoding="utf-8")
+    with pytest.raises(DataError, match="question 7 is of a task 'XYZ'"):
+        list(ovo_bench(data=path).data)
+
+
+# -- official scoring: utils/OVOBenchScore.py, and the examples of published replies
+
+
+@pytest.mark.parametrize(
+    ("task", "reply", "right", "score"),
+    [
+        ("EPM", "A, B \n", "B", 1),  # every letter that is named counts
+        ("ATR", "(B) A rectangular picture frame;", "A", 1),  # the article
+        ("OCR", "(B) SHOW DANCE", "C", 1),  # in a word
+        ("OCR", "b", "B", 0),
+        ("OCR", "", "B", 0),
+        ("REC", "They broke something one time.", "1", 0),
+        ("REC", "3 (three), not 2", "3", 0),  # all digits in a row: 32
+        ("REC", "1 and 2", "12", 1),
+        ("REC", "03", "3", 0),
+        ("REC", "3.", "3", 1),
+        ("SSR", "Yes. \n", "yes", 1),
+        ("SSR", "N", "no", 1),
+        ("SSR", "N.", "no", 0),
+        ("SSR", "Y", "yes", 1),
+        ("SSR", "Y ", "yes", 0),
+        ("SSR", "Nothing yet", "no", 1),
+        ("SSR", "Not sure", "no", 1),
+        ("SSR", "no", "no", 0),
+        ("SSR", "NO", "no", 0),
+        ("CRR", "No. Yes", "yes", 1),
+        ("CRR", "No. Yes", "no", 1),
+        ("CRR", "I'm sorry, I can't do that.", "no", 0),
+    ],
+)
+def test_the_official_rule(
+    made: Benchmark, task: str, reply: str, right: str, score: float
+) -> None:
+    choices = ("Yes", "No") if task in ("SSR", "CRR") else tuple("wxyzv" if task != "REC" else "")
+    sample = Sample(id="1", question="", choices=choices, target=right, tags={"task": task})
+    scoring = made.scorings["official"]
+    assert scoring.score(scoring.parse(Reply(text=reply), sample), sample) == score
+
+
+@pytest.mark.parametrize(
+    ("task", "reply", "right", "score"),
+    [
+        ("EPM", "A", "A", 1),
+        ("EPM", "A.", "A", 0),
+        ("EPM", "A B", "A", 0),
+        ("SSR", "Yes", "yes", 1),
+        ("SSR", "Yes.", "yes", 0),
+        ("SSR", "Y", "yes", 0),  # the exact letters are compared with the list itself
+        ("CRR", "", "no", 0),
+        ("REC", "3", "3", None),  # the script ends with a TypeError
+    ],
+)
+def test_of_a_list_only_the_letter_or_word_alone_is_right(
+    made: Benchmark, task: str, reply: str, right: str, score: float | None
+) -> None:
+    choices = ("Yes", "No") if task in ("SSR", "CRR") else ("w", "x")
+    sample = Sample(id="1", question="", choices=choices, target=right, tags={"task": task})
+    scoring = made.scorings["as-lists"]
+    assert scoring.score(scoring.parse(Reply(text=reply), sample), sample) == score
+
+
+# -- figures
+
+
+def columns(scores: dict[str, list[float]], questions: list[str] | None = None) -> Columns:
+    tasks = [task for task, of in scores.items() for _ in of]
+    every = np.array([score for of in scores.values() for score in of])
+    names = tuple(dict.fromkeys(tasks))
+    groups = tuple(dict.fromkeys(module.GROUP_OF[task] for task in tasks))
+    questions = questions or [str(number) for number in range(len(every))]
+    numbers = list(dict.fromkeys(questions))
+
+    def category(values: list[str], of: tuple[str, ...]) -> Category:
+        return Category(codes=np.array([of.index(v) for v in values], dtype=np.int32), names=of)
+
+    none = np.empty(len(every), dtype=object)
+    return Columns(
+        score=every,
+        answer=none,
+        target=none,
+        references=none,
+        state=Category(codes=np.zeros(len(every), dtype=np.int32), names=("answered",)),
+        tags={
+            "task": category(tasks, names),
+            "group": category([module.GROUP_OF[task] for task in tasks], groups),
+            "question": category(questions, tuple(numbers)),
+        },
+        cluster=np.arange(len(every), dtype=np.int32),
+    )
+
+
+SOME = {"EPM": [1.0, 0.0, 0.0, 0.0], "HLD": [1.0], "OCR": [1.0, 0.0], "REC": [0.0, 0.0, 1.0]}
+
+
+def test_the_total_is_the_mean_of_groups_of_tasks_that_are_there() -> None:
+    total = module.average(module.TASKS)(columns(SOME))
+    assert total.value == pytest.approx(((1 / 4 + 1) / 2 + 1 / 2 + 1 / 3) / 3)
+    assert total.n == 10
+
+
+def test_without_a_group_there_is_no_total_as_the_script_ends() -> None:
+    found = module.average(module.TASKS)(columns({"EPM": [1.0], "OCR": [1.0]}))
+    assert found.value is None and found.reason is not None and "forward" in found.reason
+    assert module.average(("EPM", "OCR"))(columns({"EPM": [1.0], "OCR": [1.0]})).value == 1.0
+
+
+def test_questions_can_count_instead_of_points() -> None:
+    scores = {"EPM": [1.0], "OCR": [0.0], "REC": [1.0, 1.0, 1.0, 0.0]}
+    asked = columns(scores, ["1", "2", "3", "3", "3", "4"])
+    average = module.average(module.TASKS)
+    assert average(asked).value == pytest.approx((1 + 0 + 3 / 4) / 3)
+    by_question = module.by_question(average)(asked)
+    assert by_question.value == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert by_question.n == 4
+
+
+def test_balanced_accuracy_is_a_half_for_any_constant_reply() -> None:
+    asked = columns({"SSR": [1.0, 1.0, 1.0, 0.0]})
+    targets = np.array(["yes", "yes", "yes", "no"], dtype=object)
+    found = module.balanced_accuracy(replace(asked, target=targets))
+    assert found.value == 0.5
+
+
+# -- published results
+
+
+def published(folder: Path, **changes: Any) -> Path:
+    """A folder of results in two files: a third of the replies right, in the authors' form."""
+    rows = json.loads((ROWS / "ovo_bench_new.json").read_text(encoding="utf-8"))
+    parts: list[dict[str, list[Any]]] = [{group: [] for group in module.GROUPS} for _ in range(2)]
+    for number, row in enumerate(rows):
+        group = module.GROUP_OF[row["task"]]
+        if group == "forward":
+            for point in row["test_info"]:
+                point["response"] = changes.get("say", "Yes")
+            parts[1][group].append(row)
+        else:
+            right = "ABCDE"[row["gt"]]
+            parts[number % 2][group].append(
+                {
+                    "id": row["id"],
+                    "video": f"data/src_videos/{row['video']}",
+                    "task": row["task"],
+                    "question": row["question"],
+                    "response": changes.get("say", right),
+                    "ground_truth": right,
+                }
+            )
+    folder.mkdir(exist_ok=True)
+    for number, part in enumerate(parts):
+        (folder / f"Model_{number}_offline_1.json").write_text(json.dumps(part), encoding="utf-8")
+    return folder
+
+
+def accuracies(path: Path, scoring: str = "official") -> dict[str, float | None]:
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=[scoring]).report
+    return {name: of.value for name, of in report.scorings[scoring].metrics.items()}
+
+
+def test_the_files_of_a_folder_are_one_models(tmp_path: Path) -> None:
+    found = accuracies(published(tmp_path / "Model"))
+    assert (found["accuracy/backward"], found["accuracy/realtime"]) == (1.0, 1.0)
+    assert (found["accuracy/SSR"], found["accuracy/CRR"], found["accuracy/REC"]) == (0.5, 0.6, 0.0)
+    alone = snellen.score(
+        tmp_path / "Model" / "Model_1_offline_1.json", "ovo-bench:task=forward", data=ROWS
+    )
+    assert alone.report.n == 12
+
+
+def test_a_list_of_one_text_is_read_as_the_text_and_said(tmp_path: Path) -> None:
+    path = published(tmp_path / "Model", say=["Yes. A"])
+    result = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"])
+    assert any("21 responses are lists of one text" in note for note in result.report.notes)
+    assert accuracies(path)["accuracy/CRR"] == 0.6
+    assert accuracies(path, "as-lists")["accuracy/CRR"] == 0.0
+    assert accuracies(path, "as-lists")["accuracy"] is None
+
+
+def test_what_is_empty_or_reads_like_an_error_is_counted(tmp_path: Path) -> None:
+    empty = snellen.score(published(tmp_path / "a", say=" "), "ovo-bench", data=ROWS)
+    assert "21 responses are empty" in empty.report.notes
+    failed = snellen.score(published(tmp_path / "b", say="Error: 429"), "ovo-bench", data=ROWS)
+    assert any("21 responses read like errors" in note for note in failed.report.notes)
+    null = snellen.score(published(tmp_path / "c", say=None), "ovo-bench", data=ROWS)
+    assert any("21 rows without a reply scored 0" in note for note in null.report.notes)
+    assert null.report.scorings["official"].metrics["accuracy"].value == 0.0
+
+
+def edited(path: Path, change: Any) -> Path:
+    file = path / "Model_0_offline_1.json"
+    found = json.loads(file.read_text(encoding="utf-8"))
+    change(found)
+    file.write_text(json.dumps(found), encoding="utf-8")
+    return path
+
+
+def test_a_row_that_is_there_twice_counts_twice(tmp_path: Path) -> None:
+    def double(found: Any) -> None:
+        found["backward"].append({**found["backward"][0], "response": "nothing"})
+
+    path = edited(published(tmp_path / "Model"), double)
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert report.scorings["official"].metrics["accuracy/EPM"].value == 0.5
+    assert report.n == 22
+    assert any("more than once, and each time in the means: 0" in note for note in report.notes)
+
+
+def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_said(
+    tmp_path: Path,
+) -> None:
+    def others(found: Any) -> None:
+        found["backward"][0]["ground_truth"] = "D"
+        found["realtime"].append({**found["realtime"][0], "id": 999})
+
+    path = edited(published(tmp_path / "Model"), others)
+    notes = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report.notes
+    assert any("1 rows take another answer for right" in note for note in notes)
+    assert any("1 replies" in note and "does not have" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda found: found["backward"][0].pop("response"), r"lacks .*'response'"),
+        (lambda found: found["backward"][0].update(response=7), r"response of 0 is 7"),
+        (lambda found: found["backward"][0].update(response=["A", "B"]), r"is to be a text"),
+        (lambda found: found["realtime"].append("torn"), r"a row of Model_0"),
+    ],
+)
+def test_a_row_of_another_form_says_which_and_what_is_wrong(
+    tmp_path: Path, change: Any, says: str
+) -> None:
+    path = edited(published(tmp_path / "Model"), change)
+    with pytest.raises(DataError, match=says):
+        snellen.score(path, "ovo-bench", data=ROWS)
+
+
+def test_another_file_among_the_results_is_not_passed_over(tmp_path: Path) -> None:
+    path = published(tmp_path / "Model")
+    (path / "torn.json").write_text('{"backward": [', encoding="utf-8")
+    with pytest.raises(DataError, match=r"torn\.json is no file of OVO-Bench's results"):
+        snellen.score(path, "ovo-bench", data=ROWS)

@@ -1,0 +1,203 @@
+"""Videos decoded by presentation time, against clips whose frames say which they are."""
+
+import random
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from snellen.content import Frame, Video
+from snellen.errors import MediaError
+from snellen.media.video import Window, decoded, facts, load, picked, policy
+from tests import videos
+from tests.videos import Clip, index_of
+
+WHOLE: dict[str, tuple[Callable[[Path], Clip], str]] = {
+    "CFR with B-frames": (videos.cfr, "mp4"),
+    "open GOP": (videos.open_gop, "mp4"),
+    "VFR": (videos.vfr, "mp4"),
+    "start offset": (videos.offset, "mp4"),
+    "Matroska": (videos.matroska, "mkv"),
+    "sound first": (videos.with_audio, "mp4"),
+    "VP9": (videos.vp9, "webm"),
+    "MPEG-4 in AVI": (videos.mpeg4, "avi"),
+    "NTSC": (lambda path: videos.cfr(path, fps=videos.NTSC), "mp4"),
+    "turned by 90": (lambda path: videos.turned(path, 90), "mp4"),
+    "turned by 180": (lambda path: videos.turned(path, 180), "mp4"),
+    "turned by 270": (lambda path: videos.turned(path, 270), "mp4"),
+    "odd sides": (lambda path: videos.sized(path, 321, 193), "mp4"),
+    "changing size": (videos.resized, "ts"),
+}
+
+
+def shown(frame: Frame) -> int:
+    assert isinstance(frame.image.source, bytes)
+    return index_of(np.asarray(PIL.Image.open(BytesIO(frame.image.source)).convert("RGB")))
+
+
+def frames_of(path: Path, *windows: Window) -> list[tuple[Frame, ...]]:
+    found = dict(decoded(Video(path), windows))
+    return [found[number] for number in range(len(windows))]
+
+
+def wanted(clip: Clip, window: Window) -> list[tuple[float, int]]:
+    """Times and indices of the frames of a window, from how the clip was made."""
+    first = clip.frames[0][0]
+    times = [float(time - first) for time, _ in clip.frames]
+    places = picked(policy(window.policy), times, window.start, window.end)
+    return [(times[place], clip.frames[place][1]) for place in places]
+
+
+@pytest.fixture(scope="module", params=WHOLE)
+def clip(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Clip:
+    make, suffix = WHOLE[request.param]
+    return make(tmp_path_factory.mktemp("clips") / f"clip.{suffix}")
+
+
+def test_each_of_64_frames_is_the_one_that_is_shown_then(clip: Clip) -> None:
+    window = Window(start=0.0, end=None, policy="uniform:64")
+    (frames,) = frames_of(clip.path, window)
+    assert len(frames) == min(64, len(clip.frames))
+    assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, window)]
+    times = [time for time, _ in wanted(clip, window)]
+    assert [frame.time for frame in frames] == pytest.approx(times, abs=1e-6)
+
+
+def test_windows_together_get_what_each_gets_alone(clip: Clip) -> None:
+    drawing = random.Random(5)
+    end = float(clip.frames[-1][0] - clip.frames[0][0])
+    policies = ("uniform:5", "fps:4,max=7", "last:3@2", "uniform:6,at=middles", "every")
+    windows = [
+        Window(start=start, end=start + drawing.uniform(0.2, 3.0), policy=drawing.choice(policies))
+        for start in (drawing.uniform(0.0, end * 0.8) for _ in range(12))
+    ]
+    together = frames_of(clip.path, *windows)
+    for window, frames in zip(windows, together, strict=True):
+        assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, window)]
+        assert window.end is not None
+        assert all(frame.time < window.end for frame in frames)
+    alone = [frames_of(clip.path, window)[0] for window in windows[:3]]
+    assert alone == together[:3]
+
+
+def test_windows_come_in_the_order_of_their_last_frames(tmp_path: Path) -> None:
+    clip = videos.cfr(tmp_path / "clip.mp4")
+    windows = [Window(start=0.0, end=end, policy="uniform:4") for end in (9.0, 1.0, 5.0)]
+    assert [number for number, _ in decoded(Video(clip.path), windows)] == [1, 2, 0]
+
+
+def test_a_frame_that_two_windows_want_is_one_object(tmp_path: Path) -> None:
+    clip = videos.cfr(tmp_path / "clip.mp4", n=60)
+    one, two = frames_of(
+        clip.path,
+        Window(start=0.0, end=1.0, policy="fps:2"),
+        Window(start=0.0, end=2.0, policy="fps:2"),
+    )
+    assert one[0] is two[0]
+    assert [frame.time for frame in two] == [0.0, 0.5, 1.0, 1.5]
+
+
+def test_frames_are_no_larger_than_the_policy_says_and_upright(tmp_path: Path) -> None:
+    clip = videos.turned(tmp_path / "clip.mp4", 90)
+    (frames,) = frames_of(clip.path, Window(start=0.0, end=None, policy="uniform:2,side=160"))
+    sizes = [(frame.image.width, frame.image.height) for frame in frames]
+    assert sizes == [(160, 96)] * 2
+    assert isinstance(frames[0].image.source, bytes)
+    assert PIL.Image.open(BytesIO(frames[0].image.source)).size == (160, 96)
+
+
+def test_png_keeps_what_jpeg_loses(tmp_path: Path) -> None:
+    clip = videos.cfr(tmp_path / "clip.mp4", n=2)
+    (png,), (jpeg,) = frames_of(
+        clip.path,
+        Window(start=0.0, end=0.01, policy="every,codec=png"),
+        Window(start=0.0, end=0.01, policy="every,quality=30"),
+    )
+    assert (png.image.mime, jpeg.image.mime) == ("image/png", "image/jpeg")
+    assert shown(png) == shown(jpeg) == 0
+    assert len(png.image.source) > 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", [videos.cut_mp4, videos.cut_matroska])
+def test_a_file_that_is_cut_off_gives_what_is_there_and_says_what_is_not(
+    tmp_path: Path, make: Callable[[Path], Clip]
+) -> None:
+    clip = make(tmp_path / ("clip.mkv" if make is videos.cut_matroska else "clip.mp4"))
+    there = float(clip.frames[-1][0])
+    assert 2.0 < there < 8.0
+    inside = Window(start=0.0, end=there, policy="uniform:64")
+    (frames,) = frames_of(clip.path, inside)
+    assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, inside)]
+    with pytest.raises(MediaError, match=r"cut off: it says that it lasts 10\.0 s"):
+        frames_of(clip.path, Window(start=0.0, end=9.0, policy="uniform:64"))
+    with pytest.raises(MediaError, match="cut off"):
+        frames_of(clip.path, Window(start=0.0, end=None, policy="uniform:64"))
+
+
+def test_of_a_file_that_is_cut_off_windows_that_are_there_come_first(tmp_path: Path) -> None:
+    clip = videos.cut_mp4(tmp_path / "clip.mp4")
+    windows = [Window(start=0.0, end=end, policy="uniform:4") for end in (9.0, 1.0)]
+    passing = decoded(Video(clip.path), windows)
+    assert next(passing)[0] == 1
+    with pytest.raises(MediaError, match="cut off"):
+        next(passing)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (videos.without_index, "cannot be decoded"),
+        (videos.empty, "cannot be decoded"),
+        (videos.text, "cannot be decoded"),
+        (videos.audio_only, "no video stream"),
+    ],
+)
+def test_what_is_no_video_says_so(tmp_path: Path, make: Callable[[Path], Clip], says: str) -> None:
+    path = make(tmp_path / "clip.mp4").path
+    with pytest.raises(MediaError, match=says):
+        facts(Video(path, place="clips/clip.mp4"))
+
+
+def test_a_damaged_stretch_fails_the_windows_that_need_it(tmp_path: Path) -> None:
+    clip = videos.open_gop(tmp_path / "clip.mp4")
+    data = bytearray(clip.path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 400] = random.Random(1).randbytes(400)
+    clip.path.write_bytes(data)
+    early = Window(start=0.0, end=2.0, policy="uniform:8")
+    (frames,) = frames_of(clip.path, early)
+    assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, early)]
+    with pytest.raises(MediaError, match="damaged"):
+        frames_of(clip.path, Window(start=0.0, end=None, policy="every"))
+
+
+def test_a_video_outside_the_folder_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    clip = videos.cfr(tmp_path / "clip.mp4", n=2)
+    video = Video(tmp_path / "data" / ".." / "clip.mp4", within=tmp_path / "data")
+    for read in (load, facts):
+        with pytest.raises(MediaError, match="outside"):
+            read(video)
+    assert load(Video(clip.path)).digest
+
+
+def test_the_digest_is_that_of_all_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "video.mp4"
+    path.write_bytes(b"not looked into" * 200_000)
+    found = load(Video(path))
+    # sha256sum of the same bytes
+    assert found.digest == (
+        "sha256:" + __import__("hashlib").sha256(b"not looked into" * 200_000).hexdigest()
+    )
+    assert load(found) is found
+
+
+def test_a_missing_and_an_empty_video_say_which(tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match=r"COIN/a\.mp4 is missing"):
+        load(Video(tmp_path / "a.mp4", place="COIN/a.mp4"))
+    (tmp_path / "b.mp4").touch()
+    with pytest.raises(MediaError, match=r"b\.mp4 is empty"):
+        load(Video(tmp_path / "b.mp4"))

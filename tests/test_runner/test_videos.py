@@ -1,0 +1,210 @@
+"""Questions about videos: decoded once for all that share one, ahead of the model."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.content import Video, user
+from snellen.datasets import Drawn, Row
+from snellen.media import video as video_files
+from snellen.metrics import mean
+from snellen.model import Reply, Request
+from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, _clips, select
+from snellen.sample import Sample
+from snellen.store import Run
+from tests import videos
+from tests.videos import index_of
+
+
+def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 1) -> Benchmark:
+    """Questions (id, video, end of what may be seen), asked with the newest of the frames."""
+
+    def sample(place: int, row: Row) -> Sample:
+        return Sample(
+            id=row["id"],
+            question=row["id"],
+            target="yes",
+            media=(Video(path / row["video"], end=row["end"], place=row["video"]),),
+            data={"video": row["video"]},
+        )
+
+    return Benchmark(
+        name="videos",
+        asks=1,
+        data=Drawn(
+            "videos",
+            lambda: ({"id": name, "video": file, "end": end} for name, file, end in questions),
+        ),
+        sample=sample,
+        prompt=lambda sample, history: (user(*sample.media, f"{sample.id}.{len(history)}"),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source="ours",
+                parse=lambda reply, sample: Reading(answer=reply.text, rule="whole"),
+                score=lambda reading, sample: 1.0,
+                metrics={"accuracy": mean},
+            )
+        },
+        turns=turns,
+        group_by=lambda sample: str(sample.data["video"]),
+        frames="uniform:4",
+    )
+
+
+class Watching:
+    """Keeps what it is shown: the indices and times of frames, by question."""
+
+    name = "watching"
+
+    def __init__(self, say: Callable[[str], str] = lambda _: "yes") -> None:
+        self.shown: dict[str, list[int]] = {}
+        self.times: dict[str, list[float]] = {}
+        self._say = say
+
+    async def generate(self, request: Request) -> Reply:
+        (message,) = request.messages
+        (video,) = message.videos
+        self.shown[message.text] = [
+            index_of(np.asarray(PIL.Image.open(BytesIO(frame.image.source))))  # type: ignore[arg-type]
+            for frame in video.frames
+        ]
+        self.times[message.text] = [frame.time for frame in video.frames]
+        await asyncio.sleep(0.001)
+        return Reply(text=self._say(message.text), stop="stop")
+
+
+def ask(
+    benchmark: Benchmark, model: Watching, folder: Path, limit: int = 2, repeats: int = 1
+) -> Run:
+    async def work() -> Run:
+        run = Run(folder)
+        run.load()
+        asking = Asking(
+            benchmark,
+            model,
+            run,
+            select(benchmark, benchmark.data.facts().rows, limit=None, sample=None, seed=0),
+            Settings(repeats=repeats),
+            limiter=Limiter(limit),
+            budget=Budget(),
+            stop=Stop(),
+            progress=Progress(name="videos"),
+        )
+        await asking.ask_all()
+        run.close()
+        return run
+
+    return asyncio.run(work())
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clips")
+    for number in range(3):
+        videos.cfr(folder / f"v{number}.mp4", n=120)
+    return folder
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The videos that are decoded, each time that one is."""
+    names: list[str] = []
+    decoded = video_files.decoded
+
+    def counted(video: Video, windows: Sequence[video_files.Window]) -> object:
+        names.append(video.source.name)
+        return decoded(video, windows)
+
+    monkeypatch.setattr(video_files, "decoded", counted)
+    return names
+
+
+QUESTIONS = [(f"q{i}", f"v{i % 3}.mp4", 0.5 + 0.25 * i) for i in range(12)]
+
+
+def test_each_video_is_decoded_once_for_all_its_questions(
+    clips: Path, tmp_path: Path, opened: list[str]
+) -> None:
+    model = Watching()
+    ask(about(clips, QUESTIONS), model, tmp_path)
+    assert sorted(opened) == ["v0.mp4", "v1.mp4", "v2.mp4"]
+    for name, _, end in QUESTIONS:
+        last = round(end * 30) - 1 if (end * 30).is_integer() else int(end * 30)
+        assert model.shown[f"{name}.0"] == np.linspace(0, last, 4, dtype=int).tolist(), name
+        assert max(model.times[f"{name}.0"]) < end
+
+
+def test_frame_times_and_policy_are_stored_with_the_reply(clips: Path, tmp_path: Path) -> None:
+    run = ask(about(clips, [("q", "v0.mp4", 2.0)]), Watching(), tmp_path)
+    run = Run(tmp_path)
+    run.load()
+    record = run.final(("q", 0, 0))
+    assert record is not None
+    assert record.media[0].frames == pytest.approx([0, 19 / 30, 39 / 30, 59 / 30])
+    question = (tmp_path / "questions.jsonl").read_text(encoding="utf-8")
+    assert '"policy":"uniform:4"' in question and '"end":2.0' in question
+    assert record.media[0].digest in question
+    run.close()
+
+
+def test_a_broken_video_fails_its_questions_by_name_and_no_others(
+    clips: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "v0.mp4").symlink_to(clips / "v0.mp4")
+    videos.text(data / "v1.mp4")
+    (tmp_path / "run").mkdir()
+    ask(about(data, QUESTIONS), Watching(), tmp_path / "run")
+    run = Run(tmp_path / "run")
+    run.load()
+    for name, file, _ in QUESTIONS:
+        record = run.final((name, 0, 0))
+        assert record is not None
+        if file == "v0.mp4":
+            assert record.state == "ok"
+        else:
+            assert record.state == "failed" and record.error is not None
+            says = "is missing" if file == "v2.mp4" else "cannot be decoded"
+            assert file in record.error.message and says in record.error.message
+    run.close()
+
+
+def test_what_is_answered_is_not_decoded_again(
+    clips: Path, tmp_path: Path, opened: list[str]
+) -> None:
+    ask(about(clips, QUESTIONS[:2]), Watching(), tmp_path)
+    opened.clear()
+    model = Watching()
+    ask(about(clips, QUESTIONS[:5]), model, tmp_path)
+    assert sorted(opened) == ["v0.mp4", "v1.mp4", "v2.mp4"]
+    assert sorted(model.shown) == ["q2.0", "q3.0", "q4.0"]
+    opened.clear()
+    ask(about(clips, QUESTIONS[:5]), Watching(), tmp_path)
+    assert opened == []
+
+
+def test_with_no_room_for_more_than_one_questions_frames_all_are_asked_in_turn(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_clips, "MOST_BYTES", 1)
+    model = Watching()
+    ask(about(clips, QUESTIONS), model, tmp_path, limit=8, repeats=2)
+    assert len(model.shown) == 12
+
+
+def test_every_turn_and_repeat_is_shown_the_frames(
+    clips: Path, tmp_path: Path, opened: list[str]
+) -> None:
+    model = Watching()
+    ask(about(clips, QUESTIONS[:3], turns=2), model, tmp_path, repeats=3)
+    assert sorted(opened) == ["v0.mp4", "v1.mp4", "v2.mp4"]
+    assert {len(frames) for frames in model.shown.values()} == {4}
+    assert sorted(model.shown) == [f"q{i}.{turn}" for i in range(3) for turn in range(2)]
