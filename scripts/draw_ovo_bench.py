@@ -57,17 +57,22 @@ def questions() -> list[dict[str, Any]]:
             4, "ACR", order, came + 0.5, "What does the letter do?",
             ["It stands still.", "It turns.", "It grows."], "It stands still.",
         ),
-        choice(5, "ATR", order, came + 0.5, "What colour is the letter?", ["red", "black"], "black"),
+        choice(
+            5, "ATR", order, came + 0.5, "What colour is the letter?", ["red", "black"], "black",
+        ),
         choice(
             6, "STU", order, gone - 0.5, "Where is the letter?",
             ["on the screen", "beside the screen"], "on the screen",
         ),
         choice(
             7, "FPD", order, gone - 0.5, f"What will the letter {first} do?",
-            ["It will go.", "It will turn blue.", "It will grow.", "It will fall.", "It will sing."],
+            [f"It will {what}." for what in ("go", "turn blue", "grow", "fall", "sing")],
             "It will go.",
         ),
-        choice(8, "OJR", order, gone - 0.5, "What is on the screen?", ["a letter", "a dog"], "a letter"),
+        choice(
+            8, "OJR", order, gone - 0.5, "What is on the screen?", ["a letter", "a dog"],
+            "a letter",
+        ),
         counted(9, count, again),
         steps(10, order, letters),
         {

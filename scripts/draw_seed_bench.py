@@ -6,9 +6,12 @@ The questions and pictures are ours; only their form is the data sets'.
 import base64
 import io
 import json
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from draw_choices import (
     ROWS,
     Scene,
@@ -26,6 +29,9 @@ from draw_choices import (
     square_over_disc,
     two_bars,
 )
+from PIL import Image, ImageDraw
+
+from snellen.media import encode
 
 FOLDER = ROWS / "seed_bench"
 HEADER = ("index", "image", "question", "A", "B", "C", "D", "answer", "category")
@@ -116,7 +122,7 @@ def first() -> list[dict[str, Any]]:
     rows.append(
         turned(action, 1, "abcd")
         | {
-            "data_id": "7.webm",
+            "data_id": "7.mp4",
             "data_type": "video",
             "question": "What is the action being carried out in the video?",
             "question_id": "v7",
@@ -158,6 +164,16 @@ def plus_rows() -> list[dict[str, Any]]:
     ]
 
 
+def lifted() -> Iterator[Any]:
+    """A lid that leaves its pot: 20 frames."""
+    for number in range(20):
+        picture = Image.new("RGB", (96, 96), "white")
+        draw = ImageDraw.Draw(picture)
+        draw.rectangle((28, 56, 68, 84), fill="#4477aa")
+        draw.rectangle((24, 50 - 2 * number, 72, 55 - 2 * number), fill="#cc6677")
+        yield np.asarray(picture)
+
+
 def in_cell(scene: Scene) -> str:
     with io.BytesIO() as file:
         drawn(scene).save(file, format="PNG")
@@ -196,6 +212,7 @@ def main() -> None:
         saved(FOLDER / "SEED-Bench-2-image" / name, scene)
     for _, picture, scene, _, _ in PLUS:
         saved(FOLDER / "text_rich" / picture, scene)
+    encode.mp4(FOLDER / "7.mp4", lifted(), fps=Fraction(12))
     rows = first()
     written("SEED-Bench.json", rows, {name: n for n, name in enumerate(NAMES, 1)})
     written("SEED-Bench_v2_level1_2_3.json", second(), {})

@@ -14,6 +14,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a skipped test fails")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """What is downloaded or drawn goes where all processes of one run find it, and nobody else."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if folder.name.startswith("popen-") else folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SNELLEN_HOME", str(folder / "home"))
+        yield
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     absent = [name for name in ("torch", "transformers") if find_spec(name) is None]
     reason = f"needs {' and '.join(absent)}, of constraints-heavy.txt"

@@ -108,6 +108,13 @@ def cfr(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     return _made(path, _steady(n, fps), fps)
 
 
+def drawn(path: Path, indices: Sequence[int], fps: Fraction | int = 30) -> Clip:
+    """As `cfr`, with pictures of these indices one after the other, which may come again."""
+    times = _steady(len(indices), fps)
+    clip = _made(path, times, fps, lambda number: picture(indices[number]))
+    return replace(clip, frames=tuple((time, indices[number]) for time, number in times))
+
+
 def matroska(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """Matroska, which rounds times to milliseconds."""
     return _milliseconds(_made(path, _steady(n, fps), fps))

@@ -7,7 +7,7 @@ number --metrics--> Estimate
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from snellen.content import Message, Part, Video
 from snellen.datasets import Found, Row, Table
@@ -106,7 +106,8 @@ class Check:
     `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is
     not right. `expect` maps a
     scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get,
-    to 1e-9 (None: it must have none). `verdict` is what a judge that is right says of a reply, for scorings that have one.
+    to 1e-9 (None: it must have none). `verdict` is what a judge that is right says of a reply, for
+    scorings that have one.
     """
 
     says: Callable[[Sample, str], str]
@@ -128,6 +129,40 @@ class Submission:
     columns: tuple[str, ...]
     row: Callable[[Sample, str], Sequence[object]]
     by_id: bool = False
+
+
+Said = Mapping[str, Any]
+"""A message of a session: `onset` and `done` (media seconds), `text`, `query` (None: not named)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streaming:
+    """How a video is streamed to a model's session, and when a sample's question is put to it.
+
+    `when` is the media time in seconds at which it is put, with all that is shown before it seen;
+    `until` that up to which the session may say something about it (None: it must answer then).
+    Samples of one `session` share it. The frames are those of the benchmark's policy, `fps:R`; with
+    its `latest` a question also sees the newest frame before it. `memory`: a question that must be
+    answered is put to a fork of the session, so that it leaves no trace, or kept in it.
+
+    `clock`: `logical` (each frame waits for the model), `simulated` (a call takes as long as it
+    took, or as `costs` say in seconds, by `speed`) or `real`. `drop` is what becomes of frames that
+    come while the model is busy: `none` is lost, or all but the `latest`, or the `oldest` of more
+    than `queue`. `attribute` says which of several open questions each message is for.
+    """
+
+    when: Callable[[Sample], float]
+    session: Callable[[Sample], str]
+    until: Callable[[Sample], float] | None = None
+    memory: Literal["fork", "keep"] = "fork"
+    clock: Literal["logical", "simulated", "real"] = "logical"
+    drop: Literal["none", "latest", "oldest"] = "none"
+    queue: int = 256
+    speed: float = 1.0
+    costs: Mapping[str, float] = field(default_factory=dict)
+    attribute: Callable[[Sequence[Said], Sequence[Sample]], Mapping[str, Sequence[Said]]] | None = (
+        None
+    )
 
 
 UNMAPPED = "unmapped"
@@ -184,9 +219,9 @@ class Benchmark:
     replies as the authors publish them where these are not rows with an id and a reply each; it
     gives None for a file or folder that is not of that form. `temperature` is what it is asked with
     where neither a flag nor a profile says another, `frames` the policy by which it is shown
-    videos, likewise. `capabilities` says what its
-    categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
-    in every result.
+    videos, likewise. `streaming` is of benchmarks that ask for sessions. `capabilities` says what
+    its categories ask of a model. `options` are what this benchmark was loaded with; `notes` are
+    said in every result.
     """
 
     name: str
@@ -206,6 +241,7 @@ class Benchmark:
     max_answer_tokens: int = 512
     temperature: float | None = None
     frames: str | None = None
+    streaming: Streaming | None = None
     stop: tuple[str, ...] = ()
     check: Check | None = None
     submission: Submission | None = None

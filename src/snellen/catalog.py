@@ -37,6 +37,8 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
 }
+WINDOW = "window:4"
+"""How a model that does not watch streams is shown them."""
 IN_PROCESS = 32
 """Requests at once to a model that runs here and says nothing else."""
 BUNDLED = "the data are the few bundled rows: this is no result"
@@ -369,6 +371,36 @@ def with_profile(opened: Opened, profile: Profile) -> Opened:
         concurrency=profile.concurrency or opened.concurrency,
     )
     return _within_limits(told, profile)
+
+
+def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
+    """The model as one that watches streams, and through which adapter: itself if it does and none
+    is named; else asked with the newest frames (`window:N`, `window:all`), or with those that a
+    frame policy picks of all so far (`reask:POLICY`). Without a name it is `WINDOW`.
+
+    Raises:
+        UsageError: there is no such adapter, or the model does not answer in text.
+    """
+    if adapter is None and isinstance(opened.model, Streams):
+        return opened, None
+    adapter = adapter or WINDOW
+    from snellen.media.video import policy
+    from snellen.models.sliding_window import SlidingWindow
+
+    kind, _, amount = adapter.partition(":")
+    whole = amount.isascii() and amount.isdigit() and len(amount) < 7 and int(amount) > 0
+    if not (kind == "window" and (whole or amount == "all")) and not (kind == "reask" and amount):
+        raise UsageError(
+            f"no adapter {adapter!r}; there are window:N, window:all and reask:POLICY "
+            "(reask:uniform:64)."
+        )
+    if not isinstance(opened.model, Generates):
+        raise UsageError(f"{opened.name} does not answer in text, which {adapter} asks it for.")
+    if kind == "reask":
+        made = SlidingWindow(opened.model, None, policy(amount))
+    else:
+        made = SlidingWindow(opened.model, int(amount) if whole else None)
+    return replace(opened, model=made), adapter
 
 
 def _revision(profile: Profile, own: str | None) -> str | None:

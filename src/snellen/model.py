@@ -196,11 +196,14 @@ class Ranks(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One question put to a session; `max_tokens` limits each message of the answer."""
+    """One question put to a session; `max_tokens` limits each message of the answer, `choices` and
+    `stop` are as in a `Request`."""
 
     id: str
     text: str
+    choices: tuple[str, ...] = ()
     max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,14 +211,15 @@ class Emission:
     """Something a session said. Its time is set by the runner.
 
     `query` names the question it answers, None where the model does not say; `final` is False for
-    part of a message
-    that goes on; `silence` is the model's own score for saying nothing, where it has one.
+    part of a message that goes on; `silence` is the model's own score for saying nothing, where it
+    has one; `stop` and `usage` are as in a `Reply`.
     """
 
     text: str
     query: str | None = None
     final: bool = True
     silence: float | None = None
+    stop: str | None = None
     usage: Usage | None = None
 
 

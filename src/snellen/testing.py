@@ -50,8 +50,8 @@ Z999 = 3.2905
 
 @dataclass(frozen=True)
 class Checked:
-    """One dummy's headline value under one scoring; `expected` is a value, None where there is to be
-    none, or an interval for the random model."""
+    """One dummy's headline value under one scoring; `expected` is a value, None where there is to
+    be none, or an interval for the random model."""
 
     scoring: str
     dummy: str

@@ -312,6 +312,12 @@ def test_what_is_not_false_is_difficult(tmp_path: Path, value: object) -> None:
     assert accuracy(found, "official") == (0.0, 1)
 
 
+def test_where_no_field_says_it_no_question_is_difficult(tmp_path: Path) -> None:
+    plain = {key: value for key, value in ROW.items() if key != "difficult_direct_answer"}
+    found = report(tmp_path, {"q1": "head"}, "da", plain)
+    assert accuracy(found, "official") == (2 / 3, 1)
+
+
 def test_a_difficult_question_without_a_reply_is_left_out_too(tmp_path: Path) -> None:
     found = report(tmp_path, {"q1": "safety"}, "da", ROW, HARD)
     assert accuracy(found, "official") == (1.0, 1)
@@ -379,6 +385,12 @@ def test_multiple_choice_counts_difficult_questions_but_for_the_script_of_2022(
     assert accuracy(found, "official-2022") == (1.0, 1)
 
 
+@pytest.mark.parametrize("scoring", ["official", "official-2022", "vlmevalkit", "robust"])
+def test_a_choice_that_nobody_made_is_wrong(tmp_path: Path, scoring: str) -> None:
+    found = report(tmp_path, {"q1": "safety"}, "mc", ROW, EASY)
+    assert accuracy(found, scoring) == (0.5, 2)
+
+
 @pytest.mark.parametrize("reply", ["B", "(B)", "B. safety", "safety", "The answer is B."])
 def test_robust_takes_the_letter_that_a_reply_settles_on(tmp_path: Path, reply: str) -> None:
     assert score("robust", reply, tmp_path, "mc") == ("B", 1.0)
@@ -390,8 +402,12 @@ def test_robust_takes_the_letter_that_a_reply_settles_on(tmp_path: Path, reply: 
         (" B\n", "B"),
         ("I would say B", "B"),
         ("safety", "B"),
+        # Twice the choices' 25 signs are enough, and blanks around are none of the reply's.
+        ("safety" + " " * 60, "B"),
         ("It is for safety reasons", "B"),
         ("A or B", None),
+        # matching_util.py#L21: where its client says so, nothing was said.
+        ("Failed to obtain answer via API: the answer is B", None),
         ("B is what I would say here", None),
     ],
 )
@@ -400,6 +416,56 @@ def test_vlmevalkit_takes_the_letter_by_its_rules(
 ) -> None:
     worth = 0.0 if answer is None else 1.0
     assert score("vlmevalkit", reply, tmp_path, "mc") == (answer, worth)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        # matching_util.py#L24-L30: a refusal counts for a choice of its own, whatever is said.
+        ("Sorry, I can't help with images of people yet. B", "Z"),
+        ("I can't process this file. B", "Z"),
+        ("I'm sorry, but without the image provided: B", "Z"),
+        ("Cannot determine the answer: B", "Z"),
+        ("cannot determine the answer: B", "B"),
+        # L54-L55: the letter Z, where no choice's letter is.
+        ("Z", "Z"),
+        ("Z or B", "B"),
+        ("A or B or Z", None),
+        # L40: what parts words, and what does not.
+        *((sign.join(("so", "B", "")), "B") for sign in ".()[],:;!*#{}"),
+        *((sign.join(("so", "B", "")), None) for sign in "?\"'/-_"),
+        # L15: no end of a word is asked for, A to D alone are looked for, and the first counts.
+        ("the ANSWER is\n**black, I would say to you", "B"),
+        ("The answer is A, but perhaps the answer is B", "A"),
+        ("I think that the answer is E as it seems here", None),
+        # L52: of several places of a letter the first counts, and is one of the last four words.
+        ("B one two three", "B"),
+        ("B one two three four", None),
+        ("B one two three four B", None),
+        # L109: fifty signs are not longer than twice the choices' twenty-five, blanks within too.
+        ("safety" + "." * 44, "B"),
+        ("safety" + "." * 45, None),
+        # In small letters, of which that capital makes two.
+        ("safety" + "\u0130" * 23, None),
+        # L114-L121: a part of the reply, in any case, if it is the only one.
+        ("It is for SAFETY", "B"),
+        ("safety or fashion", None),
+    ],
+)
+def test_vlmevalkits_rules_one_by_one(tmp_path: Path, reply: str, answer: str | None) -> None:
+    found = score("vlmevalkit", reply, tmp_path, "mc")
+    assert found == (answer, float(answer == "B"))
+
+
+def test_vlmevalkits_letter_is_one_that_is_offered_and_none_beyond_d(tmp_path: Path) -> None:
+    """matching_util.py#L58 and #L15."""
+    two, five = ["fashion", "safety"], [*ROW["choices"], "habit and custom of long ago"]
+    for reply, choices, answer in (
+        ("I think that the answer is B then", two, "B"),
+        ("I think that the answer is C then", two, None),
+        ("I think that the answer is Even so", five, None),
+    ):
+        assert score("vlmevalkit", reply, tmp_path, "mc", choices=choices)[0] == answer
 
 
 @pytest.mark.parametrize(
@@ -441,6 +507,15 @@ def test_a_file_of_the_other_setting_says_so(tmp_path: Path) -> None:
     path.write_text(json.dumps({"q1": {"multiple_choice": "safety"}}))
     with pytest.raises(DataError, match="Score it as a-okvqa:setting=mc"):
         snellen.score(path, "a-okvqa:setting=da", data=written(tmp_path / "data", ROW))
+
+
+def test_a_reply_that_is_null_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({"q1": {"direct_answer": None}, "q3": {"direct_answer": "head"}}))
+    data = written(tmp_path / "data", ROW, EASY)
+    found = snellen.score(path, "a-okvqa", data=data).report
+    assert accuracy(found, "official") == (1 / 3, 2)
+    assert accuracy(found, "lavis") == (2 / 3, 1)
 
 
 def test_a_reply_that_is_no_text_is_said(tmp_path: Path) -> None:

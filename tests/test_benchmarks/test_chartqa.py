@@ -183,6 +183,28 @@ def test_official_takes_a_reply_as_it_is() -> None:
     assert score("official", "milk", "['tea', 'milk']") == 0.0
 
 
+@pytest.mark.parametrize(
+    ("reply", "target", "worth"),
+    [
+        # Exactly 5 % off, which binary numbers, divided, make a little more.
+        ("14.805", "14.1", 0.0),
+        ("105", "100", 1.0),
+        # 9.45 and 9 by a hundred: times 0.01 the first would be a little too much.
+        ("9.45%", "9%", 1.0),
+        # The share is of the target's size, whatever its sign.
+        ("-120", "-100", 0.0),
+        # A blank behind the sign makes a text of it.
+        ("20% ", "0.2", 0.0),
+        # Small letters, which "\u00df" is; not folded.
+        ("STRASSE", "stra\u00dfe", 0.0),
+    ],
+)
+def test_official_compares_as_its_code_does_to_the_last_digit(
+    reply: str, target: str, worth: float
+) -> None:
+    assert score("official", reply, target) == worth
+
+
 def test_vlmevalkit_takes_blanks_off_a_reply() -> None:
     assert score("vlmevalkit", " Yes\n", "yes") == 1.0
     assert score("vlmevalkit", "Yes.", "yes") == 0.0
@@ -191,6 +213,11 @@ def test_vlmevalkit_takes_blanks_off_a_reply() -> None:
 @pytest.mark.parametrize(("target", "reply"), [("['tea', 'milk']", "milk"), ("[22, 3]", "3.1")])
 def test_vlmevalkit_takes_any_element_of_a_list(target: str, reply: str) -> None:
     assert score("vlmevalkit", reply, target) == 1.0
+
+
+def test_vlmevalkit_leaves_blanks_around_the_answer() -> None:
+    assert score("vlmevalkit", "yes", " yes") == 0.0
+    assert score("vlmevalkit", "yes", "[' yes']") == 0.0
 
 
 def test_vlmevalkit_leaves_what_only_begins_as_a_list() -> None:
@@ -236,9 +263,10 @@ def test_figures_are_of_either_kind_and_a_missing_reply_is_wrong() -> None:
     replies["human-0"] = "7"
     del replies["augmented-0"], replies["augmented-1"]
     report = score_predictions(chartqa(data=BUNDLED), replies, where="here")
-    metrics = report.scorings["official"].metrics
-    assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
-        "relaxed_accuracy": (0.7, 10),
-        "relaxed_accuracy/human": (0.8, 5),
-        "relaxed_accuracy/augmented": (0.6, 5),
-    }
+    for scoring in ("official", "vlmevalkit"):
+        metrics = report.scorings[scoring].metrics
+        assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
+            "relaxed_accuracy": (0.7, 10),
+            "relaxed_accuracy/human": (0.8, 5),
+            "relaxed_accuracy/augmented": (0.6, 5),
+        }

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from snellen import catalog
@@ -13,6 +15,7 @@ from snellen.benchmarks.coco_captions import Preset, Split, coco_captions
 from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.metrics.captions import bleu, captions, rouge_l_scores
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions
@@ -68,6 +71,24 @@ def test_a_split_has_its_images_with_their_captions(
 def test_an_image_may_have_more_than_five_captions() -> None:
     found = samples(coco_captions(split="val2014", data=BUNDLED))
     assert len(found["900004"].references) == 6
+
+
+def test_what_karpathy_left_of_val2014_for_training_is_in_neither_split(tmp_path: Path) -> None:
+    parts = ("train", "restval", "val", "test")
+    images = [
+        {
+            "split": part,
+            "cocoid": 900 + number,
+            "imgid": number,
+            "filepath": "val2014",
+            "filename": f"{part}.jpg",
+            "sentences": [{"raw": "A cat.", "tokens": ["a", "cat"]}],
+        }
+        for number, part in enumerate(parts)
+    ]
+    (tmp_path / "dataset_coco.json").write_text(json.dumps({"images": images}))
+    assert [*samples(coco_captions(split="karpathy-val", data=tmp_path))] == ["902"]
+    assert [*samples(coco_captions(split="karpathy-test", data=tmp_path))] == ["903"]
 
 
 def test_lavis_copy_of_karpathys_split_is_read(tmp_path: Path) -> None:
@@ -179,6 +200,14 @@ def test_official_reads_tokens_and_vlmevalkit_what_is_written() -> None:
     }
 
 
+def test_a_caption_is_read_alone_whatever_the_next_begins_with() -> None:
+    """The authors' tokenizer reads on: before "The" the full stop of "B." is a token of its own."""
+    benchmark = coco_captions(data=BUNDLED)
+    sample = samples(benchmark)["900001"]
+    found = benchmark.scorings["official"].parse(Reply(text="A man. His plan B."), sample)
+    assert found.answer == "a man his plan b."
+
+
 @pytest.mark.parametrize(("scoring", "reply"), [("official", "..."), ("vlmevalkit", "")])
 def test_a_caption_without_tokens_is_unparsed_and_counts(scoring: str, reply: str) -> None:
     benchmark = coco_captions(data=BUNDLED)
@@ -196,7 +225,43 @@ def test_figures_are_of_the_images_that_have_a_caption() -> None:
     assert {name: metric.value for name, metric in metrics.items()} == pytest.approx(
         COCO_CAPTION, abs=1e-9
     )
-    assert {metric.n for metric in metrics.values()} == {2}
+    for scoring in report.scorings.values():
+        assert {metric.n for metric in scoring.metrics.values()} == {2}
+
+
+def test_a_caption_that_is_longer_than_its_references_is_worth_no_more_for_it() -> None:
+    """Of twelve tokens seven are in a reference, the longest of which has nine."""
+    replies = {"900001": "A red ball lies on the grass and it was cold there."}
+    report = score_predictions(coco_captions(data=BUNDLED), replies, where="here")
+    found = report.scorings["official"].metrics["bleu_1"].value
+    assert found == pytest.approx(7 / 12, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("reply", "official", "vlmevalkit"),
+    # "ball is" alone is in "The ball is red." as it is written: two of four words either way.
+    [("The ball is red.", 1.0, 1.0), ("the ball is red", 1.0, 0.5)],
+)
+def test_vlmevalkit_compares_with_references_as_they_are_written(
+    reply: str, official: float, vlmevalkit: float
+) -> None:
+    report = score_predictions(coco_captions(data=BUNDLED), {"900001": reply}, where="here")
+    found = {name: one.metrics["rouge_l"].value for name, one in report.scorings.items()}
+    assert found == pytest.approx({"official": official, "vlmevalkit": vlmevalkit})
+
+
+@pytest.mark.parametrize(("said", "right"), [("3\u00a01/2", "3 1/2"), ("3 1/2", "3\u00a01/2")])
+def test_rouge_splits_at_single_blanks_alone(said: str, right: str) -> None:
+    """rouge/rouge.py#L57-L62: a blank that does not break, which the tokenizer leaves in mixed
+    numbers, is a sign to it."""
+    assert rouge_l_scores(captions([said], [[right]])).tolist() == [0.0]
+
+
+def test_the_small_numbers_of_the_authors_are_in_bleu_to_the_last_digits() -> None:
+    """bleu/bleu_scorer.py#L198-L263: 1e-15 and 1e-9 in each share, and in that of lengths."""
+    (found, *_), *_ = bleu(np.array([[1.0, 2, 1, 0, 0, 0, 1, 0, 0, 0]]))
+    share, lengths = (1 + 1e-15) / (1 + 1e-9), (1 + 1e-15) / (2 + 1e-9)
+    assert found == pytest.approx(share * math.exp(1 - 1 / lengths), rel=1e-13)
 
 
 def test_the_result_says_what_ciders_interval_holds_fixed() -> None:

@@ -47,6 +47,7 @@ def test_a_row_of_the_organisers_file_becomes_a_question() -> None:
 def test_a_question_of_several_types_counts_for_each() -> None:
     tags = samples(docvqa(data=BUNDLED))["90015"].tags
     assert (tags["layout"], tags["others"], tags["form"]) == ("layout", "others", "")
+    assert tags["last"] == "others"
 
 
 def test_questions_on_one_page_share_a_cluster() -> None:
@@ -98,6 +99,20 @@ def test_vlmevalkits_sheet_has_the_same_questions_by_its_index(tmp_path: Path) -
     ]
     assert benchmark.cluster_by is not None
     assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 1
+
+
+def test_a_sheets_row_has_its_index_for_its_id_and_its_number_for_the_server(
+    tmp_path: Path,
+) -> None:
+    picture = base64.b64encode(PICTURE.read_bytes()).decode()
+    (tmp_path / "DocVQA_VAL.tsv").write_text(
+        f"index\tquestionId\timage\tquestion\tanswer\n0\t90001\t{picture}\tWhen?\t['1970']\n"
+    )
+    benchmark = docvqa(data=tmp_path)
+    assert benchmark.submission is not None
+    (sample,) = samples(benchmark).values()
+    assert sample.id == "0"
+    assert benchmark.submission.row(sample, " 1970") == (90001, " 1970")
 
 
 def test_the_hubs_parquet_has_the_same_questions_in_parts(tmp_path: Path) -> None:
@@ -213,6 +228,37 @@ def test_official_finds_an_empty_reply_right_where_an_empty_answer_is() -> None:
     assert score("official", "", "") == 1.0
 
 
+@pytest.mark.parametrize(
+    ("reply", "reference", "worth"),
+    [
+        # One letter of two is wrong. The organisers' length has the reference's two blanks, to
+        # pix2struct they are wrong signs, and to the others nothing.
+        ("ax", "ab  ", {"official": 0.75, "mmpretrain": 0.5, "pix2struct": 0.0, "m4c": 0.5}),
+        # A reply's two blanks count for mmpretrain's length, too.
+        ("ax  ", "ab", {"official": 0.75, "mmpretrain": 0.75, "pix2struct": 0.0, "m4c": 0.5}),
+        # One blank too many between words, of four signs.
+        ("a  b", "a b", {"official": 1.0, "mmpretrain": 1.0, "pix2struct": 0.75, "m4c": 0.75}),
+        ("ab", "ax", {"official": 0.5, "mmpretrain": 0.5, "pix2struct": 0.0, "m4c": 0.5}),
+        # Four of the five signs that "ABCSS" has, and of the four of "abc\u00df" three.
+        (
+            "abc\u00df",
+            "abcd",
+            {"official": 0.8, "mmpretrain": 0.8, "pix2struct": 0.75, "m4c": 0.75},
+        ),
+    ],
+)
+def test_each_scoring_is_by_the_rule_of_its_name(
+    reply: str, reference: str, worth: dict[str, float]
+) -> None:
+    assert {name: score(name, reply, reference) for name in worth} == pytest.approx(worth)
+
+
+def test_m4cs_accuracy_is_of_answers_as_textvqa_writes_them() -> None:
+    report = score_predictions(docvqa(data=BUNDLED), {"90001": "The may 5 1970!"}, where="here")
+    found = report.scorings["m4c"].metrics["accuracy"]
+    assert (found.value, found.n) == (1.0, 1)
+
+
 def test_robust_scores_the_phrase_that_a_reply_settles_on() -> None:
     assert score("robust", "The answer is **May 5, 1970**.", "May 5, 1970") == 1.0
     assert score("robust", "The answer is x. No, the answer is y.", "x") == 0.0
@@ -278,4 +324,4 @@ def test_the_server_is_sent_ids_as_numbers() -> None:
     assert benchmark.submission is not None
     assert benchmark.submission.columns == ("questionId", "answer")
     sample = samples(benchmark)["90001"]
-    assert benchmark.submission.row(sample, "May 5") == (90001, "May 5")
+    assert benchmark.submission.row(sample, " May 5\n") == (90001, " May 5\n")

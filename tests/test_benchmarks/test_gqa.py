@@ -154,6 +154,7 @@ def test_laviss_list_is_read_with_its_own_names(tmp_path: Path, answer: str, rig
     (sample,) = samples(gqa(data=written(tmp_path, [row])))
     assert (sample.id, sample.target, sample.question) == ("262148000", "no", "Is it?")
     assert sample.tags["structural"] == sample.tags["steps"] == ""
+    assert sample.tags["balanced"] == "balanced"
     (picture,) = sample.media
     assert isinstance(picture, Image)
     assert picture.source == tmp_path / "images/n9.jpg"
@@ -276,6 +277,10 @@ READ_BY = ("official", "llava", "lavis", "lavis-2023", "mmpretrain", "vlmevalkit
         ("No", "no", set(READ_BY) - {"official"}),
         ("no.", "no", set(READ_BY) - {"official", "vlmevalkit"}),
         ("no..", "no", set(READ_BY) - {"official", "vlmevalkit"}),
+        # Blanks go before the full stops, of which only those at the end go, and no blanks after.
+        ("no. ", "no", {"llava", "lavis", "lavis-2023", "mmpretrain"}),
+        ("no .", "no", {"lavis", "lavis-2023", "mmpretrain"}),
+        (".no", "no", {"lavis", "lavis-2023", "mmpretrain", "lmms-eval"}),
         (" no", "no", set(READ_BY) - {"official", "lmms-eval"}),
         ("no\n", "no", set(READ_BY) - {"official", "lmms-eval"}),
         ("no!", "no", {"lavis", "lavis-2023", "mmpretrain", "lmms-eval"}),
@@ -283,6 +288,9 @@ READ_BY = ("official", "llava", "lavis", "lavis-2023", "mmpretrain", "vlmevalkit
         ("cat", "a cat", {"lavis", "mmpretrain"}),
         ("two", "2", {"lavis", "lavis-2023", "mmpretrain"}),
         ("İ.", "İ", {"lavis", "mmpretrain"}),
+        ("no", " No", {"lavis", "mmpretrain", "vlmevalkit"}),
+        # Unlike VQA's evaluation they see the line end behind the hyphen, and no blank.
+        ("x-y c-\nd", "x y c d", {"lavis", "lavis-2023", "mmpretrain"}),
         ("cats", "cat", set()),
         ("", "no", set()),
     ],
@@ -315,6 +323,14 @@ def test_each_scoring_compares_in_its_own_way(
         ("it is what is", "what", 0.0),
         ("it is what is", "what is", 1.0),
         ("it is what is red", "what", 1.0),
+        # evaluate_vqa.py#L401-L420: no question mark, words in this order, " of" in a word, too.
+        ("no? maybe", "no", 0.0),
+        ("They are trees", "trees", 1.0),
+        ("an owl", "owl", 1.0),
+        ("a bus an ox a cat", "ox", 1.0),
+        ("a red office", "red", 1.0),
+        ("bottle of glass of wine", "bottle", 1.0),
+        (" of wood", "of wood", 1.0),
         ("", "no", 0.0),
     ],
 )
@@ -443,7 +459,8 @@ def test_further_metrics_read_replies_as_their_scoring_does(tmp_path: Path) -> N
 
 def test_only_a_common_attribute_is_valid_where_one_is_asked_for(tmp_path: Path) -> None:
     folder = with_choices(tmp_path)
-    for reply, worth in (("material", 1.0), ("shape", 1.0), ("cup", 11 / 12)):
+    common = dict.fromkeys(("color", "material", "shape"), 1.0)
+    for reply, worth in {**common, "size": 11 / 12, "cup": 11 / 12}.items():
         found = report(folder, answers({"020000042": reply})).scorings["official"].metrics
         # "t-shirt" is not among the made valid words.
         assert found["validity"].value == pytest.approx(worth - 1 / 12)
@@ -506,6 +523,18 @@ def test_answers_that_are_right_nowhere_in_a_group_count_for_nothing(tmp_path: P
     assert (found.unit, found.n) == ("chi-square", 3)
     assert found.ci95 is None
     assert found.reason is not None
+
+
+def test_the_distribution_is_that_of_balanced_questions(tmp_path: Path) -> None:
+    """Red and blue are right once each, and said: nothing is off. The other question is not."""
+    rows = {
+        name: {**QUESTION, "answer": right, "groups": {"global": "color"}, "isBalanced": balanced}
+        for name, right, balanced in (("1", "red", True), ("2", "blue", True), ("3", "red", False))
+    }
+    folder = written(tmp_path, rows, "testdev_all_questions.json")
+    replies = {"1": "red", "2": "blue", "3": "green"}
+    found = report(folder, replies).scorings["official"].metrics["distribution"]
+    assert (found.value, found.n) == (0.0, 2)
 
 
 def test_only_balanced_questions_count(tmp_path: Path) -> None:

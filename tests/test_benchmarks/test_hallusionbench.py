@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -213,15 +214,19 @@ def test_rules_read_what_a_reply_says(
 # -- figures
 
 
-def judged(folder: Path, said: str, **more: Any) -> dict[str, float | None]:
+def judged(
+    folder: Path, said: str, asked: Sequence[dict[str, Any]] = ROWS, **more: Any
+) -> dict[str, float | None]:
     """The official figures of one verdict a row: 0 incorrect, 1 correct, 2 unclear."""
     rows = [
         {**row, "model_prediction": "so", "gpt4v_output_gpt_check": one, **more}
-        for row, one in zip(ROWS, said, strict=True)
+        for row, one in zip(asked, said, strict=True)
     ]
     path = folder / "out.json"
     path.write_text(json.dumps(rows))
-    result = snellen.score(path, "hallusionbench", data=BUNDLED, scorings=["official"])
+    (folder / "data").mkdir()
+    (folder / "data" / "HallusionBench.json").write_text(json.dumps(asked))
+    result = snellen.score(path, "hallusionbench", data=folder / "data", scorings=["official"])
     metrics = result.report.scorings["official"].metrics
     return {name: metric.value for name, metric in metrics.items()}
 
@@ -244,6 +249,29 @@ def test_groups_are_right_where_all_of_them_is(tmp_path: Path) -> None:
     assert found["average"] == pytest.approx((11 / 14 + 4 / 6 + 3 / 6) / 3)
     assert found["aacc/VD"] == pytest.approx(7 / 8)
     assert not {name for name in found if "figure=" in name or "/question" in name}
+
+
+def test_questions_without_a_figure_are_in_no_share_of_figures(tmp_path: Path) -> None:
+    """utils.py#L135-L136 leaves figure 0 of VS out."""
+    found = judged(tmp_path, "1" * 8 + "00" + "1111")
+    figures = ("facc", "figure_score", "figure_wrong", "figure_inconsistent")
+    assert [found[name] for name in figures] == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_groups_count_the_same_however_many_questions_they_have(tmp_path: Path) -> None:
+    """A second edited figure of the chart, and a third question on the triangle, which is wrong; so
+    is the first question on the first edited chart."""
+    chart, math = ROWS[12:], ROWS[4]
+    more = [{**row, "figure_id": "3"} for row in chart] + [{**math, "question_id": "2"}]
+    found = judged(tmp_path, "1" * 12 + "01" + "11" + "0", [*ROWS, *more])
+    # figures: illusion 0, 1; math 0 with two of three, 1; chart 1, 2 with one of two, 3
+    assert found["figure_score"] == pytest.approx((5 + 2 / 3 + 1 / 2) / 7)
+    assert found["facc"] == pytest.approx(5 / 7)
+    # questions: illusion 0, 1; math 0, 1, 2; chart 0, 1
+    assert found["qacc"] == pytest.approx(5 / 7)
+    assert found["easy_aacc"] == pytest.approx(6 / 7)
+    # of the edited figures alone all but math 2
+    assert found["hard_aacc"] == pytest.approx(5 / 6)
 
 
 def test_bias_takes_correctness_for_the_answer(tmp_path: Path) -> None:
@@ -281,6 +309,17 @@ def test_who_is_to_blame_for_one_wrong_reply(
     }
 
 
+def test_unclear_after_wrong_without_a_figure_is_mixed(tmp_path: Path) -> None:
+    """utils.py#L261-L262; the wrong one itself is made up."""
+    found = judged(tmp_path, "1" * 8 + "01" + "2111")
+    assert (found["lh"], found["vi"], found["mixed"]) == (1 / 2, 0.0, 1 / 2)
+
+
+def test_who_is_to_blame_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    found = judged(tmp_path, ("1101" + "1" * 10)[::-1], ROWS[::-1])
+    assert (found["lh"], found["vi"], found["mixed"]) == (0.0, 0.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("reason", "verdicts", "shares"),
     [
@@ -294,6 +333,12 @@ def test_a_published_reply_that_differs_from_that_without_an_edit(
 ) -> None:
     found = judged(tmp_path, verdicts, same="0")
     assert (found["lh"], found["vi"], found["mixed"]) == pytest.approx(shares)
+
+
+def test_without_the_question_without_a_figure_nobody_is_to_blame(tmp_path: Path) -> None:
+    """As in the 951 questions with a picture, on which the authors' script fails."""
+    found = judged(tmp_path, "1" * 8 + "0111", [*ROWS[:8], *ROWS[10:]])
+    assert (found["lh"], found["vi"], found["mixed"]) == (None, None, None)
 
 
 def test_nothing_wrong_leaves_nobody_to_blame(tmp_path: Path) -> None:
@@ -320,6 +365,19 @@ def test_results_without_verdicts_wait_for_a_judge(tmp_path: Path, name: str) ->
     report = snellen.score(path, "hallusionbench", data=BUNDLED).report
     assert report.scorings["official"].readings == {"not-judged": 14}
     assert report.scorings["robust"].metrics["aacc"].value == pytest.approx(6 / 14)
+
+
+@pytest.mark.parametrize("said", ["model_prediction", "gpt4v_output", "llava_1_5_output"])
+@pytest.mark.parametrize("check", ["gpt4v_output_gpt_check", "llava_1_5_output_gpt_check"])
+def test_replies_and_verdicts_are_known_by_the_names_of_the_published_files(
+    tmp_path: Path, said: str, check: str
+) -> None:
+    layout = hallusionbench(data=BUNDLED).layout
+    assert layout is not None
+    found = layout(written(tmp_path / "out.json", {**ROWS[0], said: "Yes", check: "1"}))
+    assert found is not None
+    assert found.replies == {"VD_illusion_0_0_0": "Yes"}
+    assert found.verdicts == {"official": {"VD_illusion_0_0_0": ("correct",)}}
 
 
 def test_a_folder_has_the_judged_files_of_both_kinds(tmp_path: Path) -> None:

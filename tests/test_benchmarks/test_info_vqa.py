@@ -9,6 +9,7 @@ from snellen.benchmark import Benchmark
 from snellen.benchmarks import info_vqa as file
 from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.info_vqa import KINDS, info_vqa
+from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
@@ -47,6 +48,8 @@ def test_a_kind_that_the_evaluator_does_not_name_is_kept_as_it_is(tmp_path: Path
     tags = samples(info_vqa(data=path))["1"].tags
     assert tags["unlisted"] == "single span"
     assert not any(tags[label] for label in KINDS.values())
+    found = score_predictions(info_vqa(data=path), {"1": "x"}, where="here")
+    assert [*found.scorings["official"].metrics] == ["anls", "anls/single span"]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,59 @@ def test_figures_are_broken_down_as_the_evaluator_does() -> None:
         "anls/Sorting": (1.0, 2),
         "anls/Arithmetic": (0.5, 2),
         "anls/Counting": (1.0, 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("reply", "reference", "worth"),
+    [
+        # One letter of two is wrong. The organisers' length has the reference's two blanks, to
+        # pix2struct they are wrong signs, and to the others nothing.
+        ("ax", "ab  ", {"official": 0.75, "mmpretrain": 0.5, "pix2struct": 0.0, "m4c": 0.5}),
+        # Nobody strips a reply: 100 blanks are 98 % "ab".
+        (" " * 100, "ab", {"official": 0.98, "mmpretrain": 0.98, "pix2struct": 0.0, "m4c": 0.0}),
+        ("a  b", "a b", {"official": 1.0, "mmpretrain": 1.0, "pix2struct": 0.75, "m4c": 0.75}),
+        # Exactly one half.
+        ("ab", "ax", {"official": 0.5, "mmpretrain": 0.5, "pix2struct": 0.0, "m4c": 0.5}),
+        # The whole reply, not the phrase in it: 8 of 11 signs too many.
+        ("Answer: 12%", "12%", dict.fromkeys(("official", "mmpretrain", "pix2struct", "m4c"), 0.0)),
+    ],
+)
+def test_each_scoring_is_by_the_rule_of_its_name(
+    reply: str, reference: str, worth: dict[str, float]
+) -> None:
+    sample = Sample(id="1", question="?", references=(reference,))
+    found = {}
+    for name in worth:
+        scoring = info_vqa(data=BUNDLED).scorings[name]
+        found[name] = scoring.score(scoring.parse(Reply(text=reply), sample), sample)
+    assert found == pytest.approx(worth)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "value", "n"),
+    [("official", 1 / 8, 8), ("pix2struct", 1 / 8, 8), ("mmpretrain", 1.0, 1), ("m4c", 1.0, 1)],
+)
+def test_each_scoring_has_its_rule_for_a_question_without_a_reply(
+    scoring: str, value: float, n: int
+) -> None:
+    report = score_predictions(info_vqa(data=BUNDLED), {"98003": "3"}, where="here")
+    found = report.scorings[scoring].metrics["anls"]
+    assert (found.value, found.n) == (value, n)
+
+
+def test_a_question_of_one_kind_twice_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "infographicsVQA_val_v1.0.json"
+    path.write_text(
+        '{"data": [{"questionId": 1, "question": "?", "image_local_name": "1.jpeg", "answers": '
+        '["x"], "answer_type": ["non span", "non span"], "evidence": ["map"]}]}'
+    )
+    report = score_predictions(info_vqa(data=path), {"1": "x"}, where="here")
+    metrics = report.scorings["official"].metrics
+    assert {name: metric.n for name, metric in metrics.items()} == {
+        "anls": 1,
+        "anls/None span": 1,
+        "anls/Map": 1,
     }
 
 

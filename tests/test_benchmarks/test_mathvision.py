@@ -152,12 +152,14 @@ def test_a_prompt_is_the_authors_text_with_the_picture_where_they_put_it(
         ("So the correct option is B.", "b"),
         ("It must be (B).", "b"),
         ("B\nbecause of the angle", "b"),
+        ("\nB\nbecause of the angle", "b"),
         ("(B)\nbecause of the angle", "b"),
         ("(B) B\nbecause of the angle", "b"),
         ("b", "b"),
         (r"\boxed{A} no \boxed{B}", "b"),
         (r"\boxed{(B)}", "b"),
         (r"\boxed{{B}}", "b"),
+        ("{(B)}", "b"),
         ("The answer is B", "b"),
         ("the correct answer is B. No", "b"),
         ("the answer should be B\nor not", "b"),
@@ -175,6 +177,10 @@ def test_official_reads_a_letter(reply: str, answer: str) -> None:
         ("B. 2", "b.2"),
         ("The answer is B because. No", "bbecause"),
         ("It is B. Thus", "itisb.thus"),
+        ("B because", "bbecause"),
+        ("KAB.", "kab"),
+        ("It must be F.", "itmustbef"),
+        ("({B})", "(b)"),
     ],
 )
 def test_official_does_not_read_a_letter_in_these_words(reply: str, answer: str) -> None:
@@ -186,16 +192,30 @@ def test_official_does_not_read_a_letter_in_these_words(reply: str, answer: str)
     [
         ("small letters", "KAO", "kao"),
         ("a number behind the last 'is '", "This is what it is 12.5.", "12.5"),
+        ("in a word too", "This 12.5", "12.5"),
+        ("or all of it, which loses its full stop", "0.5.", r"\frac{1}{2}"),
         ("a number as Python reads it", "it is 1_000", "1_000"),
+        ("the next line behind a flag", "the answer is\nx", "x"),
+        ("the first flag's sentence", "the answer is x. the correct answer is y", "x"),
+        ("a small flag before a capital one", "The answer is x. the answer is y", "y"),
         ("cut at a full stop and a blank, behind a flag only", "The answer is 12.5. So", "12.5"),
         ("the later flag on what the earlier left", "the answer is The answer is 4", "4"),
         ("from the first box to the last brace", r"\boxed{\frac{4}{5}} {6}", r"\frac{4}{5}}{6"),
+        (
+            "no flag where JSON has taken a box's b for a backspace",
+            "\x08oxed{4}. The answer is x",
+            "4",
+        ),
         ("the last box of several", r"\boxed{4}, \boxed{5}", "5"),
         ("a box that stays open", r"\boxed{4", r"\boxed{4"),
         ("empty braces go", r"\boxed{4{}}", "4"),
         ("cut at a brace that was not opened", "4} cm", "4"),
+        ("before one that is", "4} or {5}", "4"),
         ("behind the last equals sign", "x=y=5", "5"),
         ("behind the last approximation", r"\pi\approx3.14", "3.14"),
+        ("of several", r"\pi\approx3\approx4", "4"),
+        ("behind one that deleting has made", r"1\ap\,prox2", "2"),
+        ("but not behind two", r"1\ap\,prox2\ap\,prox3", r"1\approx2\approx3"),
         ("blanks and words of text", r"5 \text{cm}", "5{cm}"),
         ("kilometres go", "5 km", "5"),
         ("centimetres stay", "5 cm", "5cm"),
@@ -214,11 +234,15 @@ def test_official_does_not_read_a_letter_in_these_words(reply: str, answer: str)
         ("nor one of letters", "a/b", "a/b"),
         ("a root gets its braces", r"\sqrt3", r"\sqrt{3}"),
         ("which breaks a cube root", r"\sqrt[3]{8}", r"\sqrt{[}3]{8}"),
+        ("a root of a root too", r"\sqrt\sqrt3", r"\sqrt\sqrt{3}"),
+        ("a fraction with one pair gets the other", r"\frac1{2}\sqrt3", r"\frac{1}{2}\sqrt{3}"),
+        ("an open brace is not cut short", r"\sqrt3\frac12\frac{", r"\sqrt{3}\frac{1}{2}\frac{"),
         ("a fraction gets its braces beside a root", r"\frac12\sqrt3", r"\frac{1}{2}\sqrt{3}"),
         ("and else not", r"\frac12", r"\frac12"),
         ("one fraction cut short, none mended", r"\frac12\sqrt3\frac1", r"\frac12\sqrt{3}\frac1"),
         ("other fractions are fractions", r"\dfrac{1}{3}", r"\frac{1}{3}"),
         ("a colon in front goes", ": 5", "5"),
+        ("one behind stays", "5:", "5:"),
         ("small spaces go", r"1\,000", "1000"),
         ("and negative ones", r"5\!0", "50"),
         ("lines are joined", "1\n2", "12"),
@@ -267,6 +291,11 @@ def test_official_takes_decoration_off(rule: str, reply: str, answer: str) -> No
         (r"(2.0, \infty)", r"(2,\infty)", 1.0),
         ("(4/2, a)", "(6/3,a)", 1.0),
         ("(4/2, b)", "(6/3,b)", 0.0),
+        ("(4/2, -a)", "(6/3,-a)", 1.0),
+        ("(6/2, 4]", "(12/4,4]", 0.0),
+        ("(10^{20}/3)", "10^{20}/3", 1.0),
+        ("kao", " KAO ", 1.0),
+        ("", "5", 0.0),
         ("[1.0, 2]", "[1,2]", 1.0),
         ("C", "C", 1.0),
     ],
@@ -275,13 +304,54 @@ def test_official_compares_values(reply: str, target: str, score: float) -> None
     assert official(reply, question(target))[1] == score
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (r"2\times3", 6),
+        (r"6\div4", 1.5),
+        (r"3\le3", 1),
+        (r"3\leq3", 1),
+        (r"3\ge3", 1),
+        (r"3\geq3", 1),
+        (r"\lbrace5\rbrace", 5),
+        (r"\llcorner2.5\lrcorner", 2),
+        (r"\mleft(2\mright)", 2),
+        (r"\tbinom{5}{2}", 10),
+        (r"\dbinom{5}{2}", 10),
+        (r"{5\choose2}", 10),
+        (r"\arcsin(0.5)", 0.52),
+        (r"\sinh(1)", 1.18),
+        (r"\cos^{-1}(0.5)", 1.05),
+        (r"\sin^2(5)", 0.92),
+        ("5svd", 5),
+        ("5gcd", 5),
+        ("1,000.5", 1000.5),
+        ("1,000,000", 1000000),
+        (r"\displaystyle5", 5),
+        ("--5", 5),
+        ("5'2", 10),
+        (r"5^{\top}2", 10),
+        ("2^3_4+1", 9),
+        (r"2^\pi", 8.82),
+        ("e^0", 1),
+        ("-3/-2.675", 1.12),
+        (r"-\frac{2^2}{2\pi}", -6.28),
+        (r"\frac{1}{4^{-0.5}}", 0.5),
+        (r"\frac{1}{\sqrt[-2]{4}}", 0.5),
+    ],
+)
+def test_official_reads_a_number_as_latex2sympy_does(text: str, number: float) -> None:
+    """To the type too, since a tuple's parts are compared as Python writes them."""
+    assert repr(file.rounded_value(text)) == repr(number)
+
+
 def test_official_takes_a_choice_by_its_value() -> None:
     assert official("2", question("B", *FIVE)) == ("2", 1.0)
     assert official("2.004", question("B", *FIVE)) == ("2.004", 1.0)
     assert official("3", question("B", *FIVE)) == ("3", 0.0)
 
 
-@pytest.mark.parametrize("reply", ["", " \n ", "$$", "x =", "The answer is"])
+@pytest.mark.parametrize("reply", ["", " \n ", "$$", "x =", "The answer is", r"\boxed{{}}"])
 def test_official_is_unparsed_where_nothing_is_left(reply: str) -> None:
     assert official(reply, question("B", *FIVE)) == (None, 0.0)
 

@@ -140,6 +140,16 @@ def test_another_file_in_its_place_is_named(tmp_path: Path) -> None:
         samples(mathvista(data=tmp_path))
 
 
+def test_of_choices_with_the_same_text_the_first_is_the_right_one(tmp_path: Path) -> None:
+    """As problem 781; calculate_score.py#L79-L94 compares texts."""
+    row = json.loads((BUNDLED / "testmini.json").read_bytes())["1"]
+    row |= {"choices": ["9", "12", "18", "18"], "answer": "18"}
+    (tmp_path / "testmini.json").write_text(json.dumps({"1": row}))
+    (sample,) = samples(mathvista(data=tmp_path)).values()
+    assert sample.target == "C"
+    assert extracted("(D)", sample) == ("C", 1.0)
+
+
 def test_a_skill_that_nobody_knows_is_no_blank(tmp_path: Path) -> None:
     row = json.loads((BUNDLED / "testmini.json").read_bytes())["1"]
     row["metadata"]["skills"] = ["juggling"]
@@ -253,6 +263,7 @@ def test_the_judge_is_shown_the_query_that_the_model_was_asked() -> None:
         (" 12\n", problem("12"), "12"),
         ("1_000", problem("1000"), "1000"),
         ("1.25", problem("1.2", form="float", precision=1), "1.2"),
+        ("1.25", problem("1.25", form="float"), "1.25"),
         ("1e2", problem("100.0", form="float"), "100.0"),
         ("nan", problem("1.2", form="float"), "nan"),
     ],
@@ -276,6 +287,7 @@ def test_a_reply_that_is_all_answer_is_not_put_to_the_judge(
         ("7" * 5_000, problem("12")),
         ("about 1.2", problem("1.2", form="float")),
         ("[1, 2]", problem("[1, 2]", form="list")),
+        ("12", problem("[12]", form="list")),
         ('The answer is "yes".', problem("A", "yes", "no")),
     ],
 )
@@ -316,6 +328,7 @@ COLOURS = ("white one", "white two", "white three")
         ("the nearest text", "white twos", COLOURS, "B"),
         ("by case too", "WHITE TWO", (*COLOURS, "WHITE"), "D"),
         ("the first of the nearest", "s", THREE, "A"),
+        ("a sign changed is as far as one added", "ab", ("cd", "abcde"), "A"),
         ("nothing is near the shortest", "", ("three", "ten", "six"), "B"),
         ("None is a text", "None", ("yes", "no"), "B"),
         ("the first of the same", "B", ("same", "same", "x"), "A"),
@@ -463,6 +476,12 @@ def test_of_a_program_what_it_printed_is_the_reply(tmp_path: Path) -> None:
     found = layout(results(tmp_path, rows))
     assert found is not None
     assert found.replies == {"9": "9"}
+
+
+def test_a_response_that_is_no_text_is_no_reply(tmp_path: Path) -> None:
+    found = layout(results(tmp_path, {"9": row("9", response=None, extraction="9")}))
+    assert found is not None
+    assert found.replies == {"9": None}
 
 
 def test_a_row_without_an_extraction_and_one_with_none_are_told_apart(tmp_path: Path) -> None:

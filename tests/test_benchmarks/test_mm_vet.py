@@ -216,6 +216,19 @@ def test_in_v2_a_name_with_a_blank_behind_it_is_a_picture_to_the_model_alone() -
     assert "| What?a.png  | x |" in asked("v2", sample, "y")
 
 
+def test_in_v2_three_endings_are_pictures_and_to_the_judge_one_needs_no_point() -> None:
+    """v2/inference/claude.py#L37 and v2/mm-vet-v2_evaluator.py#L200."""
+    question = "What?<IMG>a.jpg<IMG>b.png<IMG>c.jpeg<IMG>djpeg<IMG>e.gif"
+    names = [text for is_picture, text in file.parts(question) if is_picture]
+    assert names == ["a.jpg", "b.png", "c.jpeg"]
+    text = asked("v2", Sample(id="v2_9", question=question, target="x"), "y")
+    assert f"| What?{'<image>' * 4}e.gif | x |" in text
+
+
+def test_the_judge_has_three_tokens() -> None:
+    assert judge().max_answer_tokens == judge("v2").max_answer_tokens == 3
+
+
 def test_alternatives_are_set_apart() -> None:
     assert " | 6.50 <OR> 6.5 | " in asked("v1", bundled()["v1_2"], "6.50")
 
@@ -301,6 +314,22 @@ def test_the_replies_are_read_from_the_file_beside(tmp_path: Path) -> None:
     assert found is not None
     assert found.replies == {"v1_0": "x is 4"}
     assert not any("not beside it" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("m_gpt-4-0613-grade-1runs.json", "m"),
+        ("m_13b_gpt-4-grade-5runs.json", "m_13b"),
+        ("m_gpt-4-0613-grade-1runs_dev8.json", "m"),
+    ],
+)
+def test_a_file_of_grades_is_named_after_its_model(tmp_path: Path, name: str, model: str) -> None:
+    (tmp_path / f"{model}.json").write_text(json.dumps({"v1_0": "x is 4"}))
+    grades(tmp_path, {"v1_0": row(1.0)}, name)
+    found = layout(tmp_path)
+    assert found is not None
+    assert found.replies == {"v1_0": "x is 4"}
 
 
 def test_where_words_are_no_grade_the_authors_is_taken(tmp_path: Path) -> None:

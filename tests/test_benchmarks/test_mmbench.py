@@ -208,12 +208,16 @@ def test_a_prompt_is_the_picture_and_the_published_text(
 
 # -- scoring, official
 
+SIGNS = ".()[],:;!*#{}"
+
 
 @pytest.mark.parametrize(
     ("rule", "reply", "letter"),
     [
         ("a letter", "B", "B"),
         ("in brackets or behind a stop", "(B).", "B"),
+        *(("between signs that part words", f"it{sign}B{sign}is", "B") for sign in SIGNS),
+        *(("between others", f"it{sign}B{sign}is", None) for sign in "'\"?-/<>\\"),
         ("bold", "**B**", "B"),
         ("boxed only in braces", "\\boxed{B}", "B"),
         ("no other marks are taken off", '"B"', None),
@@ -227,12 +231,18 @@ def test_a_prompt_is_the_picture_and_the_published_text(
         ("Z beside a letter is not", "Z B", "B"),
         ("nor beside two", "A B Z", None),
         ("refusals are none of them", "I can't process this file. B", "Z"),
+        ("of people", "Sorry, I can't help with images of people yet. B", "Z"),
+        ("without the image", "I'm sorry, but without the image provided, B", "Z"),
+        ("not to be determined", "Cannot determine the answer. B", "Z"),
         ("in these letters alone", "i can't process this file. B", "B"),
         ("a failed request has no letter", "Failed to obtain answer via API. B", None),
         ("nor an answer", "Failed to obtain answer via API. The answer is B.", None),
         ("but may name a choice", "dog: Failed to obtain answer via API.", "B"),
         ("the answer is, where no letter is alone", "the answer is **C**, not A", "C"),
         ("in any case", "THE ANSWER IS c and that is what I see here", "C"),
+        ("with any blanks", "the answer \n is\t\tC, not A", "C"),
+        ("with no colon", "the answer is: C, not A", None),
+        ("nor bracket", "the answer is (C), not A", None),
         ("its first time", "The answer is B. The answer is C.", "B"),
         ("without a word's end", "The answer is black", "B"),
         ("which reads a choice's first letter", "The answer is dog", "D"),
@@ -263,6 +273,14 @@ def test_the_rules_of_2024_knew_no_position_and_no_length(
     rule: str, reply: str, letter: str | None
 ) -> None:
     assert answer("vlmevalkit-2024", reply) == letter
+
+
+def test_the_answer_is_a_choice_and_none_beyond_d() -> None:
+    """matching_util.py#L15, #L57-L59."""
+    assert answer("official", "The answer is dog", "cat", "red") is None
+    five = ("cat", "dog", "car", "sky", "sea")
+    assert answer("official", "The answer is E, as I said, and no other", *five) is None
+    assert answer("official", "The answer is D, as I said, and no other", *five) == "D"
 
 
 def test_the_length_of_a_reply_is_measured_against_all_choices() -> None:
@@ -339,6 +357,44 @@ def test_a_question_that_lacks_a_reply_is_wrong_as_a_whole() -> None:
     del replies["3000003"]
     found = report(replies).scorings["official"].metrics["circular"]
     assert (found.value, found.n) == (0.9, 10)
+
+
+@pytest.mark.parametrize("scoring", ["official", "judged", "vlmevalkit-2024"])
+def test_a_question_without_any_reply_is_wrong(scoring: str) -> None:
+    replies = {name: sample.target or "" for name, sample in bundled().items()}
+    del replies["18"], replies["1000018"]
+    found = report(replies).scorings[scoring].metrics["circular"]
+    assert (found.value, found.n) == (0.9, 10)
+
+
+def sheet(folder: Path, *indices: int) -> Path:
+    """The same words in each row, whose answer is A."""
+    path = folder / "MMBench_DEV_EN_V11.tsv"
+    rows = (f"{index}\tWhich?\ta\tb\tA\t{'iVBORw0KGgo' * 9}\n" for index in indices)
+    path.write_text("index\tquestion\tA\tB\tanswer\timage\n" + "".join(rows))
+    return path
+
+
+def test_a_sheet_may_have_a_fifth_choice(tmp_path: Path) -> None:
+    path = tmp_path / "MMBench_DEV_EN_V11.tsv"
+    head, row = "\t".join(("index", "question", *"ABCDE", "answer", "image")), "7\t?\ta\tb\tc\td\te"
+    path.write_text(f"{head}\n{row}\tE\t{'iVBORw0KGgo' * 9}\n")
+    assert samples(mmbench(data=path))["7"].choices == tuple("abcde")
+
+
+def test_passes_go_by_the_index_in_whatever_order_the_rows_are(tmp_path: Path) -> None:
+    found = samples(mmbench(data=sheet(tmp_path, 2000007, 7, 1000007)))
+    passes = {name: sample.tags["pass"] for name, sample in found.items()}
+    assert passes == {"7": "1 of 3", "1000007": "2 of 3", "2000007": "3 of 3"}
+
+
+def test_a_question_is_its_index_modulo_a_million_whatever_its_words(tmp_path: Path) -> None:
+    """multiple_choice.py#L521."""
+    benchmark = mmbench(data=sheet(tmp_path, 7, 1000007, 100007, 1100007))
+    replies = {"7": "A", "1000007": "A", "100007": "A", "1100007": "B"}
+    found = score_predictions(benchmark, replies, where="here").scorings["official"].metrics
+    assert (found["circular"].value, found["circular"].n) == (0.5, 2)
+    assert (found["vanilla"].value, found["vanilla"].n) == (1.0, 2)
 
 
 @pytest.mark.parametrize("preset", ["vlmevalkit", "opencompass", "minigpt4"])

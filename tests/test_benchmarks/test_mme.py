@@ -187,6 +187,8 @@ def test_two_blanks_before_the_suffix_leave_one_to_lmms_eval(preset: Preset, tex
         ("a line's end counts", "\n\n\nyes", None, "yes"),
         ("behind the first four signs", "The answer is yes", None, None),
         ("full stops", "...no", None, "no"),
+        ("full stops inside", "n.o", None, "no"),
+        ("three blanks behind a full stop", ".   no", None, None),
         ("a letter", "y", None, "yes"),
         ("another letter", "N.", None, "no"),
         ("any letter", "x", None, None),
@@ -259,6 +261,44 @@ def test_an_image_with_one_reply_is_in_acc_and_not_in_acc_plus(tmp_path: Path) -
     assert (metrics["acc"].n, metrics["acc_plus"].n) == (27, 13)
 
 
+def sheet(folder: Path) -> Path:
+    """VLMEvalKit's sheet with two images for the first task, one for each other, all of yes."""
+    picture = base64.b64encode((BUNDLED / ROOT / "existence/0001.jpg").read_bytes()).decode()
+    lines = ["index\timage\timage_path\tquestion\tanswer\tcategory"]
+    for task in ("existence", *TASKS):
+        n = len(lines) - 1
+        lines += [
+            f"{index}\t{picture}\t{task}/{n}.jpg\tIs it{'?' * (1 + index - n)}\tYes\t{task}"
+            for index in (n, n + 1)
+        ]
+    path = folder / "MME.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("scoring", ["official", "lmms-eval"])
+def test_tasks_count_the_same_however_many_images_they_have(tmp_path: Path, scoring: str) -> None:
+    """One of the first task's two images is wrong: (100 + 100) / 2 and nine times 200."""
+    replies = {str(index): "no" if index < 2 else "yes" for index in range(30)}
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps(replies))
+    report = snellen.score(path, "mme", data=sheet(tmp_path)).report
+    metrics = report.scorings[scoring].metrics
+    assert metrics["perception"].value == pytest.approx(1900)
+    assert metrics["cognition"].value == pytest.approx(800)
+
+
+def test_points_leave_an_image_with_one_reply_out_of_acc_plus(tmp_path: Path) -> None:
+    """Of the first task one image is wrong twice, of the other one question is right: a third of
+    the questions, and none of one image."""
+    replies = {str(index): "no" if index < 2 else "yes" for index in range(30) if index != 3}
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps(replies))
+    report = snellen.score(path, "mme", data=sheet(tmp_path)).report
+    metrics = report.scorings["official"].metrics
+    assert metrics["score/existence"].value == pytest.approx(100 / 3)
+
+
 # -- the authors' files of results
 
 
@@ -283,6 +323,13 @@ def test_a_folder_of_results_is_read(tmp_path: Path, packed: bool) -> None:
     report = snellen.score(results(tmp_path / "out", packed=packed), "mme", data=BUNDLED).report
     assert report.replies == {"ok": 28}
     assert report.scorings["official"].metrics["score"].value == 700.0
+
+
+def test_blanks_within_a_question_do_not_tell_it_apart(tmp_path: Path) -> None:
+    folder = results(tmp_path / "out")
+    path = folder / "count.txt"
+    path.write_text(path.read_text().replace("two discs", "two  discs"))
+    assert snellen.score(folder, "mme", data=BUNDLED).report.replies == {"ok": 28}
 
 
 def test_a_row_of_three_columns_has_no_reply_and_one_of_five_is_refused(tmp_path: Path) -> None:

@@ -408,7 +408,9 @@ def test_lmms_eval_loses_the_text_between_two_marks_of_one_picture() -> None:
         ("the last place of each counts", "B or A or B", "B"),
         ("the answer is", "The answer is B.", "B"),
         ("a choice in over five words", "the animal is surely a big Cat", "C"),
+        ("six words are over five", "I say it is a cat", "C"),
         ("the last choice", "The cost is about $7 or $6 per unit", "A"),
+        ("the last place of each choice counts", "$7 or $6 or $7 as I would say", "B"),
         ("the first letter of two choices in one place", "it is a thing of $7 that", "B"),
     ],
 )
@@ -443,6 +445,20 @@ def test_of_choices_in_one_place_the_first_is_taken() -> None:
     sample = choice_question("the cat sat", "the cat", "a dog")
     found = read("official", "we all know that the cat sat down", sample)
     assert (found.answer, found.guessed) == ("A", False)
+
+
+def test_the_last_choice_is_the_one_that_begins_last() -> None:
+    """`cat` begins behind `the cat sat`, which ends behind it: eval_utils.py#L55."""
+    found = read(
+        "official", "we all know that the cat sat down", choice_question("the cat sat", "cat")
+    )
+    assert (found.answer, found.guessed) == ("B", False)
+
+
+@pytest.mark.parametrize("mark", ",.!?;:'")
+def test_marks_at_both_ends_of_a_letter_go(mark: str) -> None:
+    found = read("official", f"{mark}B{mark}")
+    assert (found.answer, found.guessed) == ("B", False)
 
 
 def test_a_choice_is_found_in_any_case() -> None:
@@ -490,7 +506,15 @@ def test_a_choice_may_have_several_right_letters() -> None:
         ("a whole number stuck to its unit is none", "12kg", "12", 0.0),
         ("per cent", "30%", "30", 1.0),
         ("thousands", "about 12,000 people", "12000", 1.0),
+        ("thousands below zero", "about -1,234 people", "-1234", 1.0),
+        ("thousands behind a letter are none", "about x1,234 people", "1234", 0.0),
+        ("nor with a unit stuck to them", "about 1,234kg", "1234", 0.0),
         ("a power of ten", "so 1.5e3 volts", "1500", 1.0),
+        ("a negative power", "so 15e-1 volts", "1.5", 1.0),
+        ("a power below zero", "about -2e3 volts", "-2000", 1.0),
+        ("what stands before the power is none", "about 1.5e3 volts", "1.5", 0.0),
+        ("but its whole part is one", "about 1.5e3 volts", "1", 1.0),
+        ("a point without a zero", "about .5 of it", "0.5", 1.0),
         ("a sign", "it is -5 degrees", "-5", 1.0),
         ("a range is a negative number", "5-6", "-6", 1.0),
         ("no decimals before a comma", "12.5, then", "12", 1.0),
@@ -500,6 +524,7 @@ def test_a_choice_may_have_several_right_letters() -> None:
         ("a number in a text is no text", "12 cats", "1", 0.0),
         ("case", "TAMPA.", "Tampa", 1.0),
         ("a single letter needs a blank", "step b", "B", 1.0),
+        ("or behind it", "b then", "B", 1.0),
         ("a single letter in a word is none", "obvious", "B", 0.0),
         ("a single letter alone", "B", "B", 1.0),
         ("behind the last word of them", "so 7 is 5", "5", 1.0),
@@ -510,9 +535,13 @@ def test_a_choice_may_have_several_right_letters() -> None:
         ("every line", "x is 5\ny is 7", "5", 1.0),
         ("an equals sign in the last line", "3 + 4 = 7", "3", 0.0),
         ("an equals sign before it is none", "3 + 4 = 7\nthe end", "3", 1.0),
+        ("a full stop's line is a line", "3 + 4 = 7\n.", "3", 1.0),
+        ("no line ends at a carriage return", "3 + 4 = 7\rthe end", "3", 0.0),
         ("an empty tail takes a longer one's place", "so 4 is \nit is 5", "4", 0.0),
         ("and then gives it to the next", "so 4 is final 3 is \nx", "3", 1.0),
         ("a tail of one mark is dropped", "5 result :", "5", 1.0),
+        ("with the blanks around it", "5 result : \nx", "5", 1.0),
+        ("a tail of two is not", "5 result ::", "5", 0.0),
         ("full stops do not end a line", "It is 5. The sum is 7", "5", 0.0),
         ("nothing", "", "5", 0.0),
     ],
@@ -521,6 +550,22 @@ def test_an_open_answer_is_right_by_the_authors_rules(
     reason: str, reply: str, right: str, score: float
 ) -> None:
     assert verdict("official", reply, open_question(right)) == score
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["could be", "so", "is", "thus", "therefore", "final", "answer", "result"],
+)
+def test_an_open_answer_stands_behind_each_of_eight_words(words: str) -> None:
+    """eval_utils.py#L132-L133."""
+    assert verdict("official", f"7 {words} 5", open_question("5")) == 1.0
+    assert verdict("official", f"7 {words} 5", open_question("7")) == 0.0
+
+
+@pytest.mark.parametrize("mark", ":,.!?;'")
+def test_each_mark_alone_is_no_open_answer(mark: str) -> None:
+    """eval_utils.py#L151."""
+    assert verdict("official", f"5 result {mark}\nx", open_question("5")) == 1.0
 
 
 def test_any_of_several_answers_is_right() -> None:
@@ -578,6 +623,9 @@ def test_to_lmms_eval_no_open_answer_is_right() -> None:
     ("reason", "right", "reply", "score"),
     [
         ("the right text", ("mirror",), "mirror", 1.0),
+        ("blanks at its ends do not count", ("mirror",), " " * 40 + "mirror\n", 1.0),
+        ("twice as long as both choices", ("mirror",), "mirror" + " x" * 16, 1.0),
+        ("longer", ("mirror",), "mirror" + " x" * 16 + ".", 0.0),
         ("too long a reply", ("mirror",), "it is the mirror, of which there are many here", 0.0),
         ("the letter A", ("mirror",), "A", 1.0),
         ("a capital letter is never right", ("C",), "C", 0.0),
@@ -659,6 +707,23 @@ def test_the_authors_folder_of_results_is_read(tmp_path: Path) -> None:
     assert found.notes == ("output.json of 2 of 30 subjects read",)
 
 
+def test_of_a_subject_only_its_output_is_read(tmp_path: Path) -> None:
+    folder = results(tmp_path)
+    (folder / "Art" / "output.json.old").write_text(json.dumps([{**OUTPUT, "response": "A"}]))
+    found = file.layout(folder)
+    assert found is not None
+    assert found.replies["validation_Art_1"] == OUTPUT["response"]
+
+
+def test_a_row_without_a_response_has_no_reply(tmp_path: Path) -> None:
+    (tmp_path / "Art").mkdir()
+    rows = [{"id": "validation_Art_1"}, {"id": "validation_Art_2", "response": None}]
+    (tmp_path / "Art" / "output.json").write_text(json.dumps(rows))
+    found = file.layout(tmp_path)
+    assert found is not None
+    assert found.replies == {"validation_Art_1": None, "validation_Art_2": None}
+
+
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_results_are_scored_as_they_are_published(tmp_path: Path, ending: str) -> None:
     (tmp_path / "data").mkdir()
@@ -710,6 +775,35 @@ def test_the_test_server_is_sent_letters_and_open_answers() -> None:
 
 
 # -- figures
+
+
+def test_each_subject_is_of_its_domain() -> None:
+    """mmmu/utils/data_utils.py#L9-L16."""
+    domains: dict[str, set[str]] = {}
+    for subject, domain in DOMAIN_OF.items():
+        domains.setdefault(domain, set()).add(subject)
+    assert domains == {
+        "Art and Design": {"Art", "Art_Theory", "Design", "Music"},
+        "Business": {"Accounting", "Economics", "Finance", "Manage", "Marketing"},
+        "Science": {"Biology", "Chemistry", "Geography", "Math", "Physics"},
+        "Health and Medicine": {
+            "Basic_Medical_Science",
+            "Clinical_Medicine",
+            "Diagnostics_and_Laboratory_Medicine",
+            "Pharmacy",
+            "Public_Health",
+        },
+        "Humanities and Social Science": {"History", "Literature", "Sociology", "Psychology"},
+        "Tech and Engineering": {
+            "Agriculture",
+            "Architecture_and_Engineering",
+            "Computer_Science",
+            "Electronics",
+            "Energy_and_Power",
+            "Materials",
+            "Mechanical_Engineering",
+        },
+    }
 
 
 def test_figures_are_means_over_questions_by_domain_and_subject(tmp_path: Path) -> None:

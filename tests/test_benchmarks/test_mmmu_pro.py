@@ -286,18 +286,25 @@ def test_pictures_are_those_that_their_marks_call(preset: Preset, order: list[in
         ("emphasis", "**Answer: B**", "B"),
         ("in a word", "Answer: Bad", "B"),
         ("over several lines", "Answer:\n\nthe letter G", "G"),
+        ("to the reply's end", "(A)? Answer: it is\nthe letter G", "G"),
+        ("with a colon alone", "(B) is it. The Answer is not C", "B"),
         ("of two letters behind it the rules read", "Answer: A, then B", "B"),
         ("with none behind it the rules read all", "(C) it is. Answer: none", "C"),
         ("small letters are no letters", "it is (C). Answer: b", "C"),
         ("in brackets", "(B) or (A)", "A"),
+        ("brackets count before all else", "B it is, not (A)", "A"),
         ("a letter", "B", "B"),
         ("the last with blanks", "B and A", "A"),
         ("a word's last letter", "NASA is good", "A"),
+        ("of several words' last letters the first", "xA xB x", "A"),
         ("the word I", "I'm sorry, I can't help with that.", "I"),
         ("before a full stop", "it must be B.that", "B"),
         ("of several before a full stop that with blanks", "Final A. or B.", "B"),
         ("or else the first", "C.B.then", "B"),
         ("a choice in over five words", "I'd say that the thing is pink", "H"),
+        ("six are over five", "well, I'd say it is pink", "H"),
+        ("the last choice", "either the pink or the blue thing", "B"),
+        ("the last place of each choice counts", "blue or pink or blue as it seems", "B"),
     ],
 )
 def test_official_reads_the_letter_by_the_authors_rules(
@@ -315,6 +322,8 @@ def test_official_reads_the_letter_by_the_authors_rules(
         ("beyond the choices", "Answer: K"),
         ("a line's end is no blank", "B\n"),
         ("a choice in a few words", "it is pink"),
+        ("five words are few", "I'd say it is pink"),
+        ("marks in another order stay", "B,."),
     ],
 )
 def test_official_draws_where_no_letter_is_found(reason: str, reply: str) -> None:
@@ -328,7 +337,9 @@ def test_lmms_eval_has_no_rule_of_the_answer() -> None:
     assert read("lmms-eval", "Answer: $B$").guessed
 
 
-@pytest.mark.parametrize(("reply", "answer"), [("B", "B"), ("(B)", "(B)"), ("", None)])
+@pytest.mark.parametrize(
+    ("reply", "answer"), [("B", "B"), ("(B)", "(B)"), ("B\n", "B\n"), ("", None)]
+)
 def test_in_vision_lmms_eval_takes_the_whole_reply(reply: str, answer: str | None) -> None:
     assert read("lmms-eval", reply, setting="vision").answer == answer
 
@@ -346,6 +357,16 @@ def test_in_vision_lmms_eval_takes_the_whole_reply(reply: str, answer: str | Non
         ("cot", "blue", "B"),
         ("cot", "Answer: Blue", "B"),
         ("cot", "Answer: Red and blue", None),
+        ("cot", "B or A it is\n  Answer: C", "C"),
+        # open-compass/VLMEvalKit@e8e78f05:vlmeval/dataset/image_mcq.py#L632-L651
+        ("cot", "A or C\rAnswer: B", None),
+        ("cot", "answer: C\nA or B", None),
+        ("cot", "Answer: Cat or X", None),
+        ("cot", "Answer: Bob, so Bob", "B"),
+        ("cot", "blue\nAnswer: Yes and No", None),
+        ("cot", f"Answer:{' ' * 86}red, yes", "A"),
+        ("cot", f"Answer:{' ' * 87}red, yes", None),
+        ("cot", "Answer: A. Answer: B", None),
     ],
 )
 def test_vlmevalkit_reads_what_stands_behind_the_last_answer(

@@ -242,6 +242,10 @@ def test_each_scoring_compares_in_its_own_way(tmp_path: Path, reply: str, by: se
 def test_capitals_and_blanks_of_the_answer_count_for_vlmevalkit_as_little(tmp_path: Path) -> None:
     assert worth("vlmevalkit", "stars at noon", " STARS at Noon ", tmp_path) == 1.0
     assert worth("official", "stars at noon", " STARS at Noon ", tmp_path) == 0.0
+    # Small letters, which "\u00df" is; not folded.
+    assert worth("vlmevalkit", "STRASSE", "stra\u00dfe", tmp_path) == 0.0
+    assert worth("official", "Stars", " Stars", tmp_path) == 0.0
+    assert worth("official", "Stars", "STARS", tmp_path) == 0.0
 
 
 def test_a_question_without_a_reply_is_wrong(tmp_path: Path) -> None:

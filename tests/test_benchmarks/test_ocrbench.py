@@ -85,6 +85,24 @@ def test_a_cell_that_is_no_list_but_begins_as_one_is_one_answer(answer: str) -> 
     assert _forms.texts(answer) == (answer,)
 
 
+@pytest.mark.parametrize(
+    ("dataset", "kind", "formula"),
+    [
+        ("HME100k", "Handwritten Mathematical Expression Recognition", True),
+        ("HME100k", "Handwriting Recognition", True),
+        ("IAM", "Handwritten Mathematical Expression Recognition", False),
+    ],
+)
+def test_formulas_are_known_by_their_data_set(
+    tmp_path: Path, dataset: str, kind: str, formula: bool
+) -> None:
+    # OCRBench/example.py#L127
+    row = json.loads(QUESTIONS.read_bytes())[0] | {"dataset_name": dataset, "type": kind}
+    (tmp_path / "OCRBench.json").write_text(json.dumps([row]))
+    (sample,) = samples(ocrbench(data=tmp_path)).values()
+    assert sample.data["formula"] is formula
+
+
 def test_vlmevalkits_sheet_is_read_and_knows_formulas_by_their_kind(tmp_path: Path) -> None:
     picture = base64.b64encode((BUNDLED / "OCRBench_Images/IIIT5K/test/1_1.png").read_bytes())
     (tmp_path / "OCRBench.tsv").write_text(
@@ -209,12 +227,29 @@ def test_a_tab_in_a_formula_is_no_blank() -> None:
     assert score("official", "A\t= 4 B", "A = 4 B", formula=True) == 0.0
 
 
+def test_a_tab_at_the_ends_of_a_formula_goes() -> None:
+    assert score("official", "A = 4 B", "\tA = 4\t", formula=True) == 1.0
+
+
 def test_lmms_eval_reads_full_width_signs_as_ascii() -> None:
     wide = "\uff28\uff2f\uff34\uff25\uff2c\u3000\uff11"
     assert score("lmms-eval", wide, "hotel 1") == 1.0
     assert score("official", wide, "hotel 1") == 0.0
     assert score("lmms-eval", "hotel 1", wide) == 1.0
     assert score("lmms-eval", wide, "HOTEL1", formula=True) == 0.0
+
+
+@pytest.mark.parametrize(("wide", "sign"), [("\uff01", "!"), ("\uff0e", "."), ("\uff5e", "~")])
+def test_lmms_eval_reads_all_signs_of_ascii_so(wide: str, sign: str) -> None:
+    # lmms_eval/tasks/ocrbench/utils.py#L20-L31
+    assert score("lmms-eval", f"a{wide}b", f"a{sign}b") == 1.0
+    assert score("lmms-eval", f"a{sign}b", f"a{wide}b") == 1.0
+
+
+def test_to_lmms_eval_a_formula_is_what_it_is_to_the_authors() -> None:
+    assert score("lmms-eval", "A=4 B", "A = 4 B\n", formula=True) == 1.0
+    assert score("lmms-eval", "a=4b", "A = 4 B\n", formula=True) == 0.0
+    assert score("lmms-eval", "\uff21", "A", formula=True) == 0.0
 
 
 @pytest.mark.parametrize("reply", ["HOTEL", "It says: HOTEL!", 'The answer is "Hotel".'])
@@ -258,6 +293,14 @@ def test_points_are_counted_by_kind_and_text_recognition_is_the_sum_of_six() -> 
     }
     assert (metrics["final_score"].value, metrics["accuracy"].value) == (8, 8 / 11)
     assert metrics["accuracy/HME100k"].value == 0.5
+
+
+@pytest.mark.parametrize("scoring", ["official", "lmms-eval"])
+def test_a_question_without_a_reply_has_no_point(scoring: str) -> None:
+    replies = {"ctw-9002": "ANTONIOS"}
+    report = score_predictions(ocrbench(data=BUNDLED), replies, where="here")
+    metrics = report.scorings[scoring].metrics
+    assert (metrics["final_score"].value, metrics["accuracy"].value) == (1, 1 / 11)
 
 
 def test_the_full_test_has_accuracies_of_its_data_sets(tmp_path: Path) -> None:

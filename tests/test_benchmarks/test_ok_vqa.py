@@ -95,6 +95,32 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
     assert made.cluster_by(sample) == made.cluster_by(other)  # one picture
 
 
+def test_of_parquets_objects_too_the_answers_are_those_of_the_release(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
+    picture = (BUNDLED / "val2014/COCO_val2014_000000000025.jpg").read_bytes()
+    row = {
+        "question_id": 255,
+        "image": {"bytes": picture, "path": None},
+        "question": GAME,
+        "answers": [{"answer": "surf", "raw_answer": "surfing", "answer_id": 1}] * 10,
+        "question_type": "four",
+        "answer_type": "other",
+    }
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "validation.parquet")
+    (sample,) = samples(ok_vqa(data=tmp_path / "validation.parquet")).values()
+    assert sample.references == ("surf",) * 10
+    assert sample.tags == {"category": "Sports and Recreation"}
+
+
+def test_of_two_of_blips_lists_the_one_of_this_data_set_is_read(tmp_path: Path) -> None:
+    picture = "val2014/COCO_val2014_000000000025.jpg"
+    for name, number in (("vqa_val_eval.json", 7), ("okvqa_val_eval.json", 255)):
+        listed = [{"question_id": number, "question": GAME, "answer": ["golf"], "image": picture}]
+        (tmp_path / name).write_text(json.dumps(listed))
+    assert [*samples(ok_vqa(data=tmp_path))] == ["255"]
+
+
 def test_other_toolkits_names_are_known() -> None:
     assert catalog.benchmark("ok_vqa_val2014", data=BUNDLED).options["prompt"] == "lmms-eval"
     assert catalog.benchmark("OKVQA", data=BUNDLED).name == "ok-vqa"
@@ -135,6 +161,12 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
         ("official", "joe 's", ["joe's"] * 9 + ["joe s"], 0.0),
         ("lmms-eval", "joe 's", ["joe's"] * 9 + ["joe s"], 1.0),
         ("official", "It is golf.", ["golf"] * 5 + ["tennis"] * 5, 0.0),
+        ("official", "Answer: golf", ["golf"] * 5 + ["tennis"] * 5, 0.0),
+        # Each of ten is left out in turn: of three, 0.9.
+        ("official", "golf", ["golf"] * 3 + ["tennis"] * 7, 0.9),
+        ("lmms-eval", "golf", ["golf"] * 3 + ["tennis"] * 7, 0.9),
+        # A full stop stays only before a digit.
+        ("official", "3.", ["3"] * 9 + ["4"], 1.0),
         ("robust", "Answer: golf", ["golf"] * 5 + ["tennis"] * 5, 1.0),
     ],
 )
@@ -161,3 +193,10 @@ def test_a_question_that_a_file_lacks_is_wrong_under_the_authors_rule(tmp_path: 
     metrics = snellen.score(results, "ok-vqa", data=BUNDLED).report.scorings["official"].metrics
     assert metrics["accuracy"].value == pytest.approx(1 / 11)
     assert metrics["accuracy"].n == 11
+
+
+def test_under_lmms_evals_rule_such_a_question_is_in_no_mean(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{"question_id": 305, "answer": "english"}]))
+    metrics = snellen.score(results, "ok-vqa", data=BUNDLED).report.scorings["lmms-eval"].metrics
+    assert (metrics["accuracy"].value, metrics["accuracy"].n) == (1.0, 1)

@@ -5,23 +5,28 @@ import json
 import math
 import tracemalloc
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+import PIL.Image
 import pytest
 
+import snellen
 from snellen import dummies
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import _own
 from snellen.benchmarks._own import guess, own_data, stored
-from snellen.content import Image
+from snellen.content import Image, Video
 from snellen.datasets import csv
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
-from snellen.model import Reply
+from snellen.model import Reply, Request
 from snellen.sample import Sample
 from snellen.scoring import Scored, Tally
+from tests import videos
 
 BUNDLED = Path(_own.__file__).parent / "rows" / "own"
 MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}
@@ -386,6 +391,249 @@ def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
     assert only(tmp_path, {**ASKED, "image": ""}).media == ()
 
 
+# -- videos
+
+CLIP = {"video": "1.mp4", "question": "What is it?"}
+
+
+def film(folder: Path, row: Mapping[str, Any], **options: Any) -> Video:
+    (one,) = only(folder, row, **options).media
+    assert isinstance(one, Video)
+    return one
+
+
+@pytest.mark.parametrize("column", ["video", "video_path"])
+def test_a_video_is_a_file_beside_the_rows(tmp_path: Path, column: str) -> None:
+    assert film(tmp_path, {"question": "?", column: "clips/1.mp4"}) == Video(
+        tmp_path / "clips/1.mp4", place="clips/1.mp4", within=tmp_path
+    )
+
+
+def test_videos_can_lie_in_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    assert film(tmp_path, CLIP, data=tmp_path / "clips").source == tmp_path / "clips/1.mp4"
+
+
+@pytest.mark.parametrize(
+    ("cells", "window"),
+    [
+        ({}, (0.0, None)),
+        ({"start": None, "end": ""}, (0.0, None)),
+        ({"start": 2}, (2.0, None)),
+        ({"end": 7.5}, (0.0, 7.5)),
+        ({"start": "2", "end": "7.5"}, (2.0, 7.5)),
+        ({"start": 0, "end": 1e-3}, (0.0, 0.001)),
+    ],
+)
+def test_a_part_of_a_video_is_given_in_seconds(
+    tmp_path: Path, cells: dict[str, Any], window: tuple[float, float | None]
+) -> None:
+    video = film(tmp_path, {**CLIP, **cells})
+
+    assert (video.start, video.end) == window
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({"start": -1}, "has the start '-1', which is no time in a video.*leave the cell empty"),
+        ({"end": "-0.5"}, "has the end '-0.5', which"),
+        ({"end": "1:23"}, "has the end '1:23', which.*Write seconds .* such as 83.5"),
+        ({"start": "begin"}, "has the start 'begin', which"),
+        ({"start": True}, "has the start 'True', which"),
+        ({"start": [1]}, r"has the start '\[1\]', which"),
+        ({"start": "nan"}, "has the start 'nan', which"),
+        ({"end": "inf"}, "has the end 'inf', which"),
+        ({"start": 7, "end": 7}, "begins at 7 s and ends at 7 s: there is nothing in it"),
+        ({"start": 7.5, "end": 2}, "begins at 7.5 s and ends at 2 s: there is nothing in it"),
+        ({"end": 0}, "begins at the video's start and ends at 0 s: there is nothing in it"),
+        ({"video": "", "end": 3}, "has no video to show a part of, 3 s"),
+        ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2: a row may name one"),
+        ({"video": 3}, "video is a int, not a file's name"),
+        ({"video": "data:video/mp4;base64,AAAA"}, "is the video itself .*Save it as a file"),
+        ({"video": "https://example.org/1.mp4"}, "is an address.*download the video"),
+    ],
+)
+def test_a_video_that_cannot_be_shown_is_named(
+    tmp_path: Path, cells: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DataError, match=rf"row 1 of mine\.jsonl.* {words}"):
+        only(tmp_path, {**CLIP, **cells})
+
+
+def test_a_row_without_a_video_is_asked_without(tmp_path: Path) -> None:
+    assert only(tmp_path, {**CLIP, "video": None}).media == ()
+
+
+def test_images_come_before_the_video_and_it_before_the_text(tmp_path: Path) -> None:
+    request = own_data(jsonl(tmp_path, {**CLIP, "image": ["1.png", "2.png"]})).request(
+        only(tmp_path, {**CLIP, "image": ["1.png", "2.png"]})
+    )
+
+    assert request is not None
+    first, second, video, text = request.messages[0].content
+    assert isinstance(first, Image) and isinstance(second, Image)
+    assert isinstance(video, Video) and video.place == "1.mp4"
+    assert isinstance(text, str)
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "text"),
+    [
+        (
+            "mcq",
+            {"A": "a cat", "B": "a dog"},
+            "What is it?\nA. a cat\nB. a dog\n"
+            "Answer with the option's letter from the given choices directly.",
+        ),
+        ("vqa", {}, "What is it?\nAnswer the question using a single word or phrase."),
+        ("yesno", {}, "What is it?\nAnswer with yes or no."),
+        ("count", {}, "What is it?\nAnswer with one number."),
+        ("caption", {"question": ""}, "Describe the video in one sentence."),
+    ],
+)
+def test_each_task_asks_about_a_video(
+    tmp_path: Path, task: str, row: dict[str, str], text: str
+) -> None:
+    assert asked(own_data(jsonl(tmp_path, {**CLIP, **row}), task=task)) == text
+
+
+def test_a_video_without_questions_is_to_be_described(tmp_path: Path) -> None:
+    assert guess(jsonl(tmp_path, {"video": "1.mp4"})).task == "caption"
+
+
+def test_a_video_is_shown_in_64_frames_unless_told_otherwise(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, CLIP))
+    request = benchmark.request(samples(benchmark)[0])
+
+    assert benchmark.frames == "uniform:64"
+    assert request is not None
+    assert [video.policy for video in request.messages[0].videos] == ["uniform:64"]
+
+
+def test_rows_of_images_have_no_frame_policy(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, ASKED))
+
+    assert (benchmark.frames, benchmark.group_by) == (None, None)
+
+
+def test_questions_on_one_video_are_one_group_and_one_cluster(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]]
+    rows = [
+        {**CLIP, "end": 3},
+        {**CLIP, "video": "2.mp4", "image": "1.png"},
+        {**CLIP, "start": 3, "image": "1.png"},
+        {**CLIP, "video": "", "image": "1.png"},
+    ]
+    benchmark = own_data(jsonl(tmp_path, *rows))
+    assert benchmark.group_by is not None and benchmark.cluster_by is not None
+
+    for key in (benchmark.group_by, benchmark.cluster_by):
+        assert [key(sample) for sample in samples(benchmark)] == [
+            "1.mp4",
+            "2.mp4",
+            "1.mp4",
+            "1.png",
+        ]
+
+
+def test_start_and_end_mean_nothing_without_videos(tmp_path: Path) -> None:
+    row = {**ASKED, "start": "begin", "end": "stop"}
+
+    assert only(tmp_path, row).data == {"start": "begin", "end": "stop", "image": "1.png"}
+
+
+def test_a_map_to_a_part_of_no_video_is_refused(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, {**ASKED, "from": 3})
+
+    with pytest.raises(UsageError, match=r"--map from=start .*mine\.jsonl has no column 'video'"):
+        own_data(path, columns={"from": "start"})
+
+
+def test_columns_of_a_video_have_other_names_by_map(tmp_path: Path) -> None:
+    video = film(
+        tmp_path,
+        {"clip": "1.mp4", "question": "?", "from": 1, "until": 2},
+        columns={"clip": "video", "from": "start", "until": "end"},
+    )
+
+    assert (video.place, video.start, video.end) == ("1.mp4", 1.0, 2.0)
+
+
+@pytest.mark.parametrize("column", ["Video", "clip", "videos", "mp4"])
+def test_a_misspelt_column_of_videos_is_not_asked_about_without_them(
+    tmp_path: Path, column: str
+) -> None:
+    with pytest.raises(DataError, match="no column 'video' or 'video_path', which vqa needs"):
+        own_data(jsonl(tmp_path, {"question": "?", column: "1.mp4"}))
+
+
+@pytest.mark.parametrize("column", ["evidence", "provider", "eclipse"])
+def test_a_column_that_only_sounds_like_a_video_is_none(tmp_path: Path, column: str) -> None:
+    assert only(tmp_path, {"question": "?", column: "x"}).media == ()
+
+
+def test_a_video_needs_no_column_of_images_whatever_others_are_called(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, {**CLIP, "url": "https://example.org/1"}))
+
+    assert "columns that mean nothing here: url" in benchmark.notes
+    assert [one.place for one in samples(benchmark)[0].media] == ["1.mp4"]
+
+
+def test_a_sheet_of_videos_is_asked_as_the_same_rows_in_json_are(tmp_path: Path) -> None:
+    sheet = tmp_path / "mine.csv"
+    sheet.write_text("id,video,start,end,question,A,B\n7,1.mp4,0.5,,What?,a cat,a dog\n")
+    row = {"id": "7", "video": "1.mp4", "start": 0.5, "question": "What?", "A": "a cat"}
+
+    assert samples(own_data(sheet)) == samples(
+        own_data(jsonl(tmp_path, {**row, "B": "a dog", "end": None}))
+    )
+
+
+def test_stored_replies_about_videos_are_clustered_without_the_rows(tmp_path: Path) -> None:
+    benchmark = own_data(jsonl(tmp_path, CLIP))
+    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.options))))
+    (sample,) = samples(benchmark)
+
+    assert again.cluster_by is not None
+    assert again.cluster_by(sample) == "1.mp4"
+
+
+class Looks:
+    """Says which frames it was shown."""
+
+    def __init__(self) -> None:
+        self.name = "looks"
+        self.saw: list[list[tuple[float, int]]] = []
+
+    async def generate(self, request: Request) -> Reply:
+        (video,) = request.messages[0].videos
+        frames = []
+        for frame in video.frames:
+            assert isinstance(frame.image.source, bytes)
+            picture = PIL.Image.open(BytesIO(frame.image.source)).convert("RGB")
+            frames.append((frame.time, videos.index_of(np.asarray(picture))))
+        self.saw.append(frames)
+        return Reply(text="A")
+
+
+def test_own_videos_are_run_and_scored(tmp_path: Path) -> None:
+    videos.cfr(tmp_path / "1.mp4", n=40, fps=10)
+    choices = {"A": "a cat", "B": "a dog", "answer": "A"}
+    path = jsonl(
+        tmp_path,
+        {**CLIP, **choices, "id": "part", "start": 1.0, "end": 2.0},
+        {**CLIP, **choices, "id": "gone", "video": "2.mp4"},
+    )
+    model = Looks()
+
+    result = snellen.evaluate(str(path), model=model, task="mcq", out=tmp_path / "runs")
+
+    assert model.saw == [[(index / 10, index) for index in range(10, 20)]]
+    assert (result.headline.value, result.headline.n) == (1.0, 1)
+    assert result.failed == 1
+
+
 # -- choices and what is right
 
 
@@ -478,11 +726,6 @@ def test_a_picture_in_the_row_comes_before_a_path_to_it(tmp_path: Path) -> None:
     one, two = samples(own_data(jsonl(tmp_path, *rows)))
 
     assert (one.media[0].place, two.media[0].place) == ("1.png", "2.png")
-
-
-def test_rows_of_videos_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"mine\.jsonl is about videos"):
-        own_data(jsonl(tmp_path, {"video": "1.mp4", "question": "?"}))
 
 
 def test_two_columns_for_one_field_are_refused(tmp_path: Path) -> None:

@@ -90,6 +90,17 @@ def test_the_authors_files_are_found_in_their_layouts(
     assert list(found) == ["10000003"]
 
 
+@pytest.mark.parametrize(
+    ("label", "target"), [("no", "no"), ("yes", "yes"), ("No", "yes"), ("", "yes")]
+)
+def test_every_label_but_no_is_yes(tmp_path: Path, label: str, target: str) -> None:
+    # RUCAIBox/POPE@3df3ba1b:evaluate.py#L23-L27
+    row = {"question_id": 3, "image": "a.jpg", "text": "Is there a dog?", "label": label}
+    path = tmp_path / "coco_pope_random.json"
+    path.write_text(json.dumps(row))
+    assert samples(pope(sets="random", data=path))["10000003"].target == target
+
+
 def test_one_file_is_not_taken_for_all_three_sets() -> None:
     path = BUNDLED / "coco" / "coco_pope_random.json"
     assert len(samples(pope(sets="random", data=path))) == 8
@@ -178,6 +189,7 @@ def test_official_reads_no_in_a_word_of_the_first_sentence(reply: str, rule: str
         ("a line's end is no end of a word", "No\nThere is none"),
         ("a tab is none either", "no\tdog"),
         ("behind the first full stop", "Well. No"),
+        ("with no blank behind it too", "Yes.There is no dog"),
         ("a full stop at the beginning", ".No"),
     ],
 )
@@ -210,11 +222,30 @@ def test_official_takes_all_else_for_yes(reason: str, reply: str) -> None:
         (". " * 32 + "yes.", None),
         (". " * 31 + "yes.", "yes"),
         ("1.2 " * 32 + "yes.", "yes"),
+        ("1. " * 32 + "yes.", "yes"),
+        (".2 " * 32 + "yes.", "yes"),
+        # What stood beside a blank at first, not once other signs are blanks.
+        ("x-,y yes,sir", "yes"),
+        (" -yes-sir", "yes"),
         ("", None),
     ],
 )
 def test_vlmevalkit_reads_the_only_one_of_the_two_words(reply: str, answer: str | None) -> None:
     assert read("vlmevalkit", reply).answer == answer
+
+
+@pytest.mark.parametrize("sign", ';/[]"{}()=+\\_-><@`,?!')
+def test_to_vlmevalkit_a_sign_between_two_words_parts_them(sign: str) -> None:
+    # open-compass/VLMEvalKit@e8e78f05:vlmeval/smp/misc.py#L20-L23
+    assert read("vlmevalkit", f"yes{sign}sir").answer == "yes"
+    # Beside a blank once, on either side, it goes from everywhere.
+    assert read("vlmevalkit", f"{sign} so yes{sign}sir").answer is None
+    assert read("vlmevalkit", f"so {sign}it yes{sign}sir").answer is None
+
+
+@pytest.mark.parametrize("sign", "*:'&")
+def test_to_vlmevalkit_other_signs_are_letters(sign: str) -> None:
+    assert read("vlmevalkit", f"yes{sign}sir").answer is None
 
 
 @pytest.mark.parametrize(
@@ -283,6 +314,32 @@ def test_where_yes_is_never_said_its_precision_is_undefined_or_what_a_toolkit_sa
         snellen.score(path, "pope:sets=adversarial", data=BUNDLED).report.scorings[scoring].metrics
     )
     assert (metrics["precision"].value, metrics["f1"].value) == (nothing, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "nothing"), [("official", None), ("vlmevalkit", 0.0), ("lmms-eval", 0.0)]
+)
+def test_where_yes_is_never_said_nor_right_all_three_are_undefined_or_what_a_toolkit_says(
+    tmp_path: Path, scoring: str, nothing: float | None
+) -> None:
+    """Questions about what is not there alone: vlmeval/dataset/utils/yorn.py#L154-L156, and
+    lmms_eval/tasks/pope/utils.py#L39-L71."""
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps(dict.fromkeys(("2", "4", "6"), "No")))
+    result = snellen.score(path, "pope:sets=adversarial", data=BUNDLED)
+    metrics = result.report.scorings[scoring].metrics
+    found = [metrics[name].value for name in ("precision", "recall", "f1", "mean_f1")]
+    assert found == [nothing] * 4
+
+
+def test_sets_count_the_same_however_many_questions_they_have(tmp_path: Path) -> None:
+    """As in the older release, whose random set has fewer: 4 of 8, 1 of 1, 1 of 1."""
+    path = tmp_path / "replies.json"
+    replies = {str(number): "yes" for number in range(1, 9)}
+    path.write_text(json.dumps(replies | {"10000001": "yes", "20000001": "yes"}))
+    metrics = snellen.score(path, "pope", data=BUNDLED).report.scorings["official"].metrics
+    assert metrics["mean_accuracy"].value == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert metrics["accuracy"].value == pytest.approx(6 / 10)
 
 
 def test_the_mean_over_the_sets_is_not_the_f1_of_all_rows(tmp_path: Path) -> None:

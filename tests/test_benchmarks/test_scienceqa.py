@@ -197,6 +197,8 @@ def test_official_reads_the_one_letter_behind_the_answer_is(reply: str) -> None:
         ("not with a line's end", "The answer is B\nbecause"),
         ("twice, even the same", "The answer is B. The answer is B."),
         ("no small letters", "The answer is b."),
+        ("nor small words", "the answer is B."),
+        ("blanks go before it is read", "The answer is B "),
         ("not in brackets", "The answer is (B)."),
         ("not beyond the choices", "The answer is D."),
         ("nothing", ""),
@@ -237,6 +239,9 @@ def test_a_draw_is_of_the_one_number_that_every_python_draws_alike() -> None:
         ("The answer is Q.", "Q", "the answer is"),
         ("A. The answer is B.", "A", "begins with"),
         ("F. a dog", None, "no letter"),
+        ("AB", None, "no letter"),
+        ("b", None, "no letter"),
+        ("the answer is B.", None, "no letter"),
         ("B.", None, "no letter"),
         ("B. ", None, "no letter"),
         ("The answer is B ", None, "no letter"),
@@ -325,6 +330,29 @@ def test_figures_are_broken_down_as_the_authors_table_is(tmp_path: Path) -> None
         "accuracy/physics": (0.5, 2),
         "accuracy/verbs": (0.5, 2),
     }
+
+
+@pytest.mark.parametrize(
+    ("scoring", "reply", "accuracy", "n"),
+    [
+        # llava/eval/eval_science_qa.py#L52-L54: what was not asked is FAILED, and wrong
+        ("llava", "B", 1 / 2, 2),
+        # tools/evaluate_acc.py#L40: of all questions
+        ("official", "The answer is B.", 1 / 2, 2),
+        # mmpretrain knows no questions but those that it was given
+        ("mmpretrain", "B", 1.0, 1),
+    ],
+)
+def test_a_question_without_a_reply_is_wrong_to_the_scripts_that_have_all_questions(
+    tmp_path: Path, scoring: str, reply: str, accuracy: float, n: int
+) -> None:
+    every = json.loads((BUNDLED / "problems.json").read_bytes())
+    problems = {name: every["17"] | {"answer": 1} for name in ("1", "2")}
+    path = tmp_path / "problems.json"
+    path.write_text(json.dumps(problems))
+    report = score_predictions(scienceqa(data=path), {"1": reply}, where="here")
+    found = report.scorings[scoring].metrics["accuracy"]
+    assert (found.value, found.n) == (accuracy, n)
 
 
 # -- check

@@ -12,12 +12,13 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Published, Reading
 from snellen.benchmarks import seed_bench as file
 from snellen.benchmarks.seed_bench import published, results, seed_bench
-from snellen.content import Image
+from snellen.content import Image, Video
 from snellen.errors import DataError, UsageError
-from snellen.media import images
-from snellen.model import Ranked, Reply
+from snellen.media import images, video
+from snellen.model import Ranked, Reply, Request
 from snellen.sample import Sample
 from snellen.scoring import score_predictions
+from tests import videos
 
 BUNDLED = Path(file.__file__).parent / "rows" / "seed_bench"
 ASK = "Answer with the option's letter from the given choices directly."
@@ -166,13 +167,47 @@ def test_a_file_of_results_of_the_second_version_says_the_dimension(tmp_path: Pa
     }
 
 
-def test_what_has_no_words_or_shows_a_video_is_not_asked(tmp_path: Path) -> None:
+def test_of_a_question_that_a_file_of_results_has_twice_the_last_line_says_what_is_right(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "GPT-4V.json"
+    path.write_text(
+        '{"question_id": "9", "prediction": "A", "gt_answer": "C"},\n'
+        '{"question_id": "9", "prediction": "B", "gt_answer": "D"},\n'
+    )
+    assert {name: one.target for name, one in samples(seed_bench(data=path)).items()} == {"9": "D"}
+
+
+def test_in_a_file_of_results_dimensions_19_to_22_are_videos(tmp_path: Path) -> None:
+    # DATASET.md: Global Video Understanding to Procedure Understanding
+    path = tmp_path / "GPT-4V.json"
+    ids = [f"{dimension}_1" for dimension in range(17, 25)]
+    lines = [{"question_id": one, "prediction": "A", "gt_answer": "A"} for one in ids]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    found = samples(seed_bench(version="2", data=path))
+    assert set(found) == {"17_1", "18_1", "23_1", "24_1"}
+
+
+def test_kinds_of_data_that_are_pictures_to_look_at_are_kept(tmp_path: Path) -> None:
+    kinds = (
+        *("Single Image", "Multiple Images", "Interleaved Image", "Video"),
+        *("Image Generation", "Image & Text Generation"),
+    )
+    rows = ({"question_id": kind, "data_type": kind} for kind in kinds)
+    path = made(tmp_path, *rows, name="SEED-Bench_v2_level1_2_3.json")
+    assert set(samples(seed_bench(version="2", data=path))) == set(kinds[:3])
+    assert set(samples(seed_bench(version="2", part="all", data=path))) == set(kinds)
+
+
+def test_what_has_no_words_or_is_a_choice_of_pictures_is_not_asked(tmp_path: Path) -> None:
     path = tmp_path / "GPT-4V.json"
     path.write_text('{"question_id": "9", "prediction": "A", "gt_answer": "C"}')
-    for benchmark in (seed_bench(data=path), seed_bench(part="all", data=BUNDLED)):
-        last = [*samples(benchmark).values()][-1]
+    row = {"question_id": "25_0", "data_type": "Image Generation", "data_id": ["1.jpg", "2.jpg"]}
+    second = made(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
+    for benchmark in (seed_bench(data=path), seed_bench(version="2", part="all", data=second)):
+        (sample,) = samples(benchmark).values()
         with pytest.raises(DataError, match="can be scored, not asked"):
-            benchmark.prompt(last, ())
+            benchmark.prompt(sample, ())
 
 
 @pytest.mark.parametrize(
@@ -276,6 +311,29 @@ def test_lmms_eval_leaves_the_marks_of_version_2_in_the_words_behind_the_picture
     assert seed_bench(prompt="lmms-eval", data=BUNDLED).max_answer_tokens == 128
 
 
+@pytest.mark.parametrize(
+    ("version", "name", "choices"),
+    [
+        ("1", "SEED-Bench.json", "A. 1.jpg\nB. jpg or not\nC. 3.png\nD. 4.gif"),
+        (
+            "2",
+            "SEED-Bench_v2_level1_2_3.json",
+            "A. <image>\nB. <image>\nC. <image>\nD. 4.gif",
+        ),
+    ],
+)
+def test_to_lmms_eval_a_choice_with_jpg_or_png_is_a_picture_but_in_version_1(
+    tmp_path: Path, version: str, name: str, choices: str
+) -> None:
+    # lmms_eval/tasks/seedbench_2/utils.py#L8-L11, seedbench/utils.py#L8-L14
+    row = {"choice_a": "1.jpg", "choice_b": "jpg or not", "choice_c": "3.png", "choice_d": "4.gif"}
+    path = made(tmp_path, {"question_id": "7", **row}, name=name)
+    options: dict[str, Any] = {"version": version, "prompt": "lmms-eval"}
+    benchmark = seed_bench(data=path, **options)
+    (message,) = benchmark.prompt(samples(benchmark)["7"], ())
+    assert message.text == f"Which?\n{choices}\n{ASK}"
+
+
 def test_more_pictures_than_marks_stand_before_the_words(tmp_path: Path) -> None:
     path = made(tmp_path, {"question_id": "7", "data_id": ["1", "2"], "question": "So <img>?"})
     benchmark = seed_bench(ask="rank", data=path)
@@ -356,6 +414,11 @@ def test_each_scoring_reads_a_reply_by_its_rule(
     names = ("letters", "lmms-eval", "vlmevalkit", "robust")
     found = [read(name, Reply(text=reply)).answer for name in names]
     assert found == [letters, first, kit, robust]
+
+
+def test_lmms_eval_reads_a_words_first_letter() -> None:
+    # lmms_eval/tasks/seedbench/utils.py#L18-L20
+    assert read("lmms-eval", Reply(text="Because it is")).answer == "B"
 
 
 @pytest.mark.parametrize(("version", "answer"), [("1", "B"), ("2", None), ("2-plus", "B")])
@@ -469,3 +532,169 @@ def test_a_question_without_a_reply_is_wrong_to_letters_alone(tmp_path: Path) ->
     report = snellen.score(said, "seed-bench", data=path).report
     values = {name: one.metrics["accuracy"].value for name, one in report.scorings.items()}
     assert values == {"letters": 0.5, "robust": 1.0, "lmms-eval": 1.0, "vlmevalkit": 1.0}
+
+
+# -- videos
+
+PART = {"question_id": "v7", "data_type": "video", "data_id": "P03/P03_24.MP4"}
+
+
+def film(folder: Path, row: dict[str, Any], **options: Any) -> Video:
+    found = samples(seed_bench(part="video", data=made(folder, PART | row), **options))
+    (shown,) = found["v7"].media
+    assert isinstance(shown, Video)
+    return shown
+
+
+def test_the_questions_on_videos_are_a_part() -> None:
+    assert set(samples(seed_bench(part="video", data=BUNDLED))) == {"v7"}
+    assert set(samples(seed_bench(part="video", version="2", data=BUNDLED))) == {"19_4"}
+
+
+@pytest.mark.parametrize(
+    ("row", "window"),
+    [
+        ({"question_type_id": 10}, (0.0, None)),
+        ({"question_type_id": 10, "segment": []}, (0.0, None)),
+        ({"question_type_id": 11, "segment": [648.0, 658.0]}, (648.0, 658.0)),
+        ({"question_type_id": 11, "segment": [648, 658]}, (648.0, 658.0)),
+        # Half a frame before the 18th and the 166th, at 15 a second.
+        ({"question_type_id": 12, "segment": [18, 166]}, (17.5 / 15, 165.5 / 15)),
+        ({"question_type_id": 12, "segment": [0, 3]}, (0.0, 2.5 / 15)),
+    ],
+)
+def test_the_part_of_a_video_is_in_seconds_or_for_breakfast_in_frames(
+    tmp_path: Path, row: dict[str, Any], window: tuple[float, float | None]
+) -> None:
+    shown = film(tmp_path, row)
+    assert (shown.start, shown.end) == window
+
+
+@pytest.mark.parametrize("fps", [15, 30])
+def test_of_breakfast_the_frames_are_those_that_are_numbered(tmp_path: Path, fps: int) -> None:
+    # At twice the rate the same part of a second has twice the frames.
+    videos.mpeg4(tmp_path / "a.avi", n=200, fps=fps)
+    row = {"question_type_id": 12, "segment": [18, 26], "data_id": "a.avi"}
+    shown = film(tmp_path, row)
+    times = video.facts(shown).times
+    numbers = video.picked(video.policy("every"), times, shown.start, shown.end)
+    assert numbers == list(range(18, 26) if fps == 15 else range(35, 51))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "folder"),
+    [
+        (10, "SSV2/videos"),
+        (11, "EPIC-KITCHENS/3h91syskeag572hl6tvuovwv4d/videos/test"),
+        (12, "BreakfastII_15fps_qvga_sync"),
+    ],
+)
+def test_videos_lie_in_folders_as_the_authors_have_them_or_beside_the_questions(
+    tmp_path: Path, dimension: int, folder: str
+) -> None:
+    row = {"question_type_id": dimension, "segment": [1, 2]}
+    assert film(tmp_path, row).source == tmp_path / "P03/P03_24.MP4"
+    (tmp_path / folder).mkdir(parents=True)
+    assert film(tmp_path, row).source == tmp_path / folder / "P03/P03_24.MP4"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "folder"),
+    [
+        (10, "v1_video/task10/ssv2_8_frame"),
+        (11, "v1_video/task11/kitchen_8_frame"),
+        (12, "v1_video/task12/breakfast_8_frame"),
+    ],
+)
+def test_the_authors_frames_are_pictures_by_question(
+    tmp_path: Path, dimension: int, folder: str
+) -> None:
+    path = made(tmp_path, PART | {"question_type_id": dimension, "segment": [1, 2]})
+    benchmark = seed_bench(part="video", videos="frames", data=path)
+    (sample,) = samples(benchmark).values()
+    assert [one.place for one in sample.media] == [f"{folder}/v7/{n}.png" for n in range(1, 9)]
+    assert all(isinstance(one, Image) for one in sample.media)
+    (message,) = benchmark.prompt(sample, ())
+    assert message.content[:8] == sample.media
+    assert benchmark.frames is None
+
+
+def test_of_version_2_frames_of_a_video_are_its_pictures() -> None:
+    benchmark = seed_bench(version="2", part="video", data=BUNDLED)
+    (sample,) = samples(benchmark).values()
+    (message,) = benchmark.prompt(sample, ())
+    assert [one.place for one in message.images] == [
+        "SEED-Bench-2-image/task19/0/1.png",
+        "SEED-Bench-2-image/task19/0/2.png",
+    ]
+    assert message.text.startswith("What moved in the video?\nA. ")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, f"What is the action being carried out in the video?\nA. closing a lid\nB. lifting a "
+             f"lid\nC. throwing a lid\nD. painting a lid\n{ASK}"),
+        ({"ask": "rank"}, "Question: What is the action being carried out in the video?\nAnswer:"),
+    ],
+)  # fmt: skip
+def test_a_video_is_asked_about_as_a_picture_is(options: dict[str, Any], text: str) -> None:
+    benchmark = seed_bench(part="video", data=BUNDLED, **options)
+    request = benchmark.request(samples(benchmark)["v7"])
+    assert request is not None
+    shown, said = request.messages[0].content
+    assert isinstance(shown, Video)
+    assert shown.policy == "uniform:8,at=middles"
+    assert said == text
+
+
+def test_pictures_alone_have_no_frame_policy() -> None:
+    assert seed_bench(data=BUNDLED).frames is None
+    assert seed_bench(version="2", part="all", data=BUNDLED).frames is None
+
+
+def authors_numbers(n: int) -> list[int]:
+    """AILab-CVC/SEED-Bench@991e849: model/instruct_blip_interface.py#L62-L74, of n frames."""
+    if n < 8:
+        return list(range(n))
+    step = (n - 1) / 8
+    return [int(step / 2) + round(step * number) for number in range(8)]
+
+
+def test_the_eight_frames_are_the_authors_or_at_most_three_away() -> None:
+    policy = video.policy("uniform:8,at=middles")
+    for n in [*range(9, 300), 999, 5000, 17_998]:
+        ours = video.picked(policy, range(n))
+        for theirs in (authors_numbers(n), authors_numbers(n - 1)):
+            assert max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) <= 3
+
+
+def test_a_video_is_shown_in_eight_frames_and_scored(tmp_path: Path) -> None:
+    videos.cfr(tmp_path / "a.mp4", n=120, fps=10)
+    right, gone = (
+        PART | {"question_id": name, "question_type_id": 11, "segment": [2.0, 6.0], "data_id": path}
+        for name, path in (("v1", "a.mp4"), ("v2", "b.mp4"))
+    )
+    made(tmp_path, right, gone)
+    model = Counts()
+
+    result = snellen.evaluate(
+        "seed-bench:part=video", model=model, data=tmp_path, out=tmp_path / "runs"
+    )
+
+    # The middles of eight parts of frames 20 to 59.
+    assert model.saw == [(2.2, 2.7, 3.2, 3.7, 4.2, 4.7, 5.2, 5.7)]
+    assert (result.headline.value, result.headline.n, result.failed) == (1.0, 1, 1)
+
+
+class Counts:
+    """Says B; keeps the times of the frames that it saw."""
+
+    def __init__(self) -> None:
+        self.name = "counts"
+        self.saw: list[tuple[float, ...]] = []
+
+    async def generate(self, request: Request) -> Reply:
+        (shown,) = request.messages[0].videos
+        self.saw.append(tuple(frame.time for frame in shown.frames))
+        return Reply(text="B")

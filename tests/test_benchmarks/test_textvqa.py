@@ -106,6 +106,13 @@ def test_answers_that_are_all_empty_are_hidden(tmp_path: Path) -> None:
     assert sample.hidden
 
 
+def test_an_answer_that_is_empty_among_others_is_one_of_the_ten(tmp_path: Path) -> None:
+    row = {"question_id": 7, "image_id": SIGN, "question": "?", "answers": ["stop"] * 9 + [""]}
+    (tmp_path / VAL).write_text(json.dumps({"data": [row]}))
+    (sample,) = samples(textvqa(data=tmp_path)).values()
+    assert sample.references == ("stop",) * 9 + ("",)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -193,6 +200,17 @@ def test_llavas_prompt_has_no_capitals_but_the_first() -> None:
         ("official", "The answer is stop.", ["stop"] * 10, 0.0),
         ("robust", "The answer is stop.", ["stop"] * 10, 1.0),
         ("official", "", ["a"] * 2 + ["stop"] * 8, 0.6),
+        # Capitals go first: "'S" is set off as "'s" is, and so it is within a word, and where a
+        # comma or question mark stood between.
+        ("official", "JOE'S", ["joe 's"] * 10, 1.0),
+        ("official", "O 'Sullivan", ["o'sullivan"] * 10, 1.0),
+        ("official", "joe',s", ["joe 's"] * 10, 1.0),
+        # Commas are gone before the rule for numbers, which would delete the hyphen.
+        ("official", "1000 5", ["1,000-5"] * 10, 1.0),
+        # A line end is a blank before signs are looked at: "- " deletes both hyphens.
+        ("official", "xy c d", ["x-y c-\nd"] * 10, 1.0),
+        # Digits of any script are digits.
+        ("vlmevalkit", "\u0663.", ["\u0663"] * 10, 0.0),
         ("robust", "", ["a"] * 2 + ["stop"] * 8, 0.0),
     ],
 )
@@ -208,6 +226,9 @@ def test_questions_that_a_file_lacks_are_in_no_mean(tmp_path: Path) -> None:
     scorings = snellen.score(results, "textvqa", data=BUNDLED).report.scorings
     metric = scorings["official"].metrics["accuracy"]
     assert (metric.value, metric.n) == (1.0, 1)
+    # VLMEvalKit's files have a row for every question.
+    metric = scorings["vlmevalkit"].metrics["accuracy"]
+    assert (metric.value, metric.n) == (1 / 8, 8)
 
 
 def test_the_server_gets_the_number_of_the_question() -> None:
@@ -233,6 +254,16 @@ def test_a_row_that_does_not_say_the_questions_number_is_none_for_the_server(
         benchmark.submission.row(samples(benchmark)["0"], "yes")
 
 
+def test_a_sheets_row_has_its_index_for_its_id_and_its_number_for_the_server(
+    tmp_path: Path,
+) -> None:
+    benchmark = sheet(tmp_path, "\tquestion_id", "\t34603")
+    assert benchmark.submission is not None
+    (sample,) = samples(benchmark).values()
+    assert sample.id == "0"
+    assert benchmark.submission.row(sample, "yes") == (34603, "yes")
+
+
 # -- LLaVA's answers
 
 
@@ -254,6 +285,7 @@ def llava(image: str, prompt: str, text: str) -> dict[str, Any]:
         f"Reference OCR token: STOP\nIs the SHOP open?\n{ASK}",
         f"Is the shop open?\n{ASK}",
         "OCR tokens: STOP. Question: is the shop open? Short answer:",
+        "OCR tokens: STOP. Question: Is the shop open? Short answer: Short answer:",
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -268,6 +300,19 @@ def test_llavas_answers_belong_to_the_picture_and_the_question_in_the_prompt(
     published = benchmark.layout(path)
     assert published is not None
     assert published.replies == {"34603": "Yes"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "question"),
+    [
+        ("OCR tokens: STOP. Question: Is the shop\nopen? Short answer:", "is the shop\nopen?"),
+        # Only a prompt that begins so is of that form.
+        (f"Which OCR tokens: are these?\n{ASK}", "which ocr tokens: are these?"),
+    ],
+)
+def test_a_question_is_read_from_the_prompt_whole(prompt: str, question: str) -> None:
+    """eval_textvqa.py#L17-L32."""
+    assert file.question_of(prompt) == question
 
 
 def test_llavas_answers_belong_to_a_sheets_rows_that_name_their_pictures(tmp_path: Path) -> None:
@@ -298,7 +343,14 @@ def test_llavas_answers_are_scored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt", [f"Is it late?\n{ASK}", "Is the shop open?", f"Is the shop open?\n{ASK}\n\n"]
+    "prompt",
+    [
+        f"Is it late?\n{ASK}",
+        "Is the shop open?",
+        f"Is the shop open?\n{ASK}\n\n",
+        f"Is the shop open?\n{SEEN}\n{ASK}\n",
+        f"Is the shop open?\nLook.\n{ASK}",
+    ],
 )
 def test_an_answer_to_no_question_of_the_split_is_refused(tmp_path: Path, prompt: str) -> None:
     path = tmp_path / "llava.jsonl"

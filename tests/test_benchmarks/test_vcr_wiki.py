@@ -181,6 +181,22 @@ def test_of_runs_that_are_equally_alike_the_first_is_taken() -> None:
     assert read("ab xy cd qqqqqqqqqqqq zz xy cd", "ef xy zz")[0].answer == ("ab xy cd",)
 
 
+def test_the_run_is_the_first_text_of_the_comparison_and_the_covered_one_the_second() -> None:
+    """evaluation_metrics.py#L87. The other way round "xa ax" would be 2 of 5 alike and no more than
+    "ab ba", which comes first."""
+    assert read("ab ba xa ax", "ax ab")[0].answer == ("xa ax",)
+    assert best_run("ax ab", ["xa", "ax"], ENGLISH) == ("xa ax", 0.6)
+
+
+def test_signs_that_are_common_in_a_covered_text_of_200_are_not_looked_for() -> None:
+    """difflib's heuristic, which the authors leave on: all of these are, so that nothing is alike
+    that does not begin alike. Of 195 signs more than 98 % would be."""
+    for times, answer in ((40, None), (33, ("cd" + " ab cd" * 32 + " ab",))):
+        covered = " ".join(["ab cd"] * times)
+        assert len(covered) == 6 * times - 1
+        assert read(f"cd {covered[:-3]}", covered)[0].answer == answer
+
+
 def test_a_run_has_as_many_tokens_as_the_covered_text() -> None:
     """Where the reply is shorter, it is worth nothing, whatever it says."""
     reading, score = read("a blue", "a blue disc")
@@ -210,9 +226,18 @@ def test_shared_tokens_are_counted_by_sets() -> None:
     assert score == pytest.approx(3 / 5)
 
 
+def test_blanks_that_are_tokens_are_shared_as_others_are() -> None:
+    """{a, blank, c} and {a, blank, b}: 2 of 4."""
+    assert read("a  c", "a  b")[1] == pytest.approx(2 / 4)
+
+
 def test_only_what_follows_the_last_assistant_is_read() -> None:
     assert read("sorry Assistant: x Assistant: a blue disc", "a blue disc")[1] == 1.0
     assert read("a blue disc Assistant: x", "a blue disc")[1] == 0.0
+    assert read("Assistant: a blue disc Assistant: x", "a blue disc")[1] == 0.0
+    # To the letter, with the blank (evaluation_metrics.py#L176).
+    assert read("a blue disc Assistant:x", "a blue disc")[1] == 1.0
+    assert read("a blue disc assistant: x", "a blue disc")[1] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -223,11 +248,20 @@ def test_only_what_follows_the_last_assistant_is_read() -> None:
         "SORRY, a blue disc",
         "无法 a blue disc",
         "抱歉 a blue disc",
+        "As far as I can see I cannot: a blue disc",
     ],
 )
 def test_a_refusal_is_worth_nothing_whatever_else_it_says(reply: str) -> None:
     reading, score = read(reply, "a blue disc")
     assert (reading.answer, reading.rule, score) == (None, "refusal", 0.0)
+
+
+@pytest.mark.parametrize(
+    "reply", ["Perhaps i can't, i cannot: a blue disc", "I can't. Assistant: a blue disc"]
+)
+def test_a_refusal_in_small_letters_or_before_the_assistant_is_none(reply: str) -> None:
+    """utils.py#L330-L342: of them "sorry" alone is looked for in any case."""
+    assert read(reply, "a blue disc")[1] == 1.0
 
 
 def test_a_covered_text_of_several_that_is_not_found_is_empty() -> None:
@@ -248,6 +282,28 @@ def test_a_chinese_result_says_what_it_lacks() -> None:
     (said,) = vcr_wiki(lang="zh", data=BUNDLED).notes
     assert "official is absent" in said
     assert vcr_wiki(data=BUNDLED).notes == ()
+
+
+WHOLE = """
+Ak. Ala. Apr. Ariz. Ark. Aug. Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. Ill. Ind. Jan.
+Jul. Jun. Kan. Kans. Ky. La. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. N.M. N.Y. Neb. Nebr. Nev.
+Nov. Oct. Okla. Ore. Pa. S.C. Sep. Sept. Tenn. Va. Wash. Wis. a.m. Adm. Bros. co. Co. Corp. D.C.
+Dr. e.g. E.g. E.G. Gen. Gov. i.e. I.e. I.E. Inc. Jr. Ltd. Md. Messrs. Mo. Mont. Mr. Mrs. Ms. Mt.
+p.m. Ph.D. Prof. Rep. Rev. Sen. St. vs. v.s. and/or w/o ma'am o'clock
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "tokens"),
+    [
+        *((word, [word]) for word in WHOLE.split()),
+        *((f"{h}{half}", [str(h), half]) for h in (1, 12) for half in ("a.m.", "p.m.", "am", "pm")),
+        ("Dez.", ["Dez", "."]),
+    ],
+)
+def test_words_with_rules_of_their_own_are_spacys(word: str, tokens: list[str]) -> None:
+    """explosion/spaCy:spacy/lang/en/tokenizer_exceptions.py, version 3.8."""
+    assert ENGLISH.tokens(word) == tokens
 
 
 @pytest.mark.parametrize(
@@ -280,6 +336,7 @@ def test_metrics_are_over_covered_texts_not_pictures(tmp_path: Path) -> None:
     path = sheet(tmp_path, ["a b", "c d", "e f"], ["g h"])
     report = score_predictions(vcr_wiki(data=path), {"0": "a b c d e f", "1": "g i"}, where="here")
     metrics = report.scorings["official"].metrics
+    assert [*metrics] == ["exact_match", "jaccard"]
     assert metrics["exact_match"].value == 3 / 4
     assert metrics["jaccard"].value == pytest.approx((3 + 1 / 3) / 4)
     assert metrics["exact_match"].n == metrics["jaccard"].n == 2
@@ -290,6 +347,18 @@ def test_a_text_is_matched_exactly_where_its_tokens_are(tmp_path: Path) -> None:
     replies = {"0": "It is a city - state ( old )."}
     report = score_predictions(vcr_wiki(data=path), replies, where="here")
     assert report.scorings["official"].metrics["exact_match"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("covered", "reply", "jaccard"), [("a Blue disc", "a blue disc", 2 / 4), ("a b", "b a", 1.0)]
+)
+def test_a_text_with_other_capitals_or_in_another_order_is_not_matched_exactly(
+    tmp_path: Path, covered: str, reply: str, jaccard: float
+) -> None:
+    report = score_predictions(vcr_wiki(data=sheet(tmp_path, [covered])), {"0": reply}, where="-")
+    metrics = report.scorings["official"].metrics
+    assert metrics["exact_match"].value == 0.0
+    assert metrics["jaccard"].value == pytest.approx(jaccard)
 
 
 def test_metrics_have_an_interval(tmp_path: Path) -> None:

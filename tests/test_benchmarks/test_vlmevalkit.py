@@ -20,6 +20,7 @@ from snellen.benchmarks._vlmevalkit_sets import ELSEWHERE, sets
 from snellen.benchmarks.vlmevalkit import ALIASES, OTHER_WORDS, Preset, published, vlmevalkit
 from snellen.content import Image
 from snellen.errors import CatalogError, DataError
+from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions
 from snellen.testing import check_benchmark
@@ -471,6 +472,29 @@ def test_figures_of_mmstars_own_rule_are_those_worked_out_by_hand() -> None:
     assert found["accuracy/science & technology"] == 0
 
 
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        # mmstar.py#L53-L67: by position, after capitals, blanks around and line ends are evened.
+        ("option b", "B"),
+        ("OPTION\nB", "B"),
+        ("option  b", None),
+        ("option\tb", None),
+        ("(b", "B"),
+        ("the answer is bad", "B"),
+        ("I say the answer is B", None),
+        ("It is (B)", None),
+        ("the answer is (B", None),
+        ("*B", None),
+    ],
+)
+def test_mmstars_own_rule_looks_at_four_places_alone(reply: str, answer: str | None) -> None:
+    scoring = vlmevalkit("MMStar").scorings["official"]
+    sample = Sample(id="1", question="?", choices=("cat", "dog", "cow", "hen"), target="B")
+    reading = scoring.parse(Reply(text=reply), sample)
+    assert (reading.answer, scoring.score(reading, sample)) == (answer, float(answer == "B"))
+
+
 def test_figures_of_yes_and_no_are_those_worked_out_by_hand() -> None:
     replies = {"1": "Yes, there is.", "2": "The disc is blue: no.", "3": "No.", "4": "Perhaps."}
     found = values("AMBER", replies)
@@ -489,6 +513,32 @@ def test_figures_of_short_answers_are_those_worked_out_by_hand(
     # 0: 8 people of 10 say blue. 1: three is 3, which 10 say. 2: one says nothing.
     replies = {"0": "I think the answer is blue.", "1": "Three.", "2": "nothing"}
     assert values("VizWiz", replies, scoring)["accuracy"] == pytest.approx(accuracy, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "reply", "answers", "worth"),
+    [
+        ("generic", "The cat!", ["cat"], 1.0),
+        ("generic", "three", ["3"], 1.0),
+        ("generic", "eleven", ["11"], 0.0),
+        ("generic", "1000", ["1,000"], 1.0),
+        ("generic", "its", ["it's"], 1.0),
+        # Of "A" nothing would be left without the article.
+        ("generic", "A", ["A"], 1.0),
+        # One answer or two: any; of three each counts a third, and three are enough.
+        ("generic", "red", ["red", "blue"], 1.0),
+        ("generic", "red", ["red", "red", "blue"], 2 / 3),
+        ("generic", "red", ["red", "red", "red", "blue"], 1.0),
+        ("generic", "The answer is red.", ["red"], 0.0),
+        ("robust", "The answer is red.\nNo, the answer is blue.", ["blue"], 1.0),
+    ],
+)
+def test_short_answers_are_compared_by_these_rules(
+    scoring: str, reply: str, answers: list[str], worth: float
+) -> None:
+    found = vlmevalkit("VizWiz").scorings[scoring]
+    sample = Sample(id="1", question="?", references=tuple(answers))
+    assert found.score(found.parse(Reply(text=reply), sample), sample) == pytest.approx(worth)
 
 
 @pytest.mark.parametrize("name", ["AMBER", "MUIRBench", "VizWiz"])

@@ -245,6 +245,32 @@ def test_scorings_differ_as_their_code_does(
     assert scored(scoring, reply, *references)[1] == score
 
 
+@pytest.mark.parametrize(
+    ("scoring", "reply", "references", "score"),
+    [
+        # "this" is no article.
+        ("official", "this cat", ["cat"] * 9 + ["cats"], 0.0),
+        # The sign that has a blank beside it goes first, and a digit stands behind the full stop.
+        ("official", "1.5 x", ["1.-5 -x"] * 9 + ["y"], 1.0),
+        # A digit of any script keeps it: under Python 3 `\d` means all of them.
+        ("official", "v\u0663", ["v.\u0663"] * 9 + ["y"], 0.0),
+        # A line end is a blank before signs are looked at: "- " deletes both hyphens.
+        ("official", "xy c d", ["x-y c-\nd"] * 9 + ["e"], 1.0),
+        # Where all agree, too, line ends and blanks around go.
+        ("official", "red", ["red\n"] * 10, 1.0),
+        # LAVIS compares people as they stand, and then drops the hyphen; all but one say this.
+        ("lavis", "t-shirt", ["t-shirt"] * 9 + ["t-shirt\n"], 1.0),
+        # A tenth by 0.3, to the last digit, and of five people a fifth.
+        ("mmpretrain", "cat", ["cat"] + ["dog"] * 9, 0.1 / 0.3),
+        ("mmpretrain", "cat", ["cat"] + ["dog"] * 4, 0.2 / 0.3),
+    ],
+)
+def test_what_a_plainer_rule_would_score_otherwise(
+    scoring: str, reply: str, references: list[str], score: float
+) -> None:
+    assert scored(scoring, reply, *references)[1] == score
+
+
 def test_the_whole_reply_is_the_answer() -> None:
     assert scored("official", " Red\tbus\n", "red") == ("Red bus", 0.0)
 
@@ -295,6 +321,26 @@ def test_a_question_that_a_file_lacks_is_wrong_under_the_authors_rule(tmp_path: 
     metric = result.report.scorings["official"].metrics["accuracy"]
     assert (metric.value, metric.n) == (1 / 12, 12)
     assert any("11 rows without a reply scored 0" in note for note in result.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "value", "n"),
+    [
+        ("official", 1 / 12, 12),
+        ("lavis", 1 / 12, 12),
+        # Theirs are means over the questions that their models were asked.
+        ("mmpretrain", 1.0, 1),
+        ("lmms-eval", 1.0, 1),
+    ],
+)
+def test_each_scoring_has_its_rule_for_a_question_that_a_file_lacks(
+    tmp_path: Path, scoring: str, value: float, n: int
+) -> None:
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{"question_id": 9000, "answer": "red"}]))
+    report = snellen.score(results, "vqav2", data=BUNDLED).report
+    metric = report.scorings[scoring].metrics["accuracy"]
+    assert (metric.value, metric.n) == (value, n)
 
 
 def test_the_server_gets_every_question_with_its_answer() -> None:

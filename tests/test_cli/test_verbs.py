@@ -1,5 +1,6 @@
 """The verbs that ask no model but our own: help, list, show, check, demo, doctor."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -181,3 +182,29 @@ def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Sn
     assert "eyechart × baseline/reader" in done.out
     assert "648, of them 648 ok" in done.out
     assert "lie in runs/eyechart/baseline__reader/" in done.out
+
+
+def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -> None:
+    done = snellen("demo", "--video")
+
+    assert done.code == 0
+    assert "eyechart-video × baseline/reader" in done.out
+    assert "172, of them " in done.out
+    assert re.search(r"count +100\.00 %", done.out)
+    assert re.search(r"temporal_acuity +0\.[12][0-9]+ seconds", done.out)
+    assert "lie in runs/eyechart-video/baseline__reader/" in done.out
+
+    again = snellen("demo", "--video", "--json")
+
+    assert (again.code, again.json["n"], again.json["benchmark"]) == (0, 172, "eyechart-video")
+
+
+def test_the_demo_of_clips_says_what_to_install_where_there_is_no_decoder(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    done = snellen("demo", "--video")
+
+    assert done.code == 2
+    assert "pip install 'snellen[video]'" in done.err
+    assert "Traceback" not in done.err

@@ -52,6 +52,10 @@ def test_a_rate_takes_the_frame_on_display_and_never_a_later_one() -> None:
     assert pick("fps:1", [0.0, 0.9, 3.0], 0.0, 2.0) == [0, 1]
 
 
+def test_a_window_may_end_at_a_whole_number() -> None:
+    assert pick("fps:1", AT_25, 0, 3) == [0, 25, 50]
+
+
 def test_a_rate_above_the_videos_shows_each_frame_once() -> None:
     assert pick("fps:100", AT_25[:50]) == list(range(50))
 

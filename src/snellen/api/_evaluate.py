@@ -38,6 +38,7 @@ def evaluate(
     max_tokens: int | None = None,
     temperature: float | None = None,
     frames: str | None = None,
+    adapter: str | None = None,
     seed: int | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -50,7 +51,8 @@ def evaluate(
     `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
     messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
     file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
-    policy, such as `fps:1,max=256`, in the place of the benchmark's.
+    policy, such as `fps:1,max=256`, in the place of the benchmark's; `adapter` how a model that
+    does not watch streams is shown them (`window:4`).
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -78,6 +80,7 @@ def evaluate(
         max_tokens=max_tokens,
         temperature=temperature,
         frames=frames,
+        adapter=adapter,
         missing=missing,
     )
     if isinstance(model, str):

@@ -29,6 +29,7 @@ def run_identity(
     opened: catalog.Opened,
     profile: Profile,
     settings: Settings,
+    adapter: str | None,
 ) -> dict[str, Any]:
     """What decides which run this is: everything that can change a reply."""
     generation = settings.generation
@@ -43,6 +44,7 @@ def run_identity(
         "data": {"digest": facts.digest, "revision": benchmark.data.revision},
         "model": opened.name,
         "model_revision": opened.revision,
+        **({"adapter": adapter} if adapter else {}),
         "profile": profile.changes_answers(),
         "generation": {
             "max_tokens": generation.max_tokens,

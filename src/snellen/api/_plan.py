@@ -32,7 +32,7 @@ class Plan:
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
     it is an error if none of them is that model's. `frames` is a frame policy in the place of the
-    benchmarks' own.
+    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`).
 
     Raises:
         UsageError: a field is what it may not be.
@@ -52,6 +52,7 @@ class Plan:
     max_tokens: int | None = None
     temperature: float | None = None
     frames: str | None = None
+    adapter: str | None = None
     missing: Missing | None = None
     score: bool = True
     max_requests: int | None = None
@@ -90,6 +91,12 @@ class Plan:
                     f"--frames says how videos are shown, and "
                     f"{', '.join(made.name for made in self.benchmarks)} shows none."
                 )
+
+        if self.adapter is not None and all(made.ask != "session" for made in self.benchmarks):
+            raise UsageError(
+                "--adapter says how a model is shown a stream, and "
+                f"{', '.join(made.name for made in self.benchmarks)} streams nothing."
+            )
 
     def asked(self) -> list[Benchmark]:
         """The benchmarks, those with videos by the plan's frame policy, if it has one."""

@@ -142,7 +142,10 @@ def _prepare(
         opened = _most_frequent(benchmark, profile, settings)
     if opened.timed:
         settings = replace(settings, timeout=None)
-    identity = run_identity(benchmark, facts, opened, profile, settings)
+    adapter = None
+    if benchmark.ask == "session":
+        opened, adapter = catalog.watching(opened, plan.adapter)
+    identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)
     entered = _entered(plan.out, benchmark, identity, manifest, stack, done)

@@ -3,11 +3,14 @@
 Paper    none
 Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
          | images | image_path (a path relative to the file, a list of them, base64, a data:
-         address); question; hint (put before it); A, B, C, ... or choices; answer | answers |
-         caption | captions; category and split (results are broken down by them).
-         `--map COLUMN=FIELD` gives a column another meaning
-Prompt   images, hint, question, choices, and a line on the form of the answer (ASK below). mcq and
-         vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are ours
+         address); video | video_path (a path relative to the file), with start and end: frames
+         from the one and before the other, in seconds from the first frame; question; hint (put
+         before it); A, B, C, ... or choices; answer | answers | caption | captions; category and
+         split (results are broken down by them). `--map COLUMN=FIELD` gives a column another
+         meaning
+Prompt   images, the video, hint, question, choices, and a line on the form of the answer (ASK
+         below). mcq and vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are
+         ours. Of a video uniform:64, unless --frames says another
 Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
          the whole reply, without case, punctuation and articles, against the answer; with three
@@ -17,6 +20,7 @@ Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the wo
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,15 +44,19 @@ from snellen.benchmarks._tasks import (
     verdict,
     yes_no,
 )
-from snellen.content import Image, Message, Slice, user
+from snellen.content import Image, Message, Slice, Video, user
 from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
+from snellen.media import video
 from snellen.prompts import lettered
 from snellen.sample import Sample
 
 FIELDS: Mapping[str, Sequence[str]] = {
     "id": ("id", "index"),
     "image": ("image", "images", "image_path"),
+    "video": ("video", "video_path"),
+    "start": ("start",),
+    "end": ("end",),
     "question": ("question",),
     "hint": ("hint",),
     "choices": ("choices",),
@@ -60,6 +68,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
 BREAK_DOWN = ("category", "split")
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 """How many rows, of how many characters in all, the task is guessed from."""
+_VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
@@ -84,8 +93,8 @@ def own_data(
 ) -> Benchmark:
     """The benchmark that a file of rows is; where no task is given, it is what `guess` says.
 
-    `columns` maps the file's columns to our fields; `data` is the folder that images are named
-    relative to, if it is not the file's own.
+    `columns` maps the file's columns to our fields; `data` is the folder that images and videos are
+    named relative to, if it is not the file's own.
 
     Raises:
         DataError: a column is missing or unknown, or the first rows cannot be read.
@@ -96,7 +105,9 @@ def own_data(
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.{hint}")
     if data is not None and not data.is_dir():
-        raise DataError(f"{data} is no folder; --data names the folder that images lie in.")
+        raise DataError(
+            f"{data} is no folder; --data names the folder that images and videos lie in."
+        )
     head = _head(path)
     found = _columns(path, head, columns or {})
     notes = []
@@ -106,8 +117,8 @@ def own_data(
         notes.append(f"asked as --task {task}, guessed from {guessed.why}")
     chosen = cast(Task, task)
     _check_columns(path, head, found, chosen)
-    if "image" not in found:
-        notes.append("the rows have no column of images: asked as text alone")
+    if not {"image", "video"} & set(found):
+        notes.append("the rows have no column of images or videos: asked as text alone")
     if "answer" not in found:
         notes.append("the rows have no column of answers: asked and stored, not scored")
     elif without := sum(_cell(row, found, "answer") is None for row in head):
@@ -159,7 +170,10 @@ def _benchmark(
         prompt=lambda s, _: prompt(task, s),
         scorings=scorings(task),
         break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
-        cluster_by=lambda s: str(s.data.get("image", s.id)),
+        cluster_by=_shown_by,
+        # Each video is decoded once for all that is asked about it.
+        group_by=_shown_by if "video" in columns else None,
+        frames=video.DEFAULT if "video" in columns else None,
         check=Check(
             says=lambda _, answer: answer,
             wrong=WRONG[task],
@@ -170,12 +184,21 @@ def _benchmark(
     )
 
 
+def _shown_by(sample: Sample) -> str:
+    """What samples about the same video, else the same image, have in common."""
+    return str(sample.data.get("video") or sample.data.get("image") or sample.id)
+
+
+OF_VIDEO = "Describe the video in one sentence."
+
+
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """Images first, then all text, a line each."""
+    """Images first, then the video, then all text, a line each."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
-    lines.append(ASK[task])
+    is_video = any(isinstance(one, Video) for one in sample.media)
+    lines.append(OF_VIDEO if task == "caption" and is_video else ASK[task])
     return (user(*sample.media, "\n".join(filter(None, lines))),)
 
 
@@ -230,6 +253,15 @@ def _columns(
         here = [name for name in spellings if name in names and name not in given]
         if here:
             found.setdefault(field, here)
+    if "video" not in found:
+        for column, field in given.items():
+            if field in ("start", "end"):
+                raise UsageError(
+                    f"--map {column}={field} says which part of a video is shown, and "
+                    f"{path.name} has no column 'video'. Say which it is with --map COLUMN=video."
+                )
+        # `start` and `end` alone are of anything.
+        found = {field: here for field, here in found.items() if field not in ("start", "end")}
     if "choices" in found or not {"A", "B"} <= set(found):
         # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
         found = {field: here for field, here in found.items() if field not in ascii_uppercase}
@@ -240,9 +272,7 @@ def _check_columns(
     path: Path, head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]], task: Task
 ) -> None:
     names = _names(head)
-    if "video" in names and "image" not in found:
-        raise DataError(f"{path.name} is about videos; own rows may name images only, so far.")
-    needed = {"image"} if task == "caption" else {"question"}
+    needed = set() if task == "caption" else {"question"}
     taken = {column for here in found.values() for column in here}
     lower = {name.lower(): name for name in names if name not in taken}
     # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
@@ -253,10 +283,13 @@ def _check_columns(
             f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
             f"with --map {column}=answer."
         )
-    if any(_IMAGE_LIKE.search(name) for name in names):
+    if not {"image", "video"} & set(found):
         # Rows may be text alone, but a misspelt column must not be asked about without its
         # pictures.
-        needed.add("image")
+        if any(_VIDEO_LIKE.search(name) for name in names):
+            needed.add("video")
+        elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
+            needed.add("image")
     for field in sorted(needed - set(found)):
         raise DataError(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
@@ -348,14 +381,17 @@ class _Reader:
         cells = _list(cell("image"))
         choices = self._choices(cell, where) if self.task == "mcq" else CHOICES[self.task]
         target, references = self._right(_answers(cell("answer")), choices, where)
+        film = self._video(cell, where)
         data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
         if cells:
             data["image"] = ", ".join(map(_image_key, cells))
+        if film is not None:
+            data["video"] = film.place
         return Sample(
             id=str(place if name is None else name),
             question="\n".join(str(text) for text in (cell("hint"), question) if text is not None),
             choices=choices,
-            media=tuple(self._images(cells, where)),
+            media=(*self._images(cells, where), *filter(None, (film,))),
             target=target,
             references=references,
             tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},
@@ -382,6 +418,57 @@ class _Reader:
             else:
                 images.append(Image(self.folder / cell, place=cell, within=self.folder))
         return images
+
+    def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
+        cells = _list(cell("video"))
+        start, end = (self._seconds(cell, field, where) for field in ("start", "end"))
+        if not cells:
+            if (given := start if end is None else end) is not None:
+                raise DataError(
+                    f"{where} has no video to show a part of, {given:g} s. Name its file, or take "
+                    "the times out."
+                )
+            return None
+        place = f"{where}, video"
+        if len(cells) > 1:
+            raise DataError(f"{place} is a list of {len(cells)}: a row may name one.")
+        (name,) = cells
+        if not isinstance(name, str):
+            raise DataError(f"{place} is a {type(name).__name__}, not a file's name.")
+        if name.startswith("data:") or len(name) > 1_024:
+            raise DataError(
+                f"{place} is the video itself ({name[:20]!r}...), not a file's name. Save it as a "
+                "file, and name that here."
+            )
+        if _ADDRESS.match(name):
+            raise DataError(
+                f"{place} is an address, {name[:80]!r}. Addresses in data are not fetched: "
+                "download the video, and name its file here."
+            )
+        if end is not None and end <= (start or 0.0):
+            began = "at the video's start" if start is None else f"at {start:g} s"
+            raise DataError(
+                f"{where} has a part that begins {began} and ends at {end:g} s: there is nothing "
+                "in it. `end` is to be after `start`, in seconds from the first frame."
+            )
+        return Video(
+            self.folder / name, start=start or 0.0, end=end, place=name, within=self.folder
+        )
+
+    def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
+        value = cell(field)
+        if value is None:
+            return None
+        try:
+            seconds = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not 0 <= seconds < math.inf:
+            raise DataError(
+                f"{where} has the {field} {str(value)[:40]!r}, which is no time in a video. Write "
+                "seconds from its first frame, such as 83.5, or leave the cell empty."
+            )
+        return seconds
 
     def _choices(self, cell: Callable[[str], Any], where: str) -> tuple[str, ...]:
         if "choices" in self.columns:

@@ -37,16 +37,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    Scoring,
+    Streaming,
+)
 from snellen.benchmarks import _forms, _results
 from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
 from snellen.content import Video, user
-from snellen.datasets import Drawn, Row, find
+from snellen.datasets import Drawn, Found, Row, find
 from snellen.datasets.published import File
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
-from snellen.model import Reply
+from snellen.model import Kind, Reply
 from snellen.sample import Sample
 from snellen.stats import Estimate
 
@@ -98,10 +106,20 @@ def ovo_bench(
     task: Task = "all",
     cut: Literal["ceil", "exact"] = "ceil",
     videos: Literal["source", "chunks"] = "source",
+    mode: Literal["offline", "polled", "proactive"] = "offline",
+    memory: Literal["fork", "keep"] = "fork",
+    scope: Literal["auto", "video", "question", "point"] = "auto",
+    clock: Literal["logical", "simulated", "real"] = "logical",
+    drop: Literal["none", "latest", "oldest"] = "none",
+    speed: float = 1.0,
     data: Path | None = None,
 ) -> Benchmark:
+    if mode != "offline" and videos == "chunks":
+        raise UsageError("ovo-bench: a stream needs the whole video, not videos=chunks.")
     found = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
     tasks = GROUPS.get(task, TASKS if task == "all" else (task,))
+    if mode == "proactive":
+        return proactive(found, tasks, scope, clock, drop, speed)
     table = Drawn(str(found), lambda: points(found.path, tasks), REVISION)
 
     root = cache(lambda: rooted(found.folder, CHUNKS if videos == "chunks" else SOURCES))
@@ -109,6 +127,7 @@ def ovo_bench(
     def sample(row: Row) -> Sample:
         return to_sample(row, root(), cut, videos)
 
+    reads: Kind = "generate" if mode == "offline" else "session"
     return Benchmark(
         name="ovo-bench",
         asks=1,
@@ -116,16 +135,27 @@ def ovo_bench(
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, prompt(sample)),),
         scorings={
-            "official": scoring(SOURCE, official_answer, tasks),
-            "as-lists": scoring(SOURCE, answer_of_list, tasks, without=("REC",)),
-            "robust": scoring("ours", robust_answer, tasks),
+            "official": scoring(SOURCE, official_answer, tasks, reads),
+            "as-lists": scoring(SOURCE, answer_of_list, tasks, reads, without=("REC",)),
+            "robust": scoring("ours", robust_answer, tasks, reads),
         },
+        ask=reads,
+        streaming=None
+        if mode == "offline"
+        else Streaming(
+            when=asked_at,
+            session=SESSIONS["video" if scope == "auto" else scope],
+            memory=memory,
+            clock=clock,
+            drop=drop,
+            speed=speed,
+        ),
         break_down_by=("group", "task"),
         metric_tags=("question",),
         cluster_by=video_of,
         group_by=video_of,
         max_answer_tokens=128,
-        frames="ovo:uniform64",
+        frames="ovo:uniform64" if mode == "offline" else "fps:1,latest",
         capabilities=Capabilities(
             tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2501.05510, section 3.1"
         ),
@@ -135,10 +165,69 @@ def ovo_bench(
     )
 
 
+def proactive(
+    found: Found,
+    tasks: Sequence[str],
+    scope: str,
+    clock: Literal["logical", "simulated", "real"],
+    drop: Literal["none", "latest", "oldest"],
+    speed: float,
+) -> Benchmark:
+    """REC, SSR and CRR as questions that stand while the video runs; see `_ovo_proactive`."""
+    from snellen.benchmarks import _ovo_proactive
+
+    tasks = [task for task in tasks if task in GROUPS["forward"]]
+    if not tasks or scope == "point":
+        raise UsageError(
+            "ovo-bench:mode=proactive puts a question once, of REC, SSR and CRR (task=forward): it "
+            "has no other tasks, and no points to have sessions of their own (scope)."
+        )
+    root = cache(lambda: rooted(found.folder, SOURCES))
+
+    def sample(row: Row) -> Sample:
+        query = _ovo_proactive.watch(row)
+        return Sample(
+            id=str(row["id"]),
+            question=question(row) if row["task"] != "SSR" else "; ".join(row["all_steps"]),
+            choices=tuple(row["all_steps"]) if row["task"] == "SSR" else (),
+            media=(video(root(), row["video"], query.end),),
+            target=_ovo_proactive.target(row),
+            tags={"task": row["task"], "question": str(row["id"])},
+            data={"video": row["video"], "text": _ovo_proactive.query_of(row)[1]},
+        )
+
+    return Benchmark(
+        name="ovo-bench",
+        asks=1,
+        data=Drawn(str(found), lambda: rows_of(found.path, tasks), REVISION),
+        sample=lambda _, row: sample(row),
+        prompt=lambda sample, _: (user(*sample.media, str(sample.data["text"])),),
+        scorings={"default": _ovo_proactive.scoring()},
+        ask="session",
+        streaming=Streaming(
+            when=_ovo_proactive.when,
+            until=_ovo_proactive.until,
+            session=SESSIONS["video" if scope == "video" else "question"],
+            memory="keep",
+            clock=clock,
+            drop=drop,
+            speed=speed,
+            attribute=_ovo_proactive.attribute,
+        ),
+        frames="fps:1,latest",
+        break_down_by=("task",),
+        cluster_by=video_of,
+        group_by=video_of,
+        max_answer_tokens=128,
+        files=found,
+    )
+
+
 def scoring(
     source: str,
     parse: Callable[[Reply, Sample], Reading],
     tasks: Sequence[str],
+    reads: Kind,
     without: Sequence[str] = (),
 ) -> Scoring:
     return Scoring(
@@ -156,6 +245,7 @@ def scoring(
             "balanced_accuracy": of_yes_no(balanced_accuracy),
             "yes_ratio": of_yes_no(yes_ratio),
         },
+        reads=reads,
         missing="wrong",
     )
 
@@ -165,28 +255,39 @@ def scoring(
 
 def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The questions as they are asked: each of REC, SSR and CRR once for each of its times."""
-    annotations = _forms.of_json(path)
+    for annotation in rows_of(path, tasks):
+        if annotation["task"] not in GROUPS["forward"]:
+            yield annotation
+            continue
+        common = {key: value for key, value in annotation.items() if key != "test_info"}
+        try:
+            for index, point in enumerate(annotation["test_info"]):
+                yield {**common, **point, "index": index}
+        except (KeyError, TypeError) as error:
+            raise not_theirs(path, error) from error
+
+
+def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The authors' rows of these tasks."""
     try:
-        for annotation in annotations:
+        for annotation in _forms.of_json(path):
             task = annotation["task"]
             if task not in GROUP_OF:
                 raise DataError(
                     f"{path}: question {annotation['id']} is of a task {task!r}, which OVO-Bench "
                     f"does not have: {', '.join(GROUP_OF)}."
                 )
-            if task not in tasks:
-                continue
-            if task not in GROUPS["forward"]:
+            if task in tasks:
                 yield annotation
-                continue
-            common = {key: value for key, value in annotation.items() if key != "test_info"}
-            for index, point in enumerate(annotation["test_info"]):
-                yield {**common, **point, "index": index}
     except (AttributeError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{path} is JSON, but not of the form that OVO-Bench's authors publish: {error!r}. "
-            "Is it another of their files?"
-        ) from error
+        raise not_theirs(path, error) from error
+
+
+def not_theirs(path: Path, error: Exception) -> DataError:
+    return DataError(
+        f"{path} is JSON, but not of the form that OVO-Bench's authors publish: {error!r}. "
+        "Is it another of their files?"
+    )
 
 
 def to_sample(
@@ -252,6 +353,21 @@ def chunk(root: Path, name: str) -> Video:
 
 def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
+
+
+def asked_at(sample: Sample) -> float:
+    """When a point is asked in a stream: when its window ends."""
+    (video,) = sample.media
+    assert isinstance(video, Video) and video.end is not None
+    return video.end
+
+
+SESSIONS: Mapping[str, Callable[[Sample], str]] = {
+    "video": video_of,
+    "question": lambda sample: sample.tags["question"],
+    "point": lambda sample: sample.id,
+}
+"""What shares a session."""
 
 
 # -- prompts

@@ -1,4 +1,4 @@
-"""SEED-Bench 1, 2 and 2-Plus: four choices about a picture; the pictures' part of them.
+"""SEED-Bench 1, 2 and 2-Plus: four choices about a picture, or a part of a video.
 
 Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generative Comprehension,
          https://arxiv.org/abs/2307.16125 (CVPR 2024); SEED-Bench-2, 2311.17092; SEED-Bench-2-Plus,
@@ -8,11 +8,18 @@ Data     AILab-CVC/SEED-Bench, SEED-Bench-2, SEED-Bench-2-plus on the hub; CC BY
          JSON of November 2023; `version=2`: 24,371 of 27, of which `part=image` keeps single,
          multiple and interleaved images; `version=2-plus`: 2,277 on charts, maps, webs, read by the
          fields that its users read. `rows=vlmevalkit` is SEEDBench_IMG.tsv, whose ids are its own.
-         Videos are scored (`part=all`), not yet asked. A question id that comes again is `ID#2`.
-         The authors' files of results say what is right, and will do as data for scoring
+         part=video, part=all: videos too. Of 1 they are Something-Something v2's, Epic-Kitchens'
+         and Breakfast's, in folders named as in the authors' eval.py#L12-L17, of which `segment`
+         says the part, in seconds, for Breakfast in frames of which 15 are a second; with
+         videos=frames the eight pictures of each part that the authors publish (v1_video.zip.*,
+         v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). Of 2 there are such pictures alone.
+         A question id that comes again is `ID#2`. The authors' files of results say what is right,
+         and will do as data for scoring
 Prompt   ask=rank: AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54: for 1
          model/instruct_blip_interface.py#L44-L45, for 2 and 2-plus the bare question,
          SEED-Bench-2/model/llava_v2_interface.py#L81-L106, pictures first or where <img> stands.
+         Eight frames of a video, the middles of equal parts: instruct_blip_interface.py#L62-L123
+         takes others, at most three frames away.
          ask=generate: the authors publish no words. official is LLaVA's,
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L22-L29, 128
          tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval:
@@ -54,7 +61,7 @@ import orjson
 
 from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.content import Image, Part, user
+from snellen.content import Image, Part, Video, user
 from snellen.datasets import Drawn, Found, Row, Table, find, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
@@ -81,7 +88,8 @@ FILES = {
         File(
             name="SEED-Bench.json",
             url=f"{HUB}/SEED-Bench/resolve/main/SEED-Bench.json",
-            note=UNCHECKED,
+            note=f"{UNCHECKED}. Eight frames of each video are v1_video.zip.* beside it: get the "
+            "parts by hand, join them, and unpack them here",
         ),
         File(
             name="SEED-Bench-image.zip",
@@ -184,14 +192,28 @@ LEAVES = {
     "web": "OCR/document",
 }
 """What each dimension asks of a model."""
-ASKED = ("image", "Single Image", "Multiple Images", "Interleaved Image")
-"""Kinds of data that are pictures to look at; others are videos, and pictures to choose from."""
+PICTURES = ("image", "Single Image", "Multiple Images", "Interleaved Image")
+VIDEOS = ("video", "Video")
+"""Kinds of data that are to be looked at; others are pictures to choose from."""
+OF_VIDEOS = {
+    "Action Recognition": ("SSV2/videos", "v1_video/task10/ssv2_8_frame"),
+    "Action Prediction": (
+        "EPIC-KITCHENS/3h91syskeag572hl6tvuovwv4d/videos/test",
+        "v1_video/task11/kitchen_8_frame",
+    ),
+    "Procedure Understanding": ("BreakfastII_15fps_qvga_sync", "v1_video/task12/breakfast_8_frame"),
+}
+"""Where the videos of a dimension of version 1 lie, and where the authors' frames of them."""
+FRAMES = 8
+FPS = 15
+"""Of Breakfast's videos."""
 MARK = "<img>"
 ASK = "Answer with the option's letter from the given choices directly."
 SELECT = "Please select the correct answer from the options above. \n"
 
 Version = Literal["1", "2", "2-plus"]
-Kept = Literal["image", "all"]
+Kept = Literal["image", "video", "all"]
+Videos = Literal["source", "frames"]
 Preset = Literal["official", "vlmevalkit", "lmms-eval"]
 
 
@@ -201,6 +223,7 @@ def seed_bench(
     ask: Literal["generate", "rank"] = "generate",
     prompt: Preset = "official",
     rows: Literal["authors", "vlmevalkit"] = "authors",
+    videos: Videos = "source",
     data: Path | None = None,
 ) -> Benchmark:
     if ask == "rank" and prompt == "vlmevalkit":
@@ -217,7 +240,7 @@ def seed_bench(
         asks=1,
         data=table,
         sample=lambda _, row: (
-            of_sheet(row) if rows == "vlmevalkit" else to_sample(row, found, version)
+            of_sheet(row) if rows == "vlmevalkit" else to_sample(row, found, version, videos)
         ),
         prompt=lambda sample, _: (user(*asked(sample, version, ask, prompt)),),
         scorings=scorings(version, ask, prompt),
@@ -227,6 +250,11 @@ def seed_bench(
         cluster_by=lambda sample: str(sample.data["shown"]),
         group_by=lambda sample: str(sample.data["shown"]),
         max_answer_tokens=16 if prompt == "lmms-eval" and version != "1" else 128,
+        frames=(
+            f"uniform:{FRAMES},at=middles"
+            if version == "1" and part != "image" and videos == "source"
+            else None
+        ),
         files=found,
         layout=lambda path: with_repeats(results(path), table if rows == "authors" else ()),
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
@@ -270,7 +298,7 @@ def questions(found: Found, version: Version, part: Kept) -> Iterator[dict[str, 
             ) from error
         seen[name] += 1
         again = f"{name}#{seen[name]}" if seen[name] > 1 else name
-        if part == "all" or shown in ASKED:
+        if part == "all" or shown in (PICTURES if part == "image" else VIDEOS):
             yield {**row, "id": again, "dimension": dimension, "data_type": shown}
 
 
@@ -294,14 +322,17 @@ def dimension_of(row: Mapping[str, Any], version: Version) -> str:
     return "" if number is None else DIMENSIONS[version][number - 1]
 
 
-def to_sample(row: Row, found: Found, version: Version) -> Sample:
+def to_sample(row: Row, found: Found, version: Version, videos: Videos) -> Sample:
     named = row.get("data_id") or ()
     names = (named,) if isinstance(named, str) else tuple(named)
-    shown = row["data_type"] in ASKED
     folder = found.path.parent
-    source = row.get("data_source", "") if version == "2" else version
-    inside = next((f"{one}/" for one in FOLDERS.get(source, ()) if (folder / one).is_dir()), "")
-    places = [f"{inside}{name}" for name in names if shown]
+    media: tuple[Image | Video, ...] = ()
+    if row["data_type"] == "video" and names:
+        media = film(row, folder, videos)
+    elif row["data_type"] in (*PICTURES, *VIDEOS):
+        source = row.get("data_source", "") if version == "2" else version
+        inside = existing(folder, FOLDERS.get(source, ()))
+        media = tuple(picture(folder, f"{inside}{name}") for name in names)
     # 2-Plus has its choices' names in capitals; files of results have letters alone.
     small = "choice_a" in row
     choices = [row.get(f"choice_{c.lower() if small else c}", c) for c in "ABCD"]
@@ -309,11 +340,34 @@ def to_sample(row: Row, found: Found, version: Version) -> Sample:
         id=row["id"],
         question=row.get("question", ""),
         choices=tuple(choices),
-        media=tuple(Image(folder / place, place=place, within=folder) for place in places),
+        media=media,
         target=row["answer"],
         tags={"dimension": row["dimension"], "subpart": row.get("subpart", "")},
         data={"shown": " ".join(names) or row["id"]},
     )
+
+
+def existing(folder: Path, names: Iterable[str]) -> str:
+    """The first of these folders that is there, as the beginning of a path; "" without any."""
+    return next((f"{one}/" for one in names if (folder / one).is_dir()), "")
+
+
+def picture(folder: Path, place: str) -> Image:
+    return Image(folder / place, place=place, within=folder)
+
+
+def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
+    """The part of a video that a question of version 1 is about, or the authors' frames of it."""
+    source, frames = OF_VIDEOS[row["dimension"]]
+    if videos == "frames":
+        of = f"{frames}/{row['question_id']}"
+        return tuple(picture(folder, f"{of}/{number}.png") for number in range(1, FRAMES + 1))
+    place = f"{existing(folder, [source])}{row['data_id']}"
+    start, end = row.get("segment") or (0.0, None)
+    if row["dimension"] == "Procedure Understanding" and end is not None:
+        # From one frame on and before the other, whose times may be rounded.
+        start, end = max(0.0, (start - 0.5) / FPS), (end - 0.5) / FPS
+    return (Video(folder / place, start=float(start), end=end, place=place, within=folder),)
 
 
 def of_sheet(row: Row) -> Sample:
@@ -335,13 +389,13 @@ def asked(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Pa
     """The words, and the pictures before them or where they are marked.
 
     Raises:
-        DataError: the question is about a video, or its words are not in the data.
+        DataError: the question is about pictures to choose from, or its words are not in the data.
     """
     if not sample.question or not sample.media:
-        why = "has no words in the data" if not sample.question else "shows a video or none"
+        why = "has no words in the data" if not sample.question else "shows nothing to look at"
         raise DataError(
-            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. part=image of "
-            "the data set's own file can."
+            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. part=image and "
+            "part=video of the data set's own file can."
         )
     text = (
         ranked_words(sample, version, preset)

@@ -1,18 +1,23 @@
-"""A file of rows as it lies there: its digests, its rows and their pictures, one row at a time."""
+"""A file of rows as it lies there: its digests, its rows, their pictures and videos, one row at a
+time."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Image
+from snellen.content import Image, Video
 from snellen.datasets import published
 from snellen.datasets.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
+from snellen.sample import Sample
 
 
 @dataclass
@@ -28,6 +33,104 @@ class Count:
         self.first = self.first or why
 
 
+NAMED = 5
+"""So many of a list are named in a line."""
+
+
+@dataclass
+class Videos:
+    """The videos that questions are about, each looked for once, and what those that are not there
+    do to the number of questions: of all, and of each category of the tags in `by`."""
+
+    by: tuple[str, ...] = ()
+    there: dict[Path, bool] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    questions: int = 0
+    left: int = 0
+    of: dict[str, Counter[str]] = field(default_factory=dict)
+    lost: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, sample: Sample) -> None:
+        shown = [one for one in sample.media if isinstance(one, Video)]
+        # All of them, so that each is named that is missing.
+        whole = all([self._is_there(one) for one in shown])
+        self.questions += 1
+        self.left += whole
+        for tag in self.by:
+            category = sample.tags.get(tag, "")
+            self.of.setdefault(tag, Counter())[category] += 1
+            self.lost.setdefault(tag, Counter())[category] += not whole
+
+    def _is_there(self, video: Video) -> bool:
+        known = self.there.get(video.source)
+        if known is None:
+            try:
+                known = video.source.is_file() and os.stat(video.source).st_size > 0
+            except OSError:
+                known = False
+            self.there[video.source] = known
+            if not known:
+                self.missing.append(video.place or str(video.source))
+        return known
+
+    def document(self) -> dict[str, Any] | None:
+        if not self.there:
+            return None
+        return {
+            "n": len(self.there),
+            "missing": self.missing,
+            "questions": self.questions,
+            "left": self.left,
+            "lost": {
+                tag: {
+                    category: {"lost": n, "of": self.of[tag][category]}
+                    for category, n in sorted(lost.items())
+                    if n
+                }
+                for tag, lost in self.lost.items()
+            },
+        }
+
+    def lines(self) -> Iterator[str]:
+        if not self.there:
+            return
+        if not self.missing:
+            yield f"all {len(self.there):,} videos are there, of {self.questions:,} questions"
+            return
+        yield (
+            f"{len(self.missing):,} of {len(self.there):,} videos are missing or empty: "
+            f"{_some(self.missing)}"
+        )
+        yield (
+            f"without them {self.questions - self.left:,} of {self.questions:,} questions fail, "
+            f"and n is {self.left:,}"
+        )
+        for tag, lost in self.lost.items():
+            less = (
+                f"{category or 'none'} {n:,} of {self.of[tag][category]:,}"
+                for category, n in lost.most_common()
+                if n
+            )
+            yield f"by {tag} these are {_some(list(less))}"
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def videos_of(made: Benchmark) -> Videos:
+    """The videos of a benchmark's questions.
+
+    Raises:
+        DataError: the rows are not there, or one cannot be read.
+    """
+    found = Videos(made.break_down_by)
+    for row in made.data:
+        found.add(made.read(row))
+    return found
+
+
 @dataclass
 class Verified:
     """`digest` is that of the rows, as a run's identity has it; None where they break off. `wrong`
@@ -39,11 +142,12 @@ class Verified:
     digest: str | None = None
     rows: Count = field(default_factory=Count)
     pictures: Count = field(default_factory=Count)
+    videos: Videos = field(default_factory=Videos)
     wrong: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        return not (self.wrong or self.rows.wrong or self.pictures.wrong)
+        return not (self.wrong or self.rows.wrong or self.pictures.wrong or self.videos.missing)
 
     def document(self) -> dict[str, Any]:
         return {
@@ -56,6 +160,7 @@ class Verified:
             "digest": self.digest,
             "rows": vars(self.rows),
             "pictures": vars(self.pictures),
+            "videos": self.videos.document(),
             "wrong": self.wrong,
         }
 
@@ -68,6 +173,7 @@ class Verified:
         for name, count in (("rows", self.rows), ("pictures", self.pictures)):
             why = f"; the first: {count.first}" if count.wrong else ""
             lines.append(f"  {count.wrong:,} of {count.n:,} {name} cannot be read{why}")
+        lines += [f"  {line}" for line in self.videos.lines()]
         if self.published:
             lines.append(f"  it is {self.published} as published")
         return [*lines, *(f"  WRONG: {one}" for one in self.wrong)]
@@ -75,7 +181,7 @@ class Verified:
 
 def verify(path: Path, data: Path | None) -> Verified:
     """What a run would find in a file or folder of rows. Pictures are read and looked at as before
-    they are sent, not decoded.
+    they are sent, not decoded; videos are looked for, not read.
 
     Raises:
         CatalogError: there is nothing of that name.
@@ -117,6 +223,7 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
 def _read(made: Benchmark, found: Verified) -> None:
     places: dict[str, int] = {}
     doubled = Count()
+    found.videos = Videos(made.break_down_by)
     for row in made.data:
         found.rows.n += 1
         try:
@@ -127,6 +234,7 @@ def _read(made: Benchmark, found: Verified) -> None:
         before = places.setdefault(sample.id, row.place)
         if before != row.place:
             doubled.add(f"rows {before + 1} and {row.place + 1} have the same id {sample.id!r}")
+        found.videos.add(sample)
         for one in sample.media:
             if isinstance(one, Image):
                 found.pictures.n += 1

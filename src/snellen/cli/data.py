@@ -98,12 +98,14 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     """Compare BENCH's files with their published digests, and with those of when they came.
 
-    Of rows of your own, a file or folder at PATH, it says the digests, how many rows and pictures
-    cannot be read, and whether a file that has a published one's name is that one.
+    Where BENCH is about videos, it says which are missing and how many questions are left. Of rows
+    of your own, a file or folder at PATH, it says the digests, how many rows and pictures cannot be
+    read, which videos are missing, and whether a file that has a published one's name is that one.
     """
-    if benchmark.endswith(catalog.OWN_DATA) or "/" in benchmark:
-        from snellen.cli._verify import verify as verify_rows
+    from snellen.cli._verify import Videos, videos_of
+    from snellen.cli._verify import verify as verify_rows
 
+    if benchmark.endswith(catalog.OWN_DATA) or "/" in benchmark:
         found = verify_rows(Path(benchmark), data)
         if as_json:
             put(found.document())
@@ -113,14 +115,31 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     made = catalog.benchmark(benchmark)
     files = _files(benchmark, made)
     checked = published.verify(files, _folders(data, made, files))
+    videos, unread = Videos(), None
+    if made.frames is not None:
+        try:
+            videos = videos_of(catalog.benchmark(benchmark, data=data))
+        except DataError as error:
+            unread = str(error)
     fine = all(one.state in ("ok", "unknown") for one in checked)
+    fine = fine and not videos.missing and unread is None
     if as_json:
-        put({"benchmark": made.name, "ok": fine, "files": [_checked(one) for one in checked]})
+        put(
+            {
+                "benchmark": made.name,
+                "ok": fine,
+                "files": [_checked(one) for one in checked],
+                "videos": videos.document(),
+                "wrong": [unread] if unread else [],
+            }
+        )
     else:
         width = max(len(one.name) for one in checked)
         for one in checked:
             why = f"  {one.why}" if one.why else ""
             click.echo(plain(f"{one.state:<7}  {one.name:<{width}}  {one.path or ''}{why}"))
+        for line in (*videos.lines(), *([f"WRONG: {unread}"] if unread else [])):
+            click.echo(plain(line))
     return DONE if fine else FELL_SHORT
 
 

@@ -14,10 +14,10 @@ from snellen.cli._json import put_results
 from snellen.cli._progress import ProgressLines
 
 SAYS = """
-These pictures were drawn here, and read by a small program that gets what a model gets: a picture
+{drawn} were drawn here, and read by a small program that gets what a model gets: {shown}
 and a question. The replies, and what was read in each, lie in {run}.
 Ask a model of yours the same questions:
-  snellen run -b eyechart -m openai/NAME --base-url http://localhost:8000/v1"""
+  snellen run -b {benchmark} -m openai/NAME --base-url http://localhost:8000/v1"""
 
 
 @click.command("demo")
@@ -28,11 +28,13 @@ Ask a model of yours the same questions:
     show_default=True,
     help="For the run folder.",
 )
+@click.option("--video", is_flag=True, help="Clips in place of pictures.")
 @json_option
-def command(out: Path, as_json: bool) -> int:
+def command(out: Path, video: bool, as_json: bool) -> int:
     """Run `eyechart` with `baseline/reader`: no network, no download, no GPU."""
+    name = "eyechart-video" if video else "eyechart"
     plan = api.Plan(
-        benchmarks=[catalog.benchmark("eyechart")],
+        benchmarks=[catalog.benchmark(name)],
         models=["baseline/reader"],
         out=out,
         command=sys.argv[1:],
@@ -43,5 +45,6 @@ def command(out: Path, as_json: bool) -> int:
         put_results([finished.result])
     else:
         report.print_result(finished.result)
-        click.echo(SAYS.format(run=finished.run))
+        drawn, shown = ("These clips", "frames") if video else ("These pictures", "a picture")
+        click.echo(SAYS.format(drawn=drawn, shown=shown, run=finished.run, benchmark=name))
     return INTERRUPTED if finished.interrupted else DONE

@@ -75,6 +75,12 @@ FRACTION = "fraction"
     metavar="POLICY",
     help="How videos are shown: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or a preset.",
 )
+@click.option(
+    "--adapter",
+    metavar="KIND",
+    help="How a model that does not watch streams is shown them: window:4 (the newest four "
+    "frames), window:all, reask:POLICY.",
+)
 @click.option("--limit", type=NUMBER, help="Only the first N rows.")
 @click.option("--sample", type=NUMBER, help="N rows drawn in proportion to the categories.")
 @click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other rows.")

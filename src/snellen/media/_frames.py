@@ -200,7 +200,7 @@ def picked(
     rate, last = policy.rate, times[stop - 1]
     # Ticks up to the window's end; of a video that ends before it, to its last frame.
     until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
-    ticks = takewhile(until.__gt__, (start + tick / rate for tick in count()))
+    ticks = takewhile(lambda tick: tick < until, (start + tick / rate for tick in count()))
     on_display = (bisect_right(times, tick) - 1 for tick in ticks)
     shown = dict.fromkeys(place for place in on_display if place >= first)
     found = [*shown] or [first]

@@ -36,6 +36,7 @@ __all__ = [
     "PRESETS",
     "Facts",
     "Policy",
+    "Streamed",
     "Window",
     "decoded",
     "facts",
@@ -135,6 +136,36 @@ def decoded(video: Video, windows: Sequence[Window]) -> Iterator[tuple[int, tupl
     """
     with closing(_Opened(video)) as opened:
         yield from _Pass(opened, windows).run()
+
+
+class Streamed:
+    """A video whose frames are taken one after the other; to be closed.
+
+    Raises:
+        MediaError: it is missing, is no video, or has no frames. UsageError: the extra is missing.
+    """
+
+    def __init__(self, video: Video) -> None:
+        self._opened = _Opened(load(video))
+
+    @property
+    def facts(self) -> Facts:
+        return self._opened.facts
+
+    def frames(self, places: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
+        """The frames of these numbers, which rise, as a policy says that they look.
+
+        Raises:
+            MediaError: one cannot be decoded.
+        """
+        look = _look(policy)
+        for place, frame in self._opened.at(places):
+            found = self._opened.encoded(place, frame, look)
+            # Who is streamed a video is not to know which.
+            yield place, replace(found, image=replace(found.image, place=""))
+
+    def close(self) -> None:
+        self._opened.close()
 
 
 def shown(video: Video) -> Video:
@@ -237,20 +268,25 @@ class _Opened:
         """
         sound: set[int | None] = set()
         is_damaged = False
+        since: int | None = None
         try:
             self._stream.codec_context.flush_buffers()
             target = self._first if stamp is None else stamp
             self._container.seek(target, stream=self._stream, backward=True, any_frame=False)
             for packet in self._container.demux(self._stream):
-                is_damaged = packet.is_corrupt or (is_damaged and not packet.is_keyframe)
                 if packet.is_corrupt:
+                    is_damaged = True
                     continue
+                if is_damaged and packet.is_keyframe:
+                    # Frames behind it that are shown before it may stand on those before it.
+                    is_damaged, since = False, packet.pts
                 try:
                     frames = packet.decode()
                 except self._errors:
                     is_damaged = True
                     continue
-                if not is_damaged:
+                early = since is not None and packet.pts is not None and packet.pts < since
+                if not (is_damaged or early):
                     sound.add(packet.pts)
                 for frame in frames:
                     found = _stamp(frame)
@@ -319,9 +355,81 @@ class _Opened:
             "file again."
         )
 
-    def rotation(self, frame: VideoFrame) -> int:
-        """Quarter turns, against the clock, that bring a frame upright."""
-        return round(frame.rotation / 90) % 4
+    def at(self, places: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+        """The frames of these numbers, which rise, each with its number.
+
+        Raises:
+            MediaError: one cannot be decoded.
+        """
+        facts = self.facts
+        left = iter(places)
+        place = next(left, None)
+        here = -1
+        sought = True
+        frames: Iterator[VideoFrame] | None = None
+        while place is not None:
+            stamp = facts.stamps[place]
+            key = self._key_before(place, here) if sought else None
+            if frames is None or key is not None:
+                frames = self.frames(key)
+            for frame in frames:
+                found = _stamp(frame)
+                assert found is not None
+                if found < stamp:
+                    continue
+                break
+            else:
+                found = None
+            if found == stamp:
+                yield place, frame
+                here, place = place, next(left, None)
+                continue
+            if not sought:
+                raise MediaError(
+                    f"{_name(self.video)}: the frame at {facts.times[place]:.3f} s is in "
+                    "the file and cannot be decoded: it is damaged there. Get the file again."
+                )
+            # A place that was sought can lie behind the frame that was wanted, or decode badly:
+            # from the first frame on none is lost.
+            sought, frames = False, None
+
+    def _key_before(self, place: int, here: int) -> int | None:
+        """The key frame to go to for a frame, where going there saves decoding."""
+        facts = self.facts
+        if not facts.scanned or not facts.keys:
+            return None
+        number = bisect_right(facts.keys, facts.stamps[place]) - 1
+        if number < 0:
+            return None
+        key = facts.keys[number]
+        base = self.time_base
+        since = facts.stamps[here] if here >= 0 else facts.stamps[0]
+        return key if (key - since) * base > GAP else None
+
+    def encoded(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
+        """A frame upright, at its size, and encoded."""
+        time = self.facts.times[place]
+        turns = round(frame.rotation / 90) % 4  # against the clock
+        width, height = frame.width, frame.height
+        upright = (height, width) if turns % 2 else (width, height)
+        size = look.size(*upright)
+        stored = size[::-1] if turns % 2 else size
+        pixels = cast(
+            "NDArray[np.uint8]",
+            frame.to_ndarray(format="rgb24", width=stored[0], height=stored[1]),
+        )
+        data, mime = _encoded(_turned(pixels, turns), look)
+        return Frame(
+            time=time,
+            image=Image(
+                data,
+                place=f"{_name(self.video)}, {time:.3f} s",
+                digest=f"sha256:{sha256(data).hexdigest()}",
+                mime=mime,
+                width=size[0],
+                height=size[1],
+            ),
+        )
 
 
 def _stamp(frame: VideoFrame) -> int | None:
@@ -349,7 +457,7 @@ class _Pass:
     def run(self) -> Iterator[tuple[int, tuple[Frame, ...]]]:
         in_order = sorted(range(len(self._windows)), key=lambda number: self._last(number))
         users = self._users()
-        frames = self._decoded()
+        frames = self._opened.at(self._wanted)
         for number in in_order:
             self._check_there(number)
             for place in self._picked[number]:
@@ -357,7 +465,7 @@ class _Pass:
                 while key not in self._encoded:
                     at, frame = next(frames)
                     for look in users[at]:
-                        self._encoded[at, look] = self._frame(at, frame, look)
+                        self._encoded[at, look] = self._opened.encoded(at, frame, look)
             yield (
                 number,
                 tuple(
@@ -400,77 +508,6 @@ class _Pass:
                 f"end at {facts.end:.1f} s; what is asked needs them up to "
                 f"{min(until, facts.declared or until):.1f} s. Get the file again."
             )
-
-    def _decoded(self) -> Iterator[tuple[int, VideoFrame]]:
-        """The wanted frames, each with its number, rising."""
-        facts = self._facts
-        left = iter(self._wanted)
-        place = next(left, None)
-        here = -1
-        sought = True
-        frames: Iterator[VideoFrame] | None = None
-        while place is not None:
-            stamp = facts.stamps[place]
-            key = self._key_before(place, here) if sought else None
-            if frames is None or key is not None:
-                frames = self._opened.frames(key)
-            for frame in frames:
-                found = _stamp(frame)
-                assert found is not None
-                if found < stamp:
-                    continue
-                break
-            else:
-                found = None
-            if found == stamp:
-                yield place, frame
-                here, place = place, next(left, None)
-                continue
-            if not sought:
-                raise MediaError(
-                    f"{_name(self._opened.video)}: the frame at {facts.times[place]:.3f} s is in "
-                    "the file and cannot be decoded: it is damaged there. Get the file again."
-                )
-            # A place that was sought can lie behind the frame that was wanted, or decode badly:
-            # from the first frame on none is lost.
-            sought, frames = False, None
-
-    def _key_before(self, place: int, here: int) -> int | None:
-        """The key frame to go to for a frame, where going there saves decoding."""
-        facts = self._facts
-        if not facts.scanned or not facts.keys:
-            return None
-        number = bisect_right(facts.keys, facts.stamps[place]) - 1
-        if number < 0:
-            return None
-        key = facts.keys[number]
-        base = self._opened.time_base
-        since = facts.stamps[here] if here >= 0 else facts.stamps[0]
-        return key if (key - since) * base > GAP else None
-
-    def _frame(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
-        video, time = self._opened.video, self._facts.times[place]
-        turns = self._opened.rotation(frame)
-        width, height = frame.width, frame.height
-        upright = (height, width) if turns % 2 else (width, height)
-        size = look.size(*upright)
-        stored = size[::-1] if turns % 2 else size
-        pixels = cast(
-            "NDArray[np.uint8]",
-            frame.to_ndarray(format="rgb24", width=stored[0], height=stored[1]),
-        )
-        data, mime = _encoded(_turned(pixels, turns), look)
-        return Frame(
-            time=time,
-            image=Image(
-                data,
-                place=f"{_name(video)}, {time:.3f} s",
-                digest=f"sha256:{sha256(data).hexdigest()}",
-                mime=mime,
-                width=size[0],
-                height=size[1],
-            ),
-        )
 
 
 def _look(policy: Policy) -> Policy:

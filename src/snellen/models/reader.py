@@ -11,7 +11,8 @@ question give the same reply.
     positions  the part of the picture that its centre lies in
     relations  which side of one piece the other is on; the rounder one is the circle
 
-A noisy picture is blurred until something stands out.
+A noisy picture is blurred until something stands out. Of letters that come and go it reads every
+frame that it is shown, in their order: a letter is there from the first of like frames to the last.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from snellen.content import Image
+from snellen.content import Image, Message, Video
 from snellen.errors import MediaError, Rejected
 from snellen.media import images
 from snellen.model import Reply, Request
@@ -91,6 +93,9 @@ STANDS_OUT = 8.0
 """How many standard deviations of the blurred noise something must reach. Half of it is ink."""
 SMALLEST = 6
 """Pieces less high than this, in pixels, are specks."""
+EMPTY = 40
+"""Levels of 255 that frames of an empty screen differ by at most: what compression leaves."""
+ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
 SOLID = 0.5
 """Pixels with more ink than this are ink, the others background: classical, and short-sighted."""
 
@@ -117,10 +122,16 @@ class Reader:
     def _answer(self, request: Request) -> str:
         last = request.messages[-1]
         question = last.text
-        pictures = [part for part in last.content if isinstance(part, Image)]
+        pictures = _pictures(last)
         if not pictures:
             return ""
         try:
+            if COME_AND_GO.search(question):
+                listed = LISTED.search(question)
+                among = listed.group() if listed else ""
+                # Without their places, frames that look alike are the same.
+                alike = (replace(picture, place="") for picture in pictures)
+                return _came([_letter_on(picture, among) for picture in alike], question)
             pixels = images.pixels(pictures[0])
         except MediaError as error:
             raise Rejected(str(error)) from error
@@ -138,6 +149,17 @@ class Reader:
         if re.search(r"\b(where|which (part|quarter))\b", question, re.IGNORECASE):
             return _position(ink, request.choices)
         return ""
+
+
+def _pictures(message: Message) -> list[Image]:
+    """The pictures and the frames of videos, in order."""
+    shown: list[Image] = []
+    for part in message.content:
+        if isinstance(part, Image):
+            shown.append(part)
+        elif isinstance(part, Video):
+            shown += (frame.image for frame in part.frames)
+    return shown
 
 
 def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
@@ -234,14 +256,43 @@ def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
     return list(boxes.values())
 
 
+# -- letters that come and go
+
+COME_AND_GO = re.compile(r"\b(on the screen now|letters come and go)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=128)  # many frames are alike, and shown with several questions
+def _letter_on(picture: Image, among: str) -> str:
+    """What is on the screen, "" if it is empty; of the letters listed, if some are."""
+    pixels = images.pixels(picture)
+    if (pixels.max(axis=(0, 1)) - pixels.min(axis=(0, 1))).max() < EMPTY:
+        return ""
+    ink = _ink(_calmed(pixels))
+    return "" if ink is None else _letters(ink, among)
+
+
+def _came(seen: Sequence[str], question: str) -> str:
+    """The answer from what was seen on each frame: the last, how many times one, or which came
+    when; "" where too few came."""
+    came = [letter for letter, _ in groupby(seen) if letter]
+    if asked := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
+        return str(came.count(asked[1]))
+    if asked := re.search(r"\bcame (first|second|third|last)\b", question):
+        place = ORDINALS[asked[1]]
+        return came[place] if place < len(came) and came else ""
+    return seen[-1]
+
+
 # -- letters
+
+LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
 
 
 def _letters(ink: Ink, question: str) -> str:
     """The row of letters, left to right; those that the question lists, if it lists some."""
     import numpy as np
 
-    listed = re.search(r"\b[A-Z](?:, [A-Z]\b)+", question)
+    listed = LISTED.search(question)
     names = listed.group().split(", ") if listed else list(LETTERS)
     told = re.search(r"\b([1-9]) letters\b", question)
     inked = ink > SOLID

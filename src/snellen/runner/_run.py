@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -29,12 +29,14 @@ from snellen.model import (
     Ranks,
     Reply,
     Request,
+    Streams,
     loaded,
     request_digest,
 )
 from snellen.runner._budget import Budget
 from snellen.runner._clips import THREADS, Clips, videos_of
 from snellen.runner._limiter import Limiter, Slot
+from snellen.runner._online import Online, Terms, Told
 from snellen.runner._progress import Progress
 from snellen.runner._select import Selection, chosen
 from snellen.sample import Sample
@@ -175,6 +177,7 @@ class Asking:
         self._reuse = reuse
         self.progress = progress
         self._ask = _asker(benchmark, model)
+        self._online = self._sessions(model) if benchmark.ask == "session" else None
         self._random = random.Random(os.getpid())
         self._failing = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -241,6 +244,8 @@ class Asking:
 
     def _clips_of(self, group: Group) -> Clips | None:
         """The videos of a group's first turns, which are being decoded from now on."""
+        if self._online is not None:
+            return None
         of = {
             sample.id: videos_of(request)
             for _, sample in group
@@ -248,6 +253,17 @@ class Asking:
             and (request := self._request(sample, (), 0)) is not None
         }
         return Clips(of, self._settings.repeats, self._threads) if of else None
+
+    def _sessions(self, model: Model) -> Online:
+        assert isinstance(model, Streams)
+        terms = Terms(
+            limiter=self._limiter,
+            attempts=self._settings.attempts,
+            wait=self._wait,
+            stopped=lambda: self._stop.reason is not None,
+        )
+        generation, log = self._settings.generation, self._run.append_event
+        return Online(self._benchmark, model, generation, log, terms, self._threads)
 
     async def _start_group(self, group: Group, clips: Clips | None) -> bool:
         """Whether it was started: not if the budget is spent."""
@@ -317,6 +333,9 @@ class Asking:
 
     async def _group(self, group: Group, opening: _Opening) -> None:
         try:
+            if self._online is not None:
+                await self._watch(self._online, group, opening)
+                return
             parts = [
                 self._sample(row, sample, repeat, opening)
                 for row, sample in group
@@ -333,6 +352,74 @@ class Asking:
                 self._limiter.release()
             opening.all_sent.set()
             _close(opening.clips)
+
+    async def _watch(self, online: Online, group: Group, opening: _Opening) -> None:
+        """The sessions of a group, one after the other, that have something left to ask."""
+        opening.all_sent.set()
+        if online.forks and opening.take() is not None:
+            self._limiter.release()
+        rows = {sample.id: row for row, sample in group}
+        for repeat in range(self._settings.repeats):
+            for samples in online.sessions([sample for _, sample in group]):
+                left = [one for one in samples if not self._run.has_reply((one.id, repeat, 0))]
+                self.progress.kept += len(samples) - len(left)
+                if left and not self._stop.reason:
+                    # What was asked before stays in a session that is not forked: all of it again.
+                    asked = left if online.forks else samples
+                    await self._session(online, rows, asked, left, repeat)
+                if spent := self._budget.spent():
+                    self._stop.set(spent, interrupted=True, patient=True)
+
+    async def _session(
+        self,
+        online: Online,
+        rows: Mapping[str, Row],
+        samples: Sequence[Sample],
+        left: Sequence[Sample],
+        repeat: int,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        requests: dict[str, Request] = {}
+        for sample in left:
+            request = self._request(sample, (), repeat)
+            assert request is not None
+            key = (sample.id, repeat, 0)
+            try:
+                request = await loop.run_in_executor(self._threads, loaded, request)
+            except MediaError as error:
+                self._render(rows[sample.id], sample, key, request)
+                self._failed(key, "", error, attempt=1, media=[])
+                self.progress.failed += 1
+                continue
+            self._render(rows[sample.id], sample, key, request)
+            requests[sample.id] = request
+        asked = [sample for sample in samples if sample.id in requests or sample not in left]
+        if not requests:
+            return
+
+        def tell(told: Told) -> None:
+            request = requests.get(told.sample.id)
+            if request is None:
+                return
+            key = (told.sample.id, repeat, 0)
+            digest, seen = request_digest(request), _seen(request)
+            self.progress.requests += told.attempts
+            self._budget.requests += told.attempts
+            if told.reply is not None:
+                self._succeeded(key, digest, told.reply, told.attempts, seen)
+                self.progress.done += 1
+                self._running_score(told.reply, told.sample)
+                return
+            assert told.error is not None
+            self._failed(key, digest, told.error, told.attempts, seen)
+            if isinstance(told.error, ModelError):
+                self._count_failure(told.error)
+            else:
+                self.progress.failed += 1
+
+        seed = self._request(asked[0], (), repeat)
+        assert seed is not None
+        await online.run(asked, seed.seed, tell)
 
     async def _sample(self, row: Row, sample: Sample, repeat: int, opening: _Opening) -> None:
         try:
@@ -616,6 +703,12 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
             return Reply(choices=choices, stop="stop")
 
         return rank
+    if benchmark.ask == "session" and isinstance(model, Streams):
+
+        async def only_in_sessions(_: Request) -> Reply:
+            raise Rejected(f"{model.name} is asked in sessions alone")
+
+        return only_in_sessions
     raise UsageError(
         f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
         "`snellen list models` says what each back end can do."

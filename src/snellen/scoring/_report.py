@@ -62,6 +62,23 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     draws: int | None = None
 
 
+class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
+    """All sessions that came to their end, of each the last.
+
+    `media_seconds` were streamed and took the model `model_seconds`; `real_time_factor` is their
+    ratio, above 1 where it cannot keep up. Of `frames`, those `dropped` came while it was busy;
+    `most_lag` is by how many seconds it was behind at worst.
+    """
+
+    sessions: int
+    media_seconds: float
+    model_seconds: float
+    real_time_factor: float | None
+    frames: int
+    dropped: int
+    most_lag: float
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
     × repeats).
@@ -70,7 +87,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is the number of (sample, repeat)s that the whole
     data set has, where fewer were asked. `ladders` are the tags whose categories are levels, with
     the metric that says where on them reading ends. `capabilities` are the samples by what they ask
-    of a model; their numbers sum to n.
+    of a model; their numbers sum to n. `streaming` is of
+    online runs.
     """
 
     format: int
@@ -90,3 +108,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baselines: Baselines | None = None
     ladders: dict[str, str] = {}
     capabilities: dict[str, CapabilityReport] = {}
+    streaming: StreamReport | None = None

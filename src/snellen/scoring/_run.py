@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import msgspec
 
@@ -15,6 +16,7 @@ from snellen.model import Reply, Usage
 from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
 from snellen.scoring._report import Report
+from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
 from snellen.store import REPORT, SCORES, Question, Run
 
@@ -53,6 +55,9 @@ def score_run(
         notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes],
         of=of,
     )
+    if (streamed := stream_report(run)) is not None:
+        said = [*report.notes, *stream_notes(streamed)]
+        report = msgspec.structs.replace(report, streaming=streamed, notes=said)
     if scorings is None:
         pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
         run.folder.put_atomic(REPORT, pretty + b"\n")
@@ -98,6 +103,9 @@ def score_predictions(
         every = map(benchmark.read, benchmark.data)
         return (sample for sample in every if sample.id in replies) if only_these else every
 
+    # Most short replies come again: each is made once.
+    reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
+
     def scored() -> Iterator[Scored]:
         nonlocal known, found, hidden
         seen: set[str] = set()
@@ -117,7 +125,7 @@ def score_predictions(
                     hidden += sample.hidden
                     yield Scored(sample, repeat, "absent", None, benchmark.ask)
                 else:
-                    reply = Reply(text=text)
+                    reply = reply_of(text)
                     yield Scored(sample, repeat, reply.state, reply, benchmark.ask)
 
     tally.add(scored())

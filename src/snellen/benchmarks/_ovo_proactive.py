@@ -1,0 +1,387 @@
+"""OVO-Bench's forward tasks as standing questions: what to watch for, and what was said when.
+
+A question of REC, SSR or CRR is asked once and stays open while the video runs; the model speaks by
+itself. Windows follow from the annotations, and from nothing else:
+
+    CRR   asked at ask_time   one window [clue, clue + 30], which is when it is polled officially
+    SSR   asked at 0          one a step, from its start to its end
+    REC   asked at 0          one a repetition j, from its end to that of the next (of the last one:
+                              to the last point), 2 s at least: 9 would be empty, 21 up to 1 s long
+
+They may overlap in REC; the number that is said tells which is meant. All that is official here are
+the annotations, and the points that `projected` gives replies to: every point of CRR that asks for
+Yes lies after the clue, those of SSR that ask for No 5 and 2 s before a step begins, those that ask
+for Yes in the step. So what had been said by then is the reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from snellen.benchmark import Reading, Said, Scoring
+from snellen.metrics import streaming
+from snellen.metrics.streaming import By, Heard, Message, Point, Slot, Watch
+from snellen.model import Reply
+from snellen.sample import Sample
+
+Row = Mapping[str, Any]
+"""A question of the annotation file, whole: with `test_info`."""
+AFTER_CLUE = 30
+SHORTEST = 2
+"""Seconds of a window."""
+FIRST_DECISION = 1.0
+"""A message within so many seconds of being asked may be about that: a frame, at one a second."""
+
+# -- what is asked, and what is right
+
+# The first sentences of the official prompts (constant.py), then words of ours.
+CONTEXT = {
+    "REC": "You're watching a video in which people may perform a certain type of action "
+    "repetively. \nThe person performing this kind of action are referred to as 'they' in the "
+    "following statement.\n",
+    "SSR": "You're watching a tutorial video which contain a sequential of steps. \n",
+    "CRR": "You're responsible of answering questions based on the video content. \n",
+}
+QUESTION = {
+    "REC": "The action is: {}.\n",
+    "SSR": "These are all the steps:\n{}\n",
+    "CRR": "{}\n",
+}
+INSTRUCTION = {
+    "REC": "The video is running. Each time the action has been completed once more, say the new "
+    "total at once, as a single number (e.g., 1, 2, 3) and nothing else. One complete motion "
+    "counts as one.",
+    "SSR": "The video is running. The moment a step begins, say its number and nothing else.",
+    "CRR": "The video is running. As soon as what it has shown is enough to answer the question, "
+    "answer it, once and in one short sentence.",
+}
+OTHERWISE = " At all other times say nothing, and do not acknowledge this message."
+
+
+def query_of(row: Row) -> tuple[float, str]:
+    """When a standing question is put, in seconds, and its words."""
+    task = row["task"]
+    if task == "SSR":
+        steps = enumerate(row["all_steps"], start=1)
+        what = "\n".join(f"{number}. {step}" for number, step in steps)
+    else:
+        what = row["activity" if task == "REC" else "question"]
+    text = CONTEXT[task] + QUESTION[task].format(what) + INSTRUCTION[task] + OTHERWISE
+    return asked_at(row), text
+
+
+def asked_at(row: Row) -> float:
+    return float(row["ask_time"]) if row["task"] == "CRR" else 0.0
+
+
+def watch(row: Row) -> Watch:
+    """The windows of a question, and its points in the file's order."""
+    task, points = row["task"], row["test_info"]
+    last = float(max(point["realtime"] for point in points))
+    slots = tuple(_slots(row, last))
+    return Watch(
+        task=task,
+        asked=asked_at(row),
+        end=max(last, *(slot.w1 for slot in slots)),
+        slots=slots,
+        points=tuple(
+            Point(
+                time=float(point["realtime"]),
+                right=int(point["count" if task == "REC" else "type"]),
+                number=row["all_steps"].index(point["step"]) + 1 if task == "SSR" else None,
+            )
+            for point in points
+        ),
+        counts=task == "REC",
+    )
+
+
+def _slots(row: Row, last: float) -> Iterator[Slot]:
+    if row["task"] == "CRR":
+        yield Slot(float(row["clue_time"]), float(row["clue_time"] + AFTER_CLUE))
+    elif row["task"] == "SSR":
+        times = zip(row["start_time"], row["end_time"], strict=True)
+        for number, (start, end) in enumerate(times, start=1):
+            yield Slot(float(start), float(end), number)
+    else:
+        ends = [*map(float, row["end_times"]), last]
+        for number, (end, after) in enumerate(pairwise(ends), start=1):
+            yield Slot(end, max(after, end + SHORTEST), number)
+
+
+def target(row: Row) -> str:
+    """What is right, as JSON: a `Watch`."""
+    return streaming.to_json(watch(row))
+
+
+def when(sample: Sample) -> float:
+    """When a sample's question is put, in seconds."""
+    return _watch_of(sample).asked
+
+
+def until(sample: Sample) -> float:
+    """How long its video is to be watched: to the end of the widest window."""
+    return _watch_of(sample).end + streaming.WIDER[-1]
+
+
+def _watch_of(sample: Sample) -> Watch:
+    assert sample.target is not None
+    return msgspec.json.decode(sample.target, type=Watch)
+
+
+# -- what was said
+
+
+class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A message: seconds of its first and last token, and its words. `query` is the one that it
+    names, `by` how it is known which one it answers."""
+
+    onset: float
+    done: float
+    text: str
+    query: str | None = None
+    by: By = "only"
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reply to a standing question: its messages in the order of onsets, what the model says
+    instead of nothing, and how far the video was watched (see `Heard`)."""
+
+    messages: tuple[Spoken, ...] = ()
+    silence: tuple[str, ...] = ()
+    until: float | None = None
+    failed: bool = False
+
+
+def reply_text(transcript: Transcript) -> str:
+    """The text of a Reply. A bare list of messages is read too."""
+    return msgspec.json.encode(transcript).decode()
+
+
+def parse(reply: Reply, sample: Sample) -> Reading:
+    """What was heard, as JSON (`Heard`): messages with anything to see in them once the model's
+    forms of silence are taken out, each with the number it says. Strict: what is not of the form is
+    unparsed."""
+    try:
+        transcript = msgspec.json.decode(reply.text, type=tuple[Spoken, ...] | Transcript)
+    except msgspec.DecodeError:
+        return Reading(answer=None, rule="not of the form")
+    if not isinstance(transcript, Transcript):
+        transcript = Transcript(messages=transcript)
+    times = [0.0, *(one.onset for one in transcript.messages)]
+    if times != sorted(times) or any(one.done < one.onset for one in transcript.messages):
+        return Reading(answer=None, rule="times out of order")
+    if transcript.failed and transcript.until is None:
+        return Reading(answer=None, rule="failed, and not when")
+    asked = _watch_of(sample)
+    heard = Heard(
+        messages=tuple(
+            _message(one, asked, sample.choices)
+            for one in transcript.messages
+            if _is_visible(_without(one.text, transcript.silence))
+        ),
+        until=transcript.until,
+        failed=transcript.failed,
+    )
+    rule = "messages" if heard.messages else "silent"
+    return Reading(answer=streaming.to_json(heard), rule=rule)
+
+
+def score(reading: Reading, sample: Sample) -> float | None:
+    """The share of windows that the first message lies in; None where the session failed before
+    any was over."""
+    if not isinstance(reading.answer, str):
+        return 0.0
+    assert sample.target is not None
+    return streaming.share_of_hits(sample.target, reading.answer)
+
+
+def scoring() -> Scoring:
+    return Scoring(
+        version=1,
+        source="ours",
+        parse=parse,
+        score=score,
+        metrics=streaming.METRICS,
+        reads="session",
+        partial=True,
+    )
+
+
+def _message(spoken: Spoken, asked: Watch, steps: Sequence[str]) -> Message:
+    number = number_said(asked.task, spoken.text, steps)
+    empty = number is None if asked.task != "CRR" else _ACKNOWLEDGES.fullmatch(spoken.text)
+    at_once = asked.asked <= spoken.onset <= asked.asked + FIRST_DECISION
+    return Message(spoken.onset, spoken.done, number, spoken.by, bool(empty) and at_once)
+
+
+def _without(text: str, forms: Sequence[str]) -> str:
+    # The longest first: one may be a part of another.
+    for form in sorted(filter(None, forms), key=len, reverse=True):
+        text = text.replace(form, "")
+    return text
+
+
+def _is_visible(text: str) -> bool:
+    return any(sign.isprintable() and not sign.isspace() for sign in text)
+
+
+# fmt: off
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+          "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+          "nineteen", "twenty"]
+# fmt: on
+# No part of a word, a time, a share or a fraction: "3s", "12:30", "50%", "2.5".
+_DIGITS = r"(\d{1,9})(?:\.0{1,6})?(?![\w%]|[.,:]\d)"
+_DIGIT = re.compile(rf"(?<!\w)(?<!\d[.,:]){_DIGITS}")
+_STEP = re.compile(rf"\bstep\s{{0,5}}(?:no\.?|number|#)?\s{{0,5}}{_DIGITS}", re.IGNORECASE)
+_FIRST = re.compile(rf"\W{{0,20}}{_DIGITS}")
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
+_ACKNOWLEDGES = re.compile(
+    r"(?:\W{0,5}\b(?:ok|okay|sure|yes|understood|got it|all ?right|noted|certainly|of course|will "
+    r"do)\b){0,3}(?:\W{0,5}\b(?:i(?:['\u2019](?:ll|m)| will| am)|let me|let's)\b[^.!?]{0,200})?"
+    r"\W{0,5}",
+    re.IGNORECASE,
+)
+
+
+def number_said(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
+    """The number that a message says: a total (REC), or which step begins (SSR); None of CRR.
+
+    Digits go before words ("3, that was another one"), and of several the last counts. Of a step it
+    is the last behind the word step, then what the message begins with ("2. add 3 eggs"); a message
+    without a number that has the words of one of `steps` alone names that.
+
+    >>> [number_said("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
+    [3, 3, None]
+    >>> number_said("SSR", "Step 2 of 5"), number_said("SSR", "Pour it", ["stir it", "pour it"])
+    (2, 2)
+    """
+    if task == "CRR":
+        return None
+    if task == "SSR":
+        if numbers := _STEP.findall(text):
+            return int(numbers[-1])
+        if first := _FIRST.match(text):
+            return int(first[1])
+    if digits := _DIGIT.findall(text):
+        return int(digits[-1])
+    named = [n for n, step in enumerate(steps, start=1) if step.lower() in text.lower()]
+    if len(named) == 1:
+        return named[0]
+    words = _WORD.findall(text)
+    return _WORDS.index(words[-1].lower()) if words else None
+
+
+# -- whom a message answers
+
+
+def attribute(
+    messages: Sequence[Said], samples: Sequence[Sample]
+) -> dict[str, list[dict[str, Any]]]:
+    """The messages of a session with several questions, by the sample that each is for, and `by`
+    which rule. What is right plays no part.
+
+    It is (1) for the query that it names, (2) for the only one that is open, (3) for the last asked
+    of those that are open and whose form it has: a number of a step, a total, else CRR's, which has
+    any. A message by (3) that has the form of several is `guessed`. One that begins while nothing
+    is open goes to the query that was open last, before any to the first, and is unsolicited there.
+    """
+    queries = {sample.id: _watch_of(sample) for sample in samples}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
+    for one in messages:
+        name, by = _answers(one["onset"], one["text"], one.get("query"), queries)
+        found[name].append({**one, "by": by})
+    return found
+
+
+def _answers(
+    onset: float, text: str, named: str | None, queries: Mapping[str, Watch]
+) -> tuple[str, By]:
+    if named is not None and named in queries:
+        return named, "named"
+    order = sorted(queries, key=lambda name: queries[name].asked)  # stable: the last given is last
+    open_now = [name for name in order if queries[name].asked <= onset <= queries[name].end]
+    if not open_now:
+        closed = [name for name in order if queries[name].end < onset]
+        return max(closed, key=lambda name: queries[name].end, default=order[0]), "only"
+    if len(open_now) == 1:
+        return open_now[0], "only"
+    fitting = (
+        [name for name in open_now if _has_form(text, queries[name])]
+        or [name for name in open_now if queries[name].task == "CRR"]
+        or open_now
+    )
+    return fitting[-1], "form" if len(fitting) == 1 else "guessed"
+
+
+def _has_form(text: str, query: Watch) -> bool:
+    """Whether a text has the form of a numbered query."""
+    number = number_said(query.task, text)
+    if query.task == "SSR":
+        return number in {slot.number for slot in query.slots}
+    return number is not None
+
+
+# -- what the blind say, and who knows all
+
+
+def silent(query: Watch) -> tuple[Spoken, ...]:
+    return ()
+
+
+def eager(query: Watch) -> tuple[Spoken, ...]:
+    """Speaks at once: for every step, and for a total of 1, the best of constant ones."""
+    return after(query, 0.0)
+
+
+def after(query: Watch, seconds: float) -> tuple[Spoken, ...]:
+    """Speaks a fixed while after the question, whatever the video shows."""
+    numbers = [1] if query.counts else [slot.number for slot in query.slots]
+    return tuple(_spoken(query.asked + seconds, number) for number in numbers)
+
+
+def oracle(query: Watch, late: float = 0.0) -> tuple[Spoken, ...]:
+    """Says what is right, so many seconds late each time. For tests: it knows the windows."""
+    return tuple(_spoken(slot.w0 + late, slot.number) for slot in query.slots)
+
+
+def _spoken(time: float, number: int | None) -> Spoken:
+    return Spoken(onset=time, done=time, text="Now." if number is None else str(number))
+
+
+def blind_history(task: str, asked: Sequence[str], totals: Sequence[int] = ()) -> str:
+    """The reply to the last of the polls `asked` on one item, by one who sees nothing and remembers
+    them: CRR No, No and then Yes, since its points are so. SSR Yes of the step asked about first,
+    of others twice No and then Yes. REC the total most frequent at that place (`totals`)."""
+    n = len(asked)
+    if task == "REC":
+        return str(totals[min(n, len(totals)) - 1])
+    if task == "SSR" and asked[-1] == asked[0]:
+        return "Yes"
+    return "Yes" if (n if task == "CRR" else asked.count(asked[-1])) > 2 else "No"
+
+
+def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
+    """The most frequent total at each place among polls in the order of time."""
+    places: list[Counter[int]] = []
+    for query in queries:
+        for place, point in enumerate(sorted(query.points, key=lambda point: point.time)):
+            if place == len(places):
+                places.append(Counter())
+            places[place][point.right] += 1
+    return tuple(counter.most_common(1)[0][0] for counter in places)
+
+
+def projected_replies(query: Watch, heard: Heard) -> tuple[str, ...]:
+    """What a polled model that had said the same would reply at each point, in the file's order."""
+    said = streaming.projection(query, heard)
+    if query.counts:
+        return tuple(map(str, said))
+    return tuple("Yes" if spoken else "No" for spoken in said)

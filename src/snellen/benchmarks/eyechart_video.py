@@ -1,0 +1,211 @@
+"""eyechart-video: which letter is there, how often did it come, in which order, how short a flash.
+
+Paper    none; the letters are eyechart's
+Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 pixels, ten frames a
+         second; black letters of 60 to 120 pixels, one at a time, on grey. Needs the extra `video`;
+         the files (20 KB each) are kept in the cache folder. Equally many of each of `tasks`
+         (joined by +), each asked about at several times:
+         letter  letters follow at once, for 2 to 5 seconds each: which one is there now?
+         count   two letters, again and again, 1.2 to 2 seconds each: how many times was it there?
+         order   different letters, 1.5 to 3 seconds each: which one came first, second, third?
+         flash   letters for 0.1 to 1.6 seconds, a ladder: which one came last?
+         Ten letters: who names one blindly is right one time in ten, and in flash who names the
+         one before too. Of counts 1 is the commonest answer, to about one question in four
+Prompt   ours: the video up to the time of the question, half-way between two frames and at least
+         half a second from any change; the question, and the form of the answer. Frames: fps:2,
+         which shows all that is no flash, and flashes of the ladder's middle every other time
+Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
+         final full stop and a leading "Answer:" are taken off: a letter, or a number in digits.
+         accuracy is the share that is right; temporal_acuity how long a flash must be for 55 % to
+         be read, half-way between chance and always. Who reads all that R frames a second show
+         has 1 / 2R seconds: a flash of that length is on one of them every other time
+Proof    by definition: the benchmark and its scoring are ours
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from snellen import metrics
+from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
+from snellen.content import Message, Video, user
+from snellen.datasets import Drawn, Row, home
+from snellen.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
+from snellen.errors import DataError, UsageError
+from snellen.metrics.acuity import threshold
+from snellen.model import Reply
+from snellen.sample import Sample
+
+ALIASES: dict[str, dict[str, object]] = {}
+
+ASKS = 1
+CHANCE = 1 / 10
+CAPABILITIES = Capabilities(
+    tag="task",
+    leaves={
+        **dict.fromkeys(("letter", "flash"), "OCR/text"),
+        "count": "perception/counting",
+        "order": "reasoning/temporal",
+    },
+    source="ours",
+)
+
+
+def eyechart_video(
+    seed: int = 0, clips: int = 48, tasks: str = "+".join(CLIP_KINDS), data: Path | None = None
+) -> Benchmark:
+    """The benchmark; the same `seed` draws the same frames on every machine.
+
+    Raises:
+        UsageError: there is no such task, no clip, or `data`, which it has no use for.
+    """
+    if data is not None:
+        raise UsageError(f"eyechart-video draws its own clips and reads no data: leave {data} out.")
+    named = tasks.split("+")
+    if not set(named) <= set(CLIP_KINDS) or len(set(named)) < len(named):
+        raise UsageError(
+            f"eyechart-video:tasks is one or more of {'+'.join(CLIP_KINDS)}, each once, not "
+            f"{tasks!r}."
+        )
+    if clips < 1:
+        raise UsageError(f"eyechart-video:clips is at least 1, not {clips}.")
+    has_flashes = "flash" in named
+    acuity = threshold("flash", unit="seconds", trials=1, guess=CHANCE, harder="lower")
+    return Benchmark(
+        name="eyechart-video",
+        asks=ASKS,
+        data=Drawn(f"eyechart-video, drawn from seed {seed}", partial(_rows, seed, clips, named)),
+        sample=partial(_sample, seed),
+        prompt=_prompt,
+        scorings={
+            "official": Scoring(
+                version=1,
+                source="ours",
+                parse=_parse,
+                score=_score,
+                metrics={
+                    "accuracy": metrics.mean,
+                    **({"temporal_acuity": acuity} if has_flashes else {}),
+                },
+            )
+        },
+        break_down_by=("task", "flash") if has_flashes else ("task",),
+        ladders={"flash": "temporal_acuity"} if has_flashes else {},
+        cluster_by=_clip_of,
+        group_by=_clip_of,
+        frames="fps:2",
+        capabilities=CAPABILITIES,
+        max_answer_tokens=64,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=_wrong,
+            expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+        ),
+    )
+
+
+# -- rows: all that is in a clip, and one of its questions
+
+
+def _rows(seed: int, clips: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    kinds = [kind for task in tasks for kind in CLIP_KINDS if kind == task]
+    for place in range(clips):
+        number, turn = divmod(place, len(kinds))
+        kind = kinds[turn]
+        script = clip_script(kind, f"{seed} {number}")
+        for asked, question in enumerate(script.questions):
+            yield {
+                "id": f"{kind}-{number}-{asked}",
+                "task": kind,
+                "time": question.time,
+                "question": question.text,
+                "choices": question.choices,
+                "answer": question.target,
+                "flash": question.tags.get("flash", ""),
+                "clip": {
+                    "kind": kind,
+                    "frames": script.n_frames,
+                    "shown": [[s.letter, s.first, s.end, s.x, s.y, s.side] for s in script.shown],
+                },
+            }
+
+
+# -- samples
+
+
+def _sample(seed: int, _: int, row: Row) -> Sample:
+    name = f"{row['id'].rpartition('-')[0]}.mp4"
+    return Sample(
+        id=row["id"],
+        question=row["question"],
+        choices=tuple(row["choices"]),
+        media=(Video(_folder(seed) / name, end=row["time"], place=f"{name}, drawn"),),
+        target=row["answer"],
+        tags={"task": row["task"], "flash": row["flash"]},
+        data=row["clip"],
+    )
+
+
+def _folder(seed: int) -> Path:
+    """Where clips of a seed are kept; drawn otherwise, they would have another place."""
+    return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
+
+
+def _clip_of(sample: Sample) -> str:
+    return sample.id.rpartition("-")[0]
+
+
+def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
+    """The clip, drawn when it is first asked about, and the question."""
+    for medium in sample.media:
+        assert isinstance(medium, Video)
+        if not medium.source.exists():
+            _draw(sample, medium.source)
+    return (user(*sample.media, sample.question),)
+
+
+def _draw(sample: Sample, path: Path) -> None:
+    clip: Any = sample.data
+    shown = tuple(
+        Shown(letter=letter, first=first, end=end, x=x, y=y, side=side)
+        for letter, first, end, x, y, side in clip["shown"]
+    )
+    script = Script(kind=clip["kind"], n_frames=clip["frames"], shown=shown, questions=())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"eyechart-video: no folder {path.parent} can be made for its clips: {error.strerror}. "
+            "SNELLEN_HOME may name another place."
+        ) from error
+    write_clip(script, path)
+
+
+# -- the official scoring
+
+
+def _parse(reply: Reply, sample: Sample) -> Reading:
+    text = reply.text.strip(" \t\r\n*\"'`").removesuffix(".")
+    text = re.sub(r"\Aanswer:", "", text.lower()).strip(" \t\r\n*\"'`")
+    if sample.tags["task"] == "count":
+        if re.fullmatch("[0-9]{1,4}", text):
+            return Reading(answer=str(int(text)), rule="a number")
+    elif re.fullmatch("[a-z]", text):
+        return Reading(answer=text.upper(), rule="a letter")
+    return Reading(answer=None, rule="none")
+
+
+def _score(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer is not None and reading.answer == sample.target)
+
+
+def _wrong(sample: Sample) -> str:
+    """An answer of the right form that is wrong: the next letter of the list, or one more."""
+    target = sample.target or ""
+    if sample.tags["task"] == "count":
+        return str(int(target) + 1)
+    return sample.choices[(sample.choices.index(target) + 1) % len(sample.choices)]

@@ -1,0 +1,464 @@
+"""Video-MME: four choices about a video of eleven seconds to an hour, with its subtitles or not.
+
+Paper    Fu et al. 2024, Video-MME: The First-Ever Comprehensive Evaluation Benchmark of Multi-modal
+         LLMs in Video Analysis, https://arxiv.org/abs/2405.21075 (CVPR 2025)
+Data     lmms-lab/Video-MME on the hub, to which the authors point: 2,700 questions, three on each
+         of 900 videos, 300 of them short, medium and long; videos_chunked_01.zip to _20.zip hold
+         data/{videoID}.mp4, subtitle.zip has subtitle/{videoID}.srt of 744. Academic research only,
+         no redistribution without approval. Also read: the authors' form of results,
+         MME-Benchmarks/Video-MME@06c2315b892f88578f81d73205d07cf576f292b9:
+         evaluation/output_test_template.json, commas behind last members too, with the names that
+         its fields had until June 2024; without a videoID in it a video is data/{video_id}.mp4
+Prompt   official: README.md#L107-L134 there, as its examples have it; without subtitles where a
+         video has none. Frames and decoding are not prescribed: uniform:64 and 128 tokens here.
+         subtitles=all: every line of the video. The authors want the lines at the sampled frames
+         alone, as many as frames, which only decoding tells; with few frames of a long video all
+         lines say more than theirs.
+         lmms-eval: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/videomme/utils.py#L153-L164, which speaks of subtitles where there are
+         none, 16 tokens; with subtitles=all as it asks Gemini, #L204-L216 and #L248-L252.
+         vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/videomme.py#L46-L58 and #L235-L240; it takes its 64 frames inside the ends
+Scoring  official: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
+         eval_your_results.py#L62-L87 and #L157-L176: a list of phrases is deleted, wherever they
+         stand, then the first capital A to D is the answer, be it of a word: "An apple" says A,
+         "Definitely C" D. Two commas are missing in the list, so that four of its phrases never
+         match: "Best answer: C" says B. A reply without such a letter is in no mean.
+         vlmevalkit: vlmeval/dataset/utils/videomme.py#L130-L152 without the two last phrases; no
+         letter is wrong. lmms-eval: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158, wrong too.
+         robust: ours, the letter that a reply settles on. With lmms-eval's or VLMEvalKit's prompt
+         its scoring is the headline
+Proof    the three tools' own code on 200,000 made replies: every letter. The authors' script on a
+         made file of 2,700 replies, and on their template: all figures, to the digit that it
+         prints. The tests keep the replies of each quirk. No model's outputs are published
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from snellen.answers.others import lmms_eval_letter
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmarks import _forms
+from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
+from snellen.content import Part, Video, user
+from snellen.datasets import Filtered, Found, Row, find
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Columns, mean
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+AUTHORS = "thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758"
+SOURCE = f"{AUTHORS}:eval_your_results.py#L62-L176"
+LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
+KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+ALIASES = {
+    "videomme": {"prompt": "lmms-eval"},
+    "videomme_long": {"prompt": "lmms-eval", "duration": "long"},
+    "Video-MME_64frame": {"prompt": "vlmevalkit"},
+}
+HUB = "https://huggingface.co/datasets/lmms-lab/Video-MME/resolve/main"
+FILES_PUBLISHED = (
+    File(
+        name="videomme/test-00000-of-00001.parquet",
+        url=f"{HUB}/videomme/test-00000-of-00001.parquet",
+        note="the questions; its publishers give no digest. The videos (254 hours) are "
+        "videos_chunked_01.zip to videos_chunked_20.zip there, to be unpacked into data/ here",
+    ),
+    File(
+        name="subtitle.zip",
+        url=f"{HUB}/subtitle.zip",
+        unpack=True,
+        note="its publishers give no digest",
+    ),
+)
+FILES = (
+    "videomme/test-00000-of-00001.parquet",
+    "test-00000-of-00001.parquet",
+    "output_test_template.json",
+    "evaluation/output_test_template.json",
+)
+VIDEOS = ("data", "video", "videos")
+"""The hub's archives make the first, VLMEvalKit the second of them."""
+SUBTITLES = ("subtitle", "subtitles")
+OLDER = {
+    "duration_category": "duration",
+    "video_category": "domain",
+    "video_subcategory": "sub_category",
+}
+DURATIONS = ("short", "medium", "long")
+LEAVES = {
+    **dict.fromkeys(
+        ("Temporal Perception", "Temporal Reasoning", "Action Recognition", "Action Reasoning"),
+        "reasoning/temporal",
+    ),
+    **dict.fromkeys(("Spatial Perception", "Spatial Reasoning"), "perception/spatial"),
+    "Attribute Perception": "perception/attribute",
+    "Object Recognition": "perception/object",
+    "Object Reasoning": "reasoning/commonsense",
+    "OCR Problems": "OCR/text",
+    "Counting Problem": "perception/counting",
+    "Information Synopsis": "perception/scene",
+}
+
+Duration = Literal["all", "short", "medium", "long"]
+Preset = Literal["official", "lmms-eval", "vlmevalkit"]
+Subtitles = Literal["off", "all"]
+
+
+def video_mme(
+    duration: Duration = "all",
+    subtitles: Subtitles = "off",
+    prompt: Preset = "official",
+    data: Path | None = None,
+) -> Benchmark:
+    found = find(data, "video-mme", FILES, FILES_PUBLISHED)
+    table, file = _forms.table(found, questions)
+    if duration != "all":
+        table = Filtered(table, lambda row: row["duration"] == duration)
+    folder = cache(lambda: whole(found))
+    videos = cache(lambda: placed(folder(), VIDEOS))
+    # A video's questions follow one another.
+    lines = lru_cache(maxsize=16)(lambda name: lines_of(placed(folder(), SUBTITLES), name))
+    return Benchmark(
+        name="video-mme",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, videos()),
+        prompt=lambda sample, _: (
+            user(
+                *sample.media,
+                *asked(sample, prompt, None if subtitles == "off" else lines(video_of(sample))),
+            ),
+        ),
+        scorings=scorings(prompt),
+        break_down_by=("duration", "domain", "sub_category", "task_type"),
+        capabilities=Capabilities(
+            tag="task_type", leaves=LEAVES, source="https://arxiv.org/abs/2405.21075, section 3.1"
+        ),
+        cluster_by=video_of,
+        group_by=video_of,
+        max_answer_tokens=16 if prompt == "lmms-eval" else 128,
+        frames="uniform:64",
+        check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+        files=file,
+        layout=lambda path: results(path, (to_sample(row, videos()) for row in table)),
+    )
+
+
+def scorings(prompt: Preset) -> Mapping[str, Scoring]:
+    """All of them, the prompt's own first."""
+    made = {
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=lambda reply, _: first_letter(reply, DELETED),
+            score=if_there,
+            metrics={"accuracy": mean_of_answered},
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=parse_letter,
+            score=is_target,
+            metrics={"accuracy": mean},
+        ),
+        "lmms-eval": Scoring(
+            version=1,
+            source=f"{LMMS_EVAL}:lmms_eval/tasks/videomme/utils.py#L256-L371",
+            parse=lambda reply, _: as_reading(lmms_eval_letter(reply.text, LETTERS)),
+            score=is_target,
+            metrics={"accuracy": mean},
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/videomme.py#L270-L282",
+            parse=lambda reply, _: first_letter(reply, DELETED[:-2]),
+            score=is_target,
+            metrics={"accuracy": mean},
+            missing="wrong",
+        ),
+    }
+    return {str(prompt): made[prompt], **made}
+
+
+# -- data
+
+LETTERS = "ABCD"
+
+
+def questions(path: Path) -> Iterator[dict[str, Any]]:
+    """The questions of a file in the authors' form, each with what is known of its video."""
+    for video in of_template(path):
+        common = {OLDER.get(key, key): value for key, value in video.items() if key != "questions"}
+        for question in video["questions"]:
+            yield {**common, **question}
+
+
+def of_template(path: Path) -> Any:
+    """What a JSON file holds whose writer left commas behind last members, as the authors' has.
+
+    Raises:
+        DataError: it is not whole, or cannot be read.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read()
+        return orjson.loads(SPARE.sub(rb"\1", raw))
+    except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
+        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+
+
+SPARE = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|,(?=\s*[\]}])', re.DOTALL)
+"""A text, which is kept, or a comma behind which nothing comes."""
+
+
+def to_sample(row: Row, videos: Path) -> Sample:
+    video = str(row.get("videoID") or row["video_id"])
+    options = [str(option) for option in row["options"]]
+    if row["answer"] not in LETTERS[: len(options)]:
+        raise ValueError(f"the answer is {row['answer']!r} of {len(options)} options")
+    return Sample(
+        id=row["question_id"],
+        question=row["question"],
+        choices=tuple(BEFORE.sub("", option) for option in options),
+        media=(Video(videos / f"{video}.mp4", place=f"{video}.mp4", within=videos),),
+        target=row["answer"],
+        tags={tag: row[tag] for tag in ("duration", "domain", "sub_category", "task_type")},
+        data={"video": video, "options": options},
+    )
+
+
+BEFORE = re.compile(r"^[A-D][.)]\s*")
+"""The letter of an option."""
+
+
+def video_of(sample: Sample) -> str:
+    return str(sample.data["video"])
+
+
+def whole(found: Found) -> Path:
+    """The folder of the data set, in which the questions' file may have one of its own."""
+    folder = found.data if found.data is not None and found.data.is_dir() else found.folder
+    return folder.parent if folder.name == "videomme" else folder
+
+
+def placed(folder: Path, names: Iterable[str]) -> Path:
+    """The first of these folders that is there; the first of them where none is."""
+    first, *others = (folder / name for name in names)
+    return next((one for one in (first, *others) if one.is_dir()), first)
+
+
+def lines_of(folder: Path, name: str) -> tuple[str, ...]:
+    """What is said in a video, a line each time; () where it has no subtitles.
+
+    Raises:
+        DataError: they cannot be read.
+    """
+    path = folder / f"{name}.srt"
+    if path.parent != folder or not path.is_file():
+        return ()
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    lines = []
+    for block in re.split(r"\n[ \t]*\n", text):
+        _, arrow, said = block.partition("-->")
+        # The line with the arrow ends with the time until which it is said.
+        words = TAG.sub("", " ".join(said.split("\n")[1:])).strip()
+        if arrow and words:
+            lines.append(words)
+    return tuple(lines)
+
+
+TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+
+
+# -- prompts
+
+SELECT = (
+    "Select the best answer to the following multiple-choice question based on the video{}. "
+    "Respond with only the letter (A, B, C, or D) of the correct option."
+)
+HEARD = "This video's subtitles are listed below:"
+
+
+def asked(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
+    """The words behind the video; `lines` are what is said in it, None without subtitles."""
+    options = sample.data["options"]
+    assert isinstance(options, list)
+    question = "\n".join((sample.question, *options))
+    said = None if lines is None else "\n".join(lines)
+    if preset == "vlmevalkit":
+        heard = "" if said is None else f"{HEARD}\n{said}\n"
+        frames = f"\nThese are the frames of a video. {heard}{SELECT.format('')}\n"
+        return (frames, f"Question: {question}\nAnswer: ")
+    if preset == "lmms-eval":
+        select = SELECT.format(" and the subtitles")
+        if said is None:
+            ask = "Answer with the option's letter from the given choices directly."
+            return (f"{select}\n{question}\n\n{ask}",)
+        heard = f"{HEARD} \n{said or 'No subtitles available'}\n"
+        return (f"{heard}{select}\n{question}\nThe best answer is:",)
+    heard = f"{HEARD}\n{said}\n" if said else ""
+    return (f"{heard}{SELECT.format('')}\n{question}\nThe best answer is:",)
+
+
+# -- scoring
+
+DELETED = (
+    "The best answer is",
+    "The correct answer is",
+    "The answer is",
+    "The answer",
+    # Without a comma between them two phrases are one.
+    "The best option isThe correct option is",
+    "Best answer:Best option:",
+    "Answer:",
+    "Option:",
+    "The correct answer",
+    "The correct option",
+)
+
+
+def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
+    """The first capital A to D of what is left of a reply, in a word or alone.
+
+    That replies of more than ten words have no answer if they have no such letter, as the authors
+    write beside this, changes nothing.
+    """
+    text = reply.text.strip()
+    for phrase in deleted:
+        text = text.replace(phrase, "")
+    found = re.search("[ABCD]", text)
+    if found is None:
+        return Reading(answer=None, rule="no letter")
+    return Reading(answer=found[0], rule="first letter")
+
+
+def if_there(reading: Reading, sample: Sample) -> float | None:
+    """None for a reply without a letter, which the authors leave out of all means."""
+    return None if reading.answer is None else is_target(reading, sample)
+
+
+def mean_of_answered(columns: Columns) -> Estimate:
+    """The mean over the replies in which a letter was found, those alone.
+
+        m = Σ right / Σ answered
+
+    In [0, 1]; higher is better. No value where there is none (the authors print 0).
+    """
+    if columns.score is None:
+        return Estimate(value=None, n=0, reason="no reply has a letter: the authors print 0.0 %")
+    return mean(columns)
+
+
+# -- published results
+
+
+def results(path: Path, samples: Iterable[Sample]) -> Published | None:
+    """The replies of a file of the authors' form; None for anything else."""
+    if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
+        return None
+    try:
+        found = of_template(path)
+    except DataError:
+        return None  # Whoever reads any file of predictions says what is wrong with this one.
+    if not isinstance(found, list) or not all(
+        isinstance(video, dict) and isinstance(video.get("questions"), list) for video in found
+    ):
+        return None
+    reading = _Reading(path.name)
+    for video in found:
+        for question in video["questions"]:
+            reading.take(question)
+    return reading.published({sample.id: sample for sample in samples})
+
+
+@dataclass
+class _Reading:
+    """What the rows of a file say, by question."""
+
+    name: str
+    said: dict[str, list[str | None]] = field(default_factory=dict)
+    right: dict[str, object] = field(default_factory=dict)
+
+    def take(self, question: Any) -> None:
+        try:
+            name, response = str(question["question_id"]), question["response"]
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{self.name}: a question lacks what Video-MME's results have ({error!r}): "
+                f"{str(question)[:200]}. Get the file again, whole."
+            ) from error
+        if response is not None and not isinstance(response, str):
+            raise DataError(
+                f"{self.name}: the response to {name} is {str(response)[:60]}, and is to be a "
+                "text or null."
+            )
+        self.said.setdefault(name, []).append(response)
+        self.right.setdefault(name, question.get("answer"))
+
+    def published(self, samples: Mapping[str, Sample]) -> Published:
+        return Published(
+            replies={name: said[0] for name, said in self.said.items()},
+            again={name: tuple(said[1:]) for name, said in self.said.items() if len(said) > 1},
+            only_these=True,
+            notes=tuple(self._notes(samples)),
+        )
+
+    def _notes(self, samples: Mapping[str, Sample]) -> Iterator[str]:
+        absent = Counter(
+            sample.tags["duration"] for name, sample in samples.items() if name not in self.said
+        )
+        if absent:
+            of = ", ".join(f"{absent[one]:,} {one}" for one in DURATIONS if absent[one])
+            yield (
+                f"questions without a row, in no mean: {of}; the authors' script ends where not "
+                "all 300 videos of a duration have one"
+            )
+        if again := [name for name, said in self.said.items() if len(said) > 1]:
+            yield f"in it more than once, and each time in the means: {', '.join(again[:20])}"
+        if nothing := sum(text is None for said in self.said.values() for text in said):
+            yield f"{nothing:,} responses are null, at which the authors' script ends: in no mean"
+        others = sum(
+            right is not None and name in samples and right != samples[name].target
+            for name, right in self.right.items()
+        )
+        if others:
+            yield (
+                f"{others:,} rows take another answer for right than the data set, which is what "
+                "counts here; the authors' script believes the rows"
+            )
+
+
+# -- check
+
+LETTER = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
+# A quarter of the bundled questions has A for its answer, which "A B C D" begins with.
+FIRST = LETTER | {"hedging": 1 / 4}
+EXPECT: Mapping[str, Mapping[str, float | None]] = {
+    "official": FIRST | {"silent": None},
+    "robust": LETTER,
+    "lmms-eval": FIRST,
+    "vlmevalkit": FIRST,
+}
+
+
+def wrong_answer(sample: Sample) -> str:
+    return "B" if sample.target == "A" else "A"

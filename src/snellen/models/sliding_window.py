@@ -1,0 +1,97 @@
+"""Any model as one that watches a stream: asked, it is shown the newest frames.
+
+Four frames at one a second in front of an ordinary model beat the streaming models that were
+published with OVO-Bench (SimpleStream, arXiv 2604.02317): the line to compare with.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from snellen.content import Frame, Message, system, user
+from snellen.errors import Rejected
+from snellen.media.video import Policy, picked
+from snellen.model import Emission, Generates, Query, Request, SessionSpec
+
+
+class SlidingWindow:
+    """Shows the model the last `n` frames before each question (None: all of them), or those of
+    them that a frame policy picks: asked again and again, it is shown the whole past anew."""
+
+    def __init__(self, model: Generates, n: int | None, policy: Policy | None = None) -> None:
+        self.name = model.name
+        self._model = model
+        self._n = n
+        self._policy = policy
+
+    async def open(self, spec: SessionSpec) -> Window:
+        return Window(self._model, spec, deque(maxlen=self._n), self._policy)
+
+    async def close(self) -> None:
+        if close := getattr(self._model, "close", None):
+            await close()
+
+
+class Window:
+    """One stream: the newest frames, and what was asked and answered, unless a fork was asked."""
+
+    def __init__(
+        self,
+        model: Generates,
+        spec: SessionSpec,
+        frames: deque[Frame],
+        policy: Policy | None,
+        said: tuple[Message, ...] = (),
+    ) -> None:
+        self._model = model
+        self._spec = spec
+        self._frames = frames
+        self._policy = policy
+        self._said = said
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        self._frames.extend(frames)
+        return []
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        """The reply to the question, behind the frames.
+
+        Raises:
+            Overloaded, Rejected: as the model does; it cannot speak by itself.
+        """
+        if not must_answer:
+            raise Rejected(
+                f"{self._model.name} answers when it is asked, and cannot watch by itself for "
+                "something to say.",
+                hopeless=True,
+            )
+        asked = user(*(frame.image for frame in self._shown()), query.text)
+        first = (system(self._spec.system),) if self._spec.system else ()
+        generation = self._spec.generation
+        if query.max_tokens is not None:
+            generation = replace(generation, max_tokens=query.max_tokens)
+        reply = await self._model.generate(
+            Request(
+                messages=(*first, *self._said, asked),
+                choices=query.choices,
+                generation=generation,
+                seed=self._spec.seed,
+                stop=query.stop,
+            )
+        )
+        self._said = (*self._said, user(query.text), Message("assistant", (reply.text,)))
+        return [Emission(text=reply.text, query=query.id, stop=reply.stop, usage=reply.usage)]
+
+    async def fork(self) -> Window:
+        return Window(self._model, self._spec, self._frames.copy(), self._policy, self._said)
+
+    async def close(self) -> None:
+        self._frames.clear()
+
+    def _shown(self) -> Sequence[Frame]:
+        frames = [*self._frames]
+        if self._policy is None:
+            return frames
+        return [frames[place] for place in picked(self._policy, [one.time for one in frames])]

@@ -1,0 +1,666 @@
+"""A video streamed to a model's session: the clock, the frames as they come, the questions at their
+times, and a log of all of it.
+
+The runner owns the clock and the decoder. A session gets frames in order, each with its media time,
+and questions; never a path, a duration or a later frame. What is logged of a frame or a question is
+written before the session gets it, and nothing of it says what is right.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from queue import Full, Queue
+from threading import Event
+from typing import Any, TypeVar
+
+import orjson
+
+from snellen.benchmark import Benchmark, Streaming
+from snellen.content import Frame, Video
+from snellen.errors import MediaError, ModelError, Overloaded, UsageError
+from snellen.media import video as videos
+from snellen.model import (
+    Emission,
+    Forks,
+    Generation,
+    Query,
+    Reply,
+    Session,
+    SessionSpec,
+    Streams,
+    Usage,
+)
+from snellen.runner._limiter import Limiter
+from snellen.sample import Sample
+from snellen.store import FORMAT, EventRecord
+
+STREAM = "fps:1,latest"
+AHEAD = 8
+"""Frames that are decoded and wait for the session."""
+ASKED_AT_ONCE = 16
+"""Forks of one session that answer at once, where that changes nothing."""
+
+T = TypeVar("T")
+Log = Callable[[EventRecord], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What became of one question: what was said, or the error instead."""
+
+    sample: Sample
+    reply: Reply | None = None
+    error: ModelError | MediaError | None = None
+    attempts: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """On what terms forks are asked: with a slot of the limiter each; again up to so often, with a
+    wait between; until the run stops."""
+
+    limiter: Limiter
+    attempts: int
+    wait: Callable[[Overloaded, int], Awaitable[None]]
+    stopped: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """A frame or a question, and the media time at which it comes."""
+
+    time: float
+    place: int = -1
+    sample: Sample | None = None
+
+
+@dataclass
+class _Watch:
+    """The state of one session."""
+
+    name: str
+    seq: int = 0
+    now: float = 0.0
+    seen: int = -1
+    """The number of the last frame that the session was fed."""
+    given: int = 0
+    dropped: list[int] = field(default_factory=list)
+    cost: float = 0.0
+    lags: list[float] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Online:
+    """Sessions of one benchmark with one model.
+
+    Raises:
+        UsageError: the frame policy is none for streams; or (when it is run) questions are to leave
+            no trace, and the model's sessions cannot fork.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Streams,
+        generation: Generation,
+        log: Log,
+        terms: Terms,
+        threads: Executor,
+    ) -> None:
+        assert benchmark.streaming is not None
+        self._benchmark = benchmark
+        self._streaming: Streaming = benchmark.streaming
+        self._model = model
+        self._generation = generation
+        self._log = log
+        self._terms = terms
+        self._threads = threads
+        self._policy = policy = videos.policy(benchmark.frames or STREAM)
+        if policy.kind != "fps" or policy.max is not None or policy.rate is None:
+            raise UsageError(
+                f"frames are streamed by fps:R, with or without `latest`, and not by {policy}."
+            )
+        self.rate = policy.rate
+
+    @property
+    def forks(self) -> bool:
+        """Whether forks answer, each with a slot of its own."""
+        return self._streaming.memory == "fork" and self._streaming.until is None
+
+    def sessions(self, samples: Sequence[Sample]) -> list[list[Sample]]:
+        """The samples of a group by the session that they share, in the order of their times."""
+        found: dict[str, list[Sample]] = {}
+        for sample in samples:
+            found.setdefault(self._streaming.session(sample), []).append(sample)
+        return [sorted(of, key=self._streaming.when) for of in found.values()]
+
+    async def run(
+        self, samples: Sequence[Sample], seed: int | None, tell: Callable[[Told], None]
+    ) -> None:
+        """One session for these samples, from the first frame on; each is told of once."""
+        left = {sample.id: sample for sample in samples}
+
+        def told(found: Told) -> None:
+            if left.pop(found.sample.id, None) is not None:
+                tell(found)
+
+        try:
+            await self._run(samples, seed, told)
+        except (ModelError, MediaError) as error:
+            for sample in [*left.values()]:
+                told(Told(sample=sample, error=error))
+
+    async def _run(
+        self, samples: Sequence[Sample], seed: int | None, tell: Callable[[Told], None]
+    ) -> None:
+        video = next(part for part in samples[0].media if isinstance(part, Video))
+        loop = asyncio.get_running_loop()
+        streamed = await loop.run_in_executor(self._threads, videos.Streamed, video)
+        feeding: _Feeding | None = None
+        try:
+            times = streamed.facts.times
+            arrivals = self._arrivals(samples, times, streamed.facts.end)
+            newest = {
+                sample.id: bisect_left(times, arrival.time) - 1
+                for arrival in arrivals
+                if (sample := arrival.sample) is not None
+            }
+            places = {arrival.place for arrival in arrivals if arrival.sample is None}
+            if self._policy.latest:
+                places |= {place for place in newest.values() if place >= 0}
+            feeding = _Feeding(streamed, sorted(places), self._policy, self._threads)
+            session = self._streaming.session(samples[0])
+            watch = _Watch(f"{session}@{time.time():.3f}")
+            self._event(watch, "open", self._header(samples, seed))
+            await _Running(self, watch, arrivals, newest, feeding, seed, tell).all()
+        finally:
+            if feeding is None:
+                streamed.close()
+            else:
+                feeding.close()
+
+    def _arrivals(
+        self, samples: Sequence[Sample], times: Sequence[float], end: float
+    ) -> list[_Arrival]:
+        """Frames on the grid and questions, in order: at one time questions come first, since what
+        they may see comes before it."""
+        streaming = self._streaming
+        questions = [
+            _Arrival(min(streaming.when(sample), end), sample=sample) for sample in samples
+        ]
+        last = max(question.time for question in questions)
+        if streaming.until is not None:
+            last = max(last, *(min(streaming.until(sample), end) for sample in samples))
+        frames: list[_Arrival] = []
+        before = -1
+        tick = 0
+        while (due := tick / self.rate) < last or (tick == 0 and not frames):
+            place = bisect_right(times, due) - 1
+            if place > before:
+                frames.append(_Arrival(due, place=place))
+                before = place
+            tick += 1
+        return sorted([*questions, *frames], key=lambda arrival: arrival.time)
+
+    def _header(self, samples: Sequence[Sample], seed: int | None) -> dict[str, Any]:
+        streaming = self._streaming
+        return {
+            "samples": [sample.id for sample in samples],
+            "model": self._model.name,
+            "rate": self.rate,
+            "memory": streaming.memory,
+            "clock": streaming.clock,
+            "drop": streaming.drop,
+            "speed": streaming.speed,
+            "frames": str(self._policy),
+            "seed": seed,
+        }
+
+    def _event(self, watch: _Watch, kind: str, data: Mapping[str, Any]) -> None:
+        self._log(
+            EventRecord(format=FORMAT, session=watch.name, seq=watch.seq, ev=kind, data={**data})
+        )
+        watch.seq += 1
+
+
+class _Running:
+    """One session under way."""
+
+    def __init__(
+        self,
+        online: Online,
+        watch: _Watch,
+        arrivals: Sequence[_Arrival],
+        newest: Mapping[str, int],
+        feeding: _Feeding,
+        seed: int | None,
+        tell: Callable[[Told], None],
+    ) -> None:
+        self._online = online
+        self._streaming = online._streaming
+        self._watch = watch
+        self._arrivals = arrivals
+        self._newest = newest
+        self._feeding = feeding
+        self._seed = seed
+        self._tell = tell
+        self._media_end = feeding.media_end
+        self._asking: set[asyncio.Task[None]] = set()
+        self._began = time.perf_counter()
+
+    async def all(self) -> None:
+        online = self._online
+        session = await online._model.open(
+            SessionSpec(rate=online.rate, seed=self._seed, generation=online._generation)
+        )
+        if self._forks and not isinstance(session, Forks):
+            raise UsageError(
+                f"{online._model.name} cannot fork a session, so that a question would leave a "
+                "trace in it: ask with memory=keep, or with scope=point, where each question has a "
+                "session of its own."
+            )
+        reason = "end"
+        try:
+            async for arrival in self._in_time():
+                if online._terms.stopped():
+                    reason = "stopped"
+                    return
+                if arrival.sample is None:
+                    await self._feed(session, arrival)
+                else:
+                    await self._ask(session, arrival, arrival.sample)
+            await asyncio.gather(*self._asking)
+            if self._streaming.until is not None:
+                self._tell_all()
+        except BaseException as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            for task in self._asking:
+                task.cancel()
+            await asyncio.gather(*self._asking, return_exceptions=True)
+            await session.close()
+            self._close(reason)
+
+    @property
+    def _forks(self) -> bool:
+        return self._online.forks
+
+    # -- the clock
+
+    async def _in_time(self) -> Any:
+        """The arrivals as the session gets to them; frames that are dropped are logged alone."""
+        watch, streaming = self._watch, self._streaming
+        coming = deque(self._arrivals)
+        waiting: deque[_Arrival] = deque()
+        while coming or waiting:
+            if streaming.clock == "real":
+                watch.now = time.perf_counter() - self._began
+            while coming and (coming[0].time <= watch.now or streaming.clock == "logical"):
+                waiting.append(coming.popleft())
+                if streaming.clock == "logical":
+                    break
+            self._drop(waiting)
+            if not waiting:
+                if streaming.clock == "real":
+                    await asyncio.sleep(max(0.0, coming[0].time - watch.now))
+                else:
+                    watch.now = coming[0].time
+                continue
+            arrival = waiting.popleft()
+            watch.now = max(watch.now, arrival.time)
+            yield arrival
+
+    def _drop(self, waiting: deque[_Arrival]) -> None:
+        """Take out the frames that are lost: before each question, which never is."""
+        drop, kept = self._streaming.drop, 1
+        if drop == "none":
+            return
+        if drop == "oldest":
+            kept = self._streaming.queue
+        left: deque[_Arrival] = deque()
+        run: list[_Arrival] = []
+        for arrival in [*waiting, None]:
+            if arrival is not None and arrival.sample is None:
+                run.append(arrival)
+                continue
+            for lost in run[:-kept]:
+                self._watch.dropped.append(lost.place)
+                self._online._event(
+                    self._watch, "frame", self._of_frame(lost) | {"delivered": False}
+                )
+            left.extend(run[-kept:])
+            run.clear()
+            if arrival is not None:
+                left.append(arrival)
+        waiting.clear()
+        waiting.extend(left)
+
+    async def _call(self, kind: str, made: Awaitable[T], target: str = "") -> T:
+        """A call of the session, with what it cost on the media clock."""
+        watch, streaming = self._watch, self._streaming
+        start, began = watch.now, time.perf_counter()
+        try:
+            found = await made
+        finally:
+            cost = streaming.costs.get(kind, time.perf_counter() - began)
+            watch.cost += cost
+            if streaming.clock == "simulated":
+                watch.now = start + cost / streaming.speed
+            self._online._event(
+                watch,
+                "call",
+                {"kind": kind, "start": start, "cost": round(cost, 6)}
+                | ({"fork": target} if target else {}),
+            )
+        if streaming.clock == "real":
+            watch.now = time.perf_counter() - self._began
+        return found
+
+    # -- frames and questions
+
+    async def _feed(self, session: Session, arrival: _Arrival) -> None:
+        watch = self._watch
+        frame = await self._feeding.get(arrival.place)
+        self._online._event(
+            watch, "frame", self._of_frame(arrival) | _pixels(frame) | {"delivered": True}
+        )
+        watch.seen = arrival.place
+        watch.given += 1
+        said = await self._call("feed", session.feed([frame]))
+        watch.lags.append(watch.now - arrival.time)
+        self._emitted(said)
+
+    def _of_frame(self, arrival: _Arrival) -> dict[str, Any]:
+        times = self._feeding.times
+        return {"k": arrival.place, "pts": times[arrival.place], "tau": arrival.time}
+
+    async def _ask(self, session: Session, arrival: _Arrival, sample: Sample) -> None:
+        online, watch = self._online, self._watch
+        query = self._query(sample)
+        must = self._streaming.until is None
+        online._event(
+            watch,
+            "ask",
+            {
+                "query": query.id,
+                "text": blake2b(query.text.encode(), digest_size=16).hexdigest(),
+                "at": arrival.time,
+                "must_answer": must,
+            },
+        )
+        place = self._newest[sample.id]
+        latest = None
+        if online._policy.latest and place > watch.seen:
+            latest = await self._feeding.get(place)
+        if not must:
+            if latest is not None:
+                await self._show(session, latest, place, "")
+                watch.seen = place
+            self._emitted(await self._call("ask", session.ask(query, must_answer=False)))
+            return
+        if not self._forks:
+            if latest is not None:
+                await self._show(session, latest, place, "")
+                watch.seen = place
+            said = await self._call("ask", session.ask(query, must_answer=True))
+            self._answered(sample, query, said, 1)
+            return
+        assert isinstance(session, Forks)
+        fork = await session.fork()
+        answering = self._on_fork(fork, sample, query, latest, place)
+        if self._streaming.clock != "logical":
+            await answering
+            return
+        # Time stands still while it answers, and no other fork sees it: they may answer at once.
+        if len(self._asking) >= ASKED_AT_ONCE:
+            await asyncio.wait(self._asking, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(answering)
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _on_fork(
+        self,
+        fork: Session,
+        sample: Sample,
+        query: Query,
+        latest: Frame | None,
+        place: int,
+    ) -> None:
+        """Ask a fork of the fork; where that cannot answer now, another one later."""
+        terms = self._online._terms
+        assert isinstance(fork, Forks)
+        attempt = 0
+        try:
+            while True:
+                attempt += 1
+                try:
+                    said = await self._asked(await fork.fork(), query, latest, place)
+                except Overloaded as error:
+                    if attempt < terms.attempts and not terms.stopped():
+                        await terms.wait(error, attempt)
+                        continue
+                    self._tell(Told(sample=sample, error=error, attempts=attempt))
+                except ModelError as error:
+                    self._tell(Told(sample=sample, error=error, attempts=attempt))
+                else:
+                    self._answered(sample, query, said, attempt)
+                return
+        finally:
+            await fork.close()
+
+    async def _asked(
+        self, fork: Session, query: Query, latest: Frame | None, place: int
+    ) -> Sequence[Emission]:
+        limiter = self._online._terms.limiter
+        slot = await limiter.acquire()
+        try:
+            if latest is not None:
+                await self._show(fork, latest, place, query.id)
+            said = await self._call("ask", fork.ask(query, must_answer=True), query.id)
+        except Overloaded as error:
+            (limiter.throttled if error.throttled else limiter.replied)(slot)
+            raise
+        finally:
+            limiter.release()
+            await fork.close()
+        limiter.replied(slot)
+        return said
+
+    async def _show(self, session: Session, frame: Frame, place: int, fork: str) -> None:
+        """The newest frame before a question."""
+        known = {"k": place, "pts": frame.time, "delivered": True}
+        self._online._event(
+            self._watch, "frame", known | _pixels(frame) | ({"fork": fork} if fork else {})
+        )
+        said = await self._call("feed", session.feed([frame]), fork)
+        if not fork:
+            self._emitted(said)
+
+    def _query(self, sample: Sample) -> Query:
+        request = self._online._benchmark.request(
+            sample, generation=self._online._generation, seed=self._seed
+        )
+        assert request is not None
+        return Query(
+            id=sample.id,
+            text="\n".join(message.text for message in request.messages),
+            choices=sample.choices,
+            max_tokens=self._online._generation.max_tokens,
+            stop=request.stop,
+        )
+
+    # -- what is said
+
+    def _answered(
+        self, sample: Sample, query: Query, said: Sequence[Emission], attempt: int
+    ) -> None:
+        for emission in said:
+            self._emit(emission, query.id)
+        usage = [one.usage for one in said if one.usage is not None]
+        reply = Reply(
+            text="".join(one.text for one in said),
+            stop=said[-1].stop if said else None,
+            usage=_sum(usage) if usage else None,
+        )
+        self._tell(Told(sample=sample, reply=reply, attempts=attempt))
+
+    def _emitted(self, said: Sequence[Emission]) -> None:
+        """What a session says by itself: part after part of a message, up to a final one."""
+        watch = self._watch
+        for emission in said:
+            self._emit(emission, emission.query)
+            last = watch.messages[-1] if watch.messages else None
+            if last is not None and not last["final"] and last["query"] == emission.query:
+                last["text"] += emission.text
+                last["done"] = watch.now
+                last["final"] = emission.final
+            else:
+                watch.messages.append(
+                    {
+                        "onset": watch.now,
+                        "done": watch.now,
+                        "text": emission.text,
+                        "query": emission.query,
+                        "final": emission.final,
+                    }
+                )
+
+    def _emit(self, emission: Emission, query: str | None) -> None:
+        known: dict[str, Any] = {"text": emission.text, "at": self._watch.now}
+        if query is not None:
+            known["query"] = query
+        if not emission.final:
+            known["final"] = False
+        if emission.silence is not None:
+            known["silence"] = emission.silence
+        self._online._event(self._watch, "emit", known)
+
+    def _tell_all(self) -> None:
+        """Each standing question with what was said for it."""
+        samples = [one.sample for one in self._arrivals if one.sample is not None]
+        until = self._streaming.until
+        assert until is not None
+        silence: Sequence[str] = getattr(self._online._model, "silence", ())
+        messages = [
+            {key: value for key, value in message.items() if key != "final"}
+            for message in self._watch.messages
+        ]
+        for sample in samples:
+            mine: Sequence[Mapping[str, Any]] = messages
+            if self._streaming.attribute is not None and len(samples) > 1:
+                mine = self._streaming.attribute(messages, samples)[sample.id]
+            text = orjson.dumps(
+                {
+                    "messages": [*mine],
+                    "silence": [*silence],
+                    "until": min(until(sample), self._media_end),
+                }
+            ).decode()
+            self._tell(Told(sample=sample, reply=Reply(text=text, stop="stop")))
+
+    def _close(self, reason: str) -> None:
+        watch = self._watch
+        media = max((arrival.time for arrival in self._arrivals), default=0.0)
+        self._online._event(
+            watch,
+            "end",
+            {
+                "reason": reason,
+                "media": media,
+                "cost": round(watch.cost, 6),
+                "frames": watch.given,
+                "dropped": watch.dropped,
+                "lag": round(max(watch.lags, default=0.0), 6),
+            },
+        )
+
+
+def _pixels(frame: Frame) -> dict[str, Any]:
+    image = frame.image
+    return {"digest": image.digest, "width": image.width, "height": image.height}
+
+
+def _sum(usage: Sequence[Usage]) -> Usage:
+    def total(counts: Iterator[int | None]) -> int | None:
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
+    return Usage(
+        input=total(one.input for one in usage),
+        output=total(one.output for one in usage),
+        reasoning=total(one.reasoning for one in usage),
+        cached=total(one.cached for one in usage),
+    )
+
+
+class _Feeding:
+    """Frames decoded in a thread, a few ahead of the session."""
+
+    def __init__(
+        self,
+        streamed: videos.Streamed,
+        places: Sequence[int],
+        policy: videos.Policy,
+        threads: Executor,
+    ) -> None:
+        self.times = streamed.facts.times
+        self.media_end = streamed.facts.end
+        self._streamed = streamed
+        self._places = places
+        self._policy = policy
+        self._queue: Queue[tuple[int, Frame] | BaseException] = Queue(AHEAD)
+        self._threads = threads
+        self._ended = Event()
+        self._last: tuple[int, Frame] | None = None
+        threads.submit(self._decode)
+
+    async def get(self, place: int) -> Frame:
+        """The frame of a number; numbers must not fall.
+
+        Raises:
+            MediaError: it cannot be decoded.
+        """
+        while self._last is None or self._last[0] < place:
+            found = await self._next()
+            if isinstance(found, BaseException):
+                raise found
+            self._last = found
+        assert self._last[0] == place
+        return self._last[1]
+
+    async def _next(self) -> tuple[int, Frame] | BaseException:
+        if not self._queue.empty():
+            return self._queue.get_nowait()
+        return await asyncio.to_thread(self._queue.get)
+
+    def close(self) -> None:
+        self._ended.set()
+
+    def _decode(self) -> None:
+        try:
+            for found in self._streamed.frames(self._places, self._policy):
+                if not self._put(found):
+                    return
+        except BaseException as error:
+            self._put(error)
+        finally:
+            with suppress(Exception):
+                self._streamed.close()
+
+    def _put(self, found: tuple[int, Frame] | BaseException) -> bool:
+        while not self._ended.is_set():
+            try:
+                self._queue.put(found, timeout=0.2)
+            except Full:
+                continue
+            return True
+        return False

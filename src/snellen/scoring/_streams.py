@@ -1,0 +1,46 @@
+"""What an online run's log says of time: how long the model took, and what it did not see."""
+
+from __future__ import annotations
+
+from snellen.scoring._report import StreamReport
+from snellen.store import EventRecord, Run
+
+
+def stream_report(run: Run) -> StreamReport | None:
+    """What the log of a run says, None where it has none."""
+    ended: dict[str, EventRecord] = {}
+    for event in run.events():
+        if event.ev == "end" and event.data.get("reason") == "end":
+            ended[event.session.rpartition("@")[0]] = event
+    if not ended:
+        return None
+    data = [event.data for event in ended.values()]
+    media = sum(one["media"] for one in data)
+    cost = sum(one["cost"] for one in data)
+    dropped = sum(len(one["dropped"]) for one in data)
+    return StreamReport(
+        sessions=len(ended),
+        media_seconds=round(media, 3),
+        model_seconds=round(cost, 3),
+        real_time_factor=cost / media if media else None,
+        frames=sum(one["frames"] for one in data) + dropped,
+        dropped=dropped,
+        most_lag=max(one["lag"] for one in data),
+    )
+
+
+def stream_notes(found: StreamReport) -> list[str]:
+    """The same in words."""
+    factor = "-" if found.real_time_factor is None else f"{found.real_time_factor:.2f}"
+    said = [
+        f"{found.sessions:,} sessions: {found.media_seconds:,.0f} s of video took the model "
+        f"{found.model_seconds:,.1f} s, a real-time factor of {factor}"
+    ]
+    if found.dropped:
+        said.append(
+            f"{found.dropped:,} of {found.frames:,} frames came while the model was busy, and were "
+            "not shown to it; events.jsonl names them"
+        )
+    if found.most_lag > 1:
+        said.append(f"the model was up to {found.most_lag:,.1f} s behind the stream")
+    return said

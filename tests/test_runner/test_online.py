@@ -1,0 +1,507 @@
+"""Videos streamed to sessions: the clock, forks, what is lost, and that nothing comes early."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from snellen import api, catalog
+from snellen.benchmark import Benchmark, Reading, Scoring, Streaming
+from snellen.content import Frame, Video, user
+from snellen.datasets import Drawn, Row
+from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.metrics import mean
+from snellen.model import Emission, Model, Query, Reply, Request, SessionSpec
+from snellen.models.scripted import Scripted
+from snellen.models.sliding_window import SlidingWindow
+from snellen.result import Result
+from snellen.sample import Sample
+from tests import videos
+from tests.videos import index_of
+
+FPS = 10
+
+
+def seen_in(frame: Frame) -> int:
+    assert isinstance(frame.image.source, bytes)
+    return index_of(np.asarray(PIL.Image.open(BytesIO(frame.image.source)).convert("RGB")))
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """12 seconds, of which frame k is shown from k / 10 s on."""
+    return videos.cfr(tmp_path_factory.mktemp("clips") / "clip.mp4", n=120, fps=FPS).path
+
+
+def asking(
+    clip: Path,
+    times: Mapping[str, float],
+    frames: str = "fps:1,latest",
+    until: float | None = None,
+    **streaming: Any,
+) -> Benchmark:
+    """A question at each time; right is what is said of everything up to then."""
+
+    def sample(place: int, row: Row) -> Sample:
+        return Sample(
+            id=row["id"],
+            question=f"question {row['id']}",
+            target="yes",
+            media=(Video(clip, end=row["time"], place="clip.mp4", within=clip.parent),),
+            data={"time": row["time"]},
+        )
+
+    return Benchmark(
+        name="streamed",
+        asks=1,
+        data=Drawn(
+            "streamed", lambda: ({"id": name, "time": time} for name, time in times.items())
+        ),
+        sample=sample,
+        prompt=lambda sample, history: (user(*sample.media, sample.question),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source="ours",
+                parse=lambda reply, sample: Reading(answer=reply.text, rule="whole"),
+                score=lambda reading, sample: float(reading.answer == "yes"),
+                metrics={"accuracy": mean},
+                reads="session",
+            )
+        },
+        ask="session",
+        frames=frames,
+        group_by=lambda sample: "clip",
+        streaming=Streaming(
+            when=lambda sample: float(str(sample.data["time"])),
+            session=lambda sample: "clip",
+            until=None if until is None else lambda sample: until,
+            **streaming,
+        ),
+    )
+
+
+class Spy:
+    """Keeps all that its sessions are handed; says what it has seen, if it is asked."""
+
+    name = "spy"
+
+    def __init__(
+        self,
+        *,
+        slow: float = 0.0,
+        speaks: Callable[[Frame], str | None] = lambda _: None,
+        fails: Callable[[str], bool] = lambda _: False,
+        forks: bool = True,
+    ) -> None:
+        self.slow = slow
+        self.speaks = speaks
+        self.fails = fails
+        self.handed: list[object] = []
+        self.asked: dict[str, list[int]] = {}
+        self.forks = forks
+
+    async def open(self, spec: SessionSpec) -> "SpySession | SpyFork":
+        self.handed.append(spec)
+        return SpyFork(self, []) if self.forks else SpySession(self, [])
+
+
+class SpySession:
+    def __init__(self, spy: Spy, seen: list[int]) -> None:
+        self._spy = spy
+        self._seen = seen
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        self._spy.handed += frames
+        self._seen += map(seen_in, frames)
+        await asyncio.sleep(self._spy.slow)
+        said = [self._spy.speaks(frame) for frame in frames]
+        return [Emission(text=text) for text in said if text is not None]
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        self._spy.handed.append(query)
+        if self._spy.fails(query.id):
+            raise Overloaded("busy")
+        self._spy.asked[query.id] = [*self._seen]
+        self._seen.append(-1)
+        return [Emission(text=json.dumps(self._seen[:-1]), query=query.id)] if must_answer else []
+
+    async def close(self) -> None:
+        pass
+
+
+class SpyFork(SpySession):
+    async def fork(self) -> "SpyFork":
+        return SpyFork(self._spy, [*self._seen])
+
+
+def run(benchmark: Benchmark, model: object, out: Path, **options: Any) -> Result:
+    opened = catalog.Opened(model=model, name="spy", server="spy", concurrency=4)  # type: ignore[arg-type]
+    plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, **options)
+    (finished,) = api.run_plan(plan)
+    assert finished.result is not None
+    return finished.result
+
+
+def events(result: Result, kind: str = "") -> list[dict[str, Any]]:
+    assert result.run is not None
+    text = (result.run / "events.jsonl").read_text(encoding="utf-8")
+    every = [json.loads(line) for line in text.splitlines()]
+    return [event for event in every if not kind or event["ev"] == kind]
+
+
+# -- what is seen
+
+
+def test_a_question_sees_the_grid_and_the_newest_frame_before_it(
+    clip: Path, tmp_path: Path
+) -> None:
+    spy = Spy()
+    run(asking(clip, {"a": 0.5, "b": 3.25, "c": 3.0, "d": 100.0}), spy, tmp_path)
+    assert spy.asked["a"] == [0, 4]
+    assert spy.asked["b"] == [0, 10, 20, 30, 32]
+    assert spy.asked["c"] == [0, 10, 20, 29]  # a frame at 3.0 s comes after it
+    assert spy.asked["d"] == [*range(0, 120, 10), 119]
+
+
+def test_without_latest_only_the_grid_is_seen(clip: Path, tmp_path: Path) -> None:
+    spy = Spy()
+    run(asking(clip, {"b": 3.25}, frames="fps:2"), spy, tmp_path)
+    assert spy.asked["b"] == [0, 5, 10, 15, 20, 25, 30]
+
+
+def test_a_question_leaves_no_trace_in_a_session_that_forks(clip: Path, tmp_path: Path) -> None:
+    times = {f"q{second}": float(second) for second in range(1, 11)}
+    spy = Spy()
+    run(asking(clip, times), spy, tmp_path)
+    assert all(-1 not in seen for seen in spy.asked.values())
+    kept = Spy()
+    run(asking(clip, times, memory="keep"), kept, tmp_path / "keep")
+    assert kept.asked["q3"].count(-1) == 2
+
+
+def test_a_session_that_cannot_fork_is_turned_down_with_what_to_do(
+    clip: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="memory=keep"):
+        run(asking(clip, {"a": 1.0}), Spy(forks=False), tmp_path)
+
+
+# -- nothing comes early
+
+
+def test_nothing_that_is_handed_over_is_later_than_the_clock_or_tells_of_the_file(
+    clip: Path, tmp_path: Path
+) -> None:
+    spy = Spy()
+    result = run(asking(clip, {"a": 2.0, "b": 7.5}), spy, tmp_path)
+    clock = 0.0
+    for event in events(result):
+        data = event["data"]
+        if event["ev"] == "frame":
+            clock = max(clock, data.get("tau", clock))
+            assert data["pts"] <= clock
+        elif event["ev"] == "ask":
+            clock = max(clock, data["at"])
+    said = repr([thing for thing in spy.handed if not isinstance(thing, Frame)])
+    frames = [thing for thing in spy.handed if isinstance(thing, Frame)]
+    said += repr([replace(frame, image=replace(frame.image, source=b"")) for frame in frames])
+    for word in ("clip.mp4", str(clip.parent), "12.0", "11.9", "120", "path"):
+        assert word not in said, word
+
+
+def changed(clip: Path, folder: Path, change: Callable[[list[int]], list[int]]) -> Path:
+    """The clip drawn again with other frames."""
+    folder.mkdir()
+    return videos.drawn(folder / "clip.mp4", change([*range(120)]), FPS).path
+
+
+FUTURES: dict[str, Callable[[list[int]], list[int]]] = {
+    "another future": lambda frames: frames[:60] + [1000 + k for k in range(60)],
+    "no future": lambda frames: frames[:60],
+    "a longer one": lambda frames: frames + [0] * 600,
+    "another order": lambda frames: frames[:60] + frames[:59:-1],
+}
+
+
+@pytest.mark.parametrize("future", FUTURES)
+def test_what_is_said_up_to_a_time_does_not_depend_on_what_follows(
+    clip: Path, tmp_path: Path, future: str
+) -> None:
+    other = changed(clip, tmp_path / "other", FUTURES[future])
+    times = {"a": 2.0, "b": 4.7, "c": 6.0}
+    spies = [Spy(speaks=lambda frame: str(seen_in(frame))) for _ in range(2)]
+    for path, spy, out in zip((clip, other), spies, ("one", "two"), strict=True):
+        run(asking(path, times), spy, tmp_path / out)
+    assert spies[0].asked == spies[1].asked
+    assert len(spies[0].asked) == 3
+
+
+# -- the same as offline
+
+
+def offline(streamed: Benchmark) -> Benchmark:
+    scoring = replace(streamed.scorings["official"], reads="generate")
+    return replace(streamed, ask="generate", streaming=None, scorings={"official": scoring})
+
+
+def shown_to(model: Scripted) -> dict[str, list[bytes]]:
+    """For each question the pictures that it came with."""
+
+    def pictures(request: Request) -> list[bytes]:
+        (message,) = request.messages
+        frames = [frame.image for video in message.videos for frame in video.frames]
+        return [
+            image.source for image in (*frames, *message.images) if isinstance(image.source, bytes)
+        ]
+
+    return {request.messages[0].text: pictures(request) for request in model.requests}
+
+
+@pytest.mark.parametrize("frames", ["fps:1,latest", "fps:2", "fps:3,latest,side=160"])
+def test_a_window_over_everything_sees_exactly_what_is_shown_offline(
+    clip: Path, tmp_path: Path, frames: str
+) -> None:
+    streamed = asking(clip, {"a": 0.5, "b": 3.25, "c": 8.0, "d": 12.0}, frames=frames)
+    online, whole = Scripted("yes"), Scripted("yes")
+    run(streamed, SlidingWindow(online, None), tmp_path / "online")
+    run(offline(streamed), whole, tmp_path / "offline")
+    assert shown_to(online) == shown_to(whole)
+    assert len(shown_to(whole)) == 4
+
+
+def test_one_session_for_all_and_one_for_each_question_see_the_same(
+    clip: Path, tmp_path: Path
+) -> None:
+    times = {f"q{number}": 0.7 * number + 0.3 for number in range(12)}
+    spies = [Spy(), Spy()]
+    together = asking(clip, times)
+    assert together.streaming is not None
+    alone = replace(together, streaming=replace(together.streaming, session=lambda one: one.id))
+    run(together, spies[0], tmp_path / "together")
+    run(alone, spies[1], tmp_path / "alone")
+    assert spies[0].asked == spies[1].asked
+
+
+def test_a_window_keeps_the_newest_frames_alone(clip: Path, tmp_path: Path) -> None:
+    model = Scripted("yes")
+    run(asking(clip, {"a": 9.0}), SlidingWindow(model, 4), tmp_path)
+    ((_, pictures),) = shown_to(model).items()
+    frames = [
+        seen_in(Frame(time=0.0, image=replace(image)))
+        for image in model.requests[0].messages[0].images
+    ]
+    assert (len(pictures), frames) == (4, [60, 70, 80, 89])
+
+
+# -- time
+
+
+def test_a_model_that_takes_two_seconds_a_frame_at_two_a_second_has_a_factor_of_four(
+    clip: Path, tmp_path: Path
+) -> None:
+    """On a simulated clock, on which its calls cost what they are said to."""
+    benchmark = asking(
+        clip,
+        {"a": 12.0},
+        frames="fps:2",
+        memory="keep",
+        clock="simulated",
+        drop="none",
+        costs={"feed": 2.0, "ask": 0.0},
+    )
+    result = run(benchmark, Spy(), tmp_path)
+    streaming = result.report.streaming
+    assert streaming is not None
+    assert streaming.real_time_factor == pytest.approx(24 * 2.0 / 12.0)
+    assert (streaming.frames, streaming.dropped) == (24, 0)
+    # The last of 24 frames came at 11.5 s, and was done with at 48 s.
+    assert streaming.most_lag == pytest.approx(48 - 11.5)
+    assert any("a real-time factor of 4.00" in note for note in result.report.notes)
+
+
+def test_frames_that_come_while_it_is_busy_are_lost_by_number(clip: Path, tmp_path: Path) -> None:
+    spy = Spy()
+    benchmark = asking(
+        clip,
+        {"a": 12.0},
+        frames="fps:2",
+        memory="keep",
+        clock="simulated",
+        drop="latest",
+        costs={"feed": 2.0, "ask": 0.0},
+    )
+    result = run(benchmark, spy, tmp_path)
+    # Frames come at 0, 0.5, ...; it is free at 0, 2, 4, ... and takes the newest there is, at 12 s
+    # that of 11.5 s before the question.
+    assert spy.asked["a"] == [0, 20, 40, 60, 80, 100, 115]
+    assert result.report.streaming is not None
+    assert result.report.streaming.dropped == 24 - 7
+    lost = [
+        event["data"]["k"] for event in events(result, "frame") if not event["data"]["delivered"]
+    ]
+    assert lost == [k for k in range(0, 120, 5) if k not in (0, 20, 40, 60, 80, 100, 115)]
+    assert any(
+        "17 of 24 frames came while the model was busy" in note for note in result.report.notes
+    )
+
+
+def test_a_queue_of_some_loses_the_oldest(clip: Path, tmp_path: Path) -> None:
+    spy = Spy()
+    benchmark = asking(
+        clip,
+        {"a": 12.0},
+        frames="fps:1",
+        memory="keep",
+        clock="simulated",
+        drop="oldest",
+        queue=2,
+        costs={"feed": 3.0, "ask": 0.0},
+    )
+    run(benchmark, spy, tmp_path)
+    # At 3 s frames 1, 2 and 3 are there, and 1 is lost; at 6 s 3 to 6, and 5 goes in; and so on.
+    assert spy.asked["a"] == [0, 20, 50, 80, 100, 110]
+
+
+def test_twice_the_speed_loses_fewer(clip: Path, tmp_path: Path) -> None:
+    dropped = []
+    for speed in (1.0, 2.0, 4.0):
+        benchmark = asking(
+            clip,
+            {"a": 12.0},
+            frames="fps:2",
+            memory="keep",
+            clock="simulated",
+            drop="latest",
+            speed=speed,
+            costs={"feed": 2.0, "ask": 0.0},
+        )
+        found = run(benchmark, Spy(), tmp_path / str(speed)).report.streaming
+        assert found is not None
+        dropped.append(found.dropped)
+    assert dropped == [17, 11, 0]
+
+
+def test_on_the_real_clock_a_slow_session_loses_frames_too(tmp_path: Path) -> None:
+    short = videos.cfr(tmp_path / "short.mp4", n=15, fps=FPS).path
+    spy = Spy(slow=0.4)
+    benchmark = asking(
+        short, {"a": 1.5}, frames="fps:10", memory="keep", clock="real", drop="latest"
+    )
+    result = run(benchmark, spy, tmp_path / "run")
+    found = result.report.streaming
+    assert found is not None and found.real_time_factor is not None
+    assert found.dropped >= 6 and found.frames == 15
+    assert spy.asked["a"] == sorted(spy.asked["a"])
+
+
+# -- failures
+
+
+def test_a_fork_that_is_busy_is_asked_again_and_the_others_are_not(
+    clip: Path, tmp_path: Path
+) -> None:
+    tries: list[str] = []
+
+    def fails(query: str) -> bool:
+        tries.append(query)
+        return query == "b" and tries.count("b") < 3
+
+    spy = Spy(fails=fails)
+    result = run(
+        asking(clip, {"a": 1.0, "b": 2.0, "c": 3.0}), spy, tmp_path, retry={"backoff": 0.001}
+    )
+    assert result.report.replies == {"ok": 3}
+    assert (tries.count("a"), tries.count("b"), tries.count("c")) == (1, 3, 1)
+    assert spy.asked["b"] == [0, 10, 19]
+
+
+def test_a_question_that_stays_without_a_reply_is_failed_and_asked_again_later(
+    clip: Path, tmp_path: Path
+) -> None:
+    spy = Spy(fails=lambda query: query == "b")
+    benchmark = asking(clip, {"a": 1.0, "b": 2.0, "c": 3.0})
+    retry = {"backoff": 0.001, "attempts": 2}
+    first = run(benchmark, spy, tmp_path, retry=retry)
+    assert first.report.replies == {"ok": 2, "failed": 1}
+    again = Spy()
+    second = run(benchmark, again, tmp_path, retry=retry)
+    assert second.report.replies == {"ok": 3}
+    assert list(again.asked) == ["b"]
+    assert again.asked["b"] == [0, 10, 19]
+
+
+def test_a_session_that_breaks_fails_what_was_left_to_ask(clip: Path, tmp_path: Path) -> None:
+    class Breaking(Spy):
+        async def open(self, spec: SessionSpec) -> SpyFork:
+            return BreakingSession(self, [])
+
+    class BreakingSession(SpyFork):
+        async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+            if frames[0].time > 4:
+                raise Rejected("out of memory")
+            return await super().feed(frames)
+
+        async def fork(self) -> SpyFork:
+            return SpyFork(self._spy, [*self._seen])
+
+    result = run(asking(clip, {"a": 2.0, "b": 9.0}, memory="keep"), Breaking(), tmp_path)
+    assert result.report.replies == {"ok": 1, "failed": 1}
+    assert [event["data"]["reason"] for event in events(result, "end")] == [
+        "Rejected: out of memory"
+    ]
+    assert result.report.streaming is None
+
+
+def test_a_video_that_is_missing_fails_its_questions_by_name(tmp_path: Path) -> None:
+    result = run(asking(tmp_path / "clip.mp4", {"a": 1.0}), Spy(), tmp_path / "run")
+    assert result.report.replies == {"failed": 1}
+    assert any("clip.mp4 is missing" in note for note in result.report.notes)
+
+
+# -- sessions that speak by themselves
+
+
+def test_what_is_said_while_a_question_stands_is_its_reply(clip: Path, tmp_path: Path) -> None:
+    spy = Spy(speaks=lambda frame: f"at {frame.time:g}" if frame.time in (3.0, 7.0) else None)
+    result = run(asking(clip, {"a": 2.0}, until=10.0), spy, tmp_path)
+    assert result.run is not None
+    record = json.loads((result.run / "replies.jsonl").read_text(encoding="utf-8"))
+    assert json.loads(record["reply"]) == {
+        "messages": [
+            {"onset": 3.0, "done": 3.0, "text": "at 3", "query": None},
+            {"onset": 7.0, "done": 7.0, "text": "at 7", "query": None},
+        ],
+        "silence": [],
+        "until": 10.0,
+    }
+
+
+def test_an_ordinary_model_cannot_speak_by_itself(clip: Path, tmp_path: Path) -> None:
+    model: Model = Scripted("yes")
+    result = run(
+        asking(clip, {"a": 2.0}, until=10.0),
+        SlidingWindow(model, 4),  # type: ignore[arg-type]
+        tmp_path,
+    )
+    assert result.report.replies == {"failed": 1}
+    assert any("answers when it is asked" in note for note in result.report.notes)
+
+
+def test_frames_are_streamed_by_a_rate_alone(clip: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="streamed by fps:R"):
+        run(asking(clip, {"a": 2.0}, frames="uniform:64"), Spy(), tmp_path)
+
+
+def test_a_reply_is_what_was_said(clip: Path, tmp_path: Path) -> None:
+    model = Scripted(lambda request: Reply(text="yes", stop="length"))
+    result = run(asking(clip, {"a": 2.0}), SlidingWindow(model, 4), tmp_path)
+    assert result.report.replies == {"truncated": 1}
+    assert result.report.scorings["official"].metrics["accuracy"].value == 1.0
