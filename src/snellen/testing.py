@@ -205,25 +205,26 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
     where there are choices. Not the headline: chance gives a circular accuracy, or an F1, another
     value."""
     samples = [benchmark.sample(row.place, row) for row in benchmark.data]
-    chances = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
-    if not any(chances) or benchmark.ask != "generate":
+    chances = {one.id: 1 / len(one.choices) if one.choices else 0.0 for one in samples}
+    if not any(chances.values()) or benchmark.ask != "generate":
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = catalog.model("baseline/random")
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
-    mean = sum(chances) / len(chances)
-    spread = math.sqrt(sum(p * (1 - p) for p in chances) / repeats) / len(chances)
-    interval = (mean - Z999 * spread, mean + Z999 * spread)
     assert result.run is not None
-    scores: dict[str, list[float]] = {name: [] for name in result.report.scorings}
+    scores: dict[str, list[tuple[str, float]]] = {name: [] for name in result.report.scorings}
     for row in jsonl(result.run / f"{SCORES}.jsonl"):
         if row.get("score") is not None:
-            scores[row["scoring"]].append(row["score"])
+            scores[row["scoring"]].append((row["sample"], row["score"]))
     rows = []
     for name, found in scores.items():
-        # A reply that its rule cannot score is none that is right.
-        value = sum(found) / (len(samples) * repeats) if found else None
+        # Of the samples that its rule scores: some rules pass over whole tasks.
+        of = [chances[sample] for sample in {sample for sample, _ in found}]
+        mean = sum(of) / len(of) if of else 0.0
+        spread = math.sqrt(sum(p * (1 - p) for p in of) / repeats) / max(1, len(of))
+        interval = (mean - Z999 * spread, mean + Z999 * spread)
+        value = sum(score for _, score in found) / len(found) if found else None
         ok = value is not None and interval[0] - 1e-12 <= value <= interval[1] + 1e-12
         rows.append(Checked(name, "random", interval, value, ok))
     return rows

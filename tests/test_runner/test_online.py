@@ -191,7 +191,16 @@ def test_a_session_that_cannot_fork_is_turned_down_with_what_to_do(
     clip: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="memory=keep"):
-        run(asking(clip, {"a": 1.0}), Spy(forks=False), tmp_path)
+        run(asking(clip, {"a": 1.0, "b": 2.0}), Spy(forks=False), tmp_path)
+
+
+def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> None:
+    spy = Spy(forks=False)
+    benchmark = asking(clip, {"a": 1.0, "b": 2.0})
+    assert benchmark.streaming is not None
+    alone = replace(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
+    assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
+    assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
 
 
 # -- nothing comes early

@@ -10,6 +10,7 @@ import PIL.Image
 import pytest
 
 from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.cli._progress import line
 from snellen.content import Video, user
 from snellen.datasets import Drawn, Row
 from snellen.media import video as video_files
@@ -81,7 +82,12 @@ class Watching:
 
 
 def ask(
-    benchmark: Benchmark, model: Watching, folder: Path, limit: int = 2, repeats: int = 1
+    benchmark: Benchmark,
+    model: Watching,
+    folder: Path,
+    limit: int = 2,
+    repeats: int = 1,
+    progress: Progress | None = None,
 ) -> Run:
     async def work() -> Run:
         run = Run(folder)
@@ -95,7 +101,7 @@ def ask(
             limiter=Limiter(limit),
             budget=Budget(),
             stop=Stop(),
-            progress=Progress(name="videos"),
+            progress=progress or Progress(name="videos"),
         )
         await asking.ask_all()
         run.close()
@@ -208,3 +214,10 @@ def test_every_turn_and_repeat_is_shown_the_frames(
     assert sorted(opened) == ["v0.mp4", "v1.mp4", "v2.mp4"]
     assert {len(frames) for frames in model.shown.values()} == {4}
     assert sorted(model.shown) == [f"q{i}.{turn}" for i in range(3) for turn in range(2)]
+
+
+def test_progress_counts_videos_too(clips: Path, tmp_path: Path) -> None:
+    progress = Progress(name="videos", total=12)
+    ask(about(clips, QUESTIONS), Watching(), tmp_path, progress=progress)
+    assert (progress.videos, progress.videos_total, progress.done) == (3, 3, 12)
+    assert "12/12  3/3 videos" in line(progress)

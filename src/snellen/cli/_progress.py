@@ -68,6 +68,8 @@ def line(run: Progress) -> str:
     finished = run.kept + run.done + run.failed
     parts = [plain(run.name)]
     parts.append(f"{finished:,}" if run.total is None else f"{finished:,}/{run.total:,}")
+    if run.videos_total is not None:
+        parts.append(f"{run.videos:,}/{run.videos_total:,} videos")
     if run.kept:
         parts.append(f"{run.kept:,} kept")
     if run.reused:

@@ -12,7 +12,7 @@ import asyncio
 import time
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -261,7 +261,7 @@ class _Running:
         session = await online._model.open(
             SessionSpec(rate=online.rate, seed=self._seed, generation=online._generation)
         )
-        if self._forks and not isinstance(session, Forks):
+        if self._forks and not isinstance(session, Forks) and self._n_questions > 1:
             raise UsageError(
                 f"{online._model.name} cannot fork a session, so that a question would leave a "
                 "trace in it: ask with memory=keep, or with scope=point, where each question has a "
@@ -294,9 +294,13 @@ class _Running:
     def _forks(self) -> bool:
         return self._online.forks
 
+    @property
+    def _n_questions(self) -> int:
+        return sum(arrival.sample is not None for arrival in self._arrivals)
+
     # -- the clock
 
-    async def _in_time(self) -> Any:
+    async def _in_time(self) -> AsyncIterator[_Arrival]:
         """The arrivals as the session gets to them; frames that are dropped are logged alone."""
         watch, streaming = self._watch, self._streaming
         coming = deque(self._arrivals)
@@ -414,7 +418,10 @@ class _Running:
             said = await self._call("ask", session.ask(query, must_answer=True))
             self._answered(sample, query, said, 1)
             return
-        assert isinstance(session, Forks)
+        if not isinstance(session, Forks):  # nobody comes after its only question
+            said = await self._asked(session, query, latest, place)
+            self._answered(sample, query, said, 1)
+            return
         fork = await session.fork()
         answering = self._on_fork(fork, sample, query, latest, place)
         if self._streaming.clock != "logical":
@@ -442,8 +449,9 @@ class _Running:
         try:
             while True:
                 attempt += 1
+                again = await fork.fork()
                 try:
-                    said = await self._asked(await fork.fork(), query, latest, place)
+                    said = await self._asked(again, query, latest, place)
                 except Overloaded as error:
                     if attempt < terms.attempts and not terms.stopped():
                         await terms.wait(error, attempt)
@@ -453,6 +461,8 @@ class _Running:
                     self._tell(Told(sample=sample, error=error, attempts=attempt))
                 else:
                     self._answered(sample, query, said, attempt)
+                finally:
+                    await again.close()
                 return
         finally:
             await fork.close()
@@ -471,7 +481,6 @@ class _Running:
             raise
         finally:
             limiter.release()
-            await fork.close()
         limiter.replied(slot)
         return said
 
@@ -644,6 +653,8 @@ class _Feeding:
 
     def close(self) -> None:
         self._ended.set()
+        with suppress(Full):  # where it is full, nobody waits for more
+            self._queue.put_nowait(MediaError("the session was closed"))
 
     def _decode(self) -> None:
         try:

@@ -10,6 +10,7 @@ from time import monotonic
 class Progress:
     """What one run has done so far. `total` counts (sample, repeat)s, as do `done` and `failed`.
 
+    `videos` of `videos_total` are done with, where there are some that questions share.
     `score_sum / score_n` is the running mean of the headline scoring, where it scores single
     samples. `notes` are to be said before anything else.
     """
@@ -24,6 +25,8 @@ class Progress:
     requests: int = 0
     retries: int = 0
     in_flight: int = 0
+    videos: int = 0
+    videos_total: int | None = None
     input_tokens: int = 0
     output_tokens: int = 0
     score_sum: float = 0.0

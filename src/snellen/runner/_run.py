@@ -315,6 +315,8 @@ class Asking:
         groups: dict[str, Group] = {}
         for row, sample in todo:
             groups.setdefault(key(sample), []).append((row, sample))
+        if self._benchmark.frames is not None:
+            self.progress.videos_total = len(groups)
         yield from groups.values()
 
     def _todo(self) -> Iterator[tuple[Row, Sample]]:
@@ -352,6 +354,8 @@ class Asking:
                 self._limiter.release()
             opening.all_sent.set()
             _close(opening.clips)
+            if self.progress.videos_total is not None:
+                self.progress.videos += 1
 
     async def _watch(self, online: Online, group: Group, opening: _Opening) -> None:
         """The sessions of a group, one after the other, that have something left to ask."""
