@@ -96,9 +96,39 @@ def test_vlmevalkits_rules(reply: str, answer: str | None, rule: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "answer", "rule"),
     [
+        # Each by running the code of 2024. No "answer is" yet, and no last words.
+        ("B is what I would say of it", "B", "only letter"),
+        ("It is a dog, as anybody can see from its ears and its tail", "B", "only choice"),
+        ("The answer is d", None, "no choice"),
+        ("B or dog", "B", "only letter"),
+        ("B or C", None, "no choice"),
+        ("dog and cat", None, "several choices"),
+        ("I would say Z to that, no letter", "Z", "letter Z"),
+        ("Cannot determine the answer", "Z", "refusal"),
+        ("Failed to obtain answer via API: B", None, "no choice"),
+    ],
+)
+def test_vlmevalkits_rules_of_2024(reply: str, answer: str | None, rule: str) -> None:
+    found = vlmevalkit_2024_letter(reply, CHOICES)
+
+    assert (found.answer, found.rule) == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "rule"),
+    [
         ("A man is running", "A", "begins"),
         ("It barks, so B", "B", "ends"),
+        # Signs go from the ends one after the other: the full stop within quotes stays.
+        ('(C) it was, not "B."', "C", "(A)"),
         ("option B because A is wrong, the answer is C or so", "C", "phrase"),
+        # Of each letter its first place behind the phrase, and of these the last.
+        ("The answer is B, since C is not B at all", "C", "phrase"),
+        # The form counts before the place.
+        ("Say (A), and no B. in it", "A", "(A)"),
+        ("Say A. and no B: in it", "A", "A."),
+        ("Say A: and no B) in it", "A", "A:"),
+        ("Say A) and no B in it", "A", "A)"),
         ("The letter (B) or (C) it is", "C", "(A)"),
         ("To say B. To say no more", "B", "A."),
         ("To say B: it barks", "B", "A:"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, Missing
 from snellen.benchmarks import mmbench as file
 from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
 from snellen.content import Image
@@ -315,8 +315,8 @@ def test_unparsed_and_none_of_them_are_wrong() -> None:
 # -- figures
 
 
-def report(replies: dict[str, str]) -> Report:
-    return score_predictions(mmbench(data=BUNDLED), replies, where="here")
+def report(replies: dict[str, str], missing: Missing | None = None) -> Report:
+    return score_predictions(mmbench(data=BUNDLED), replies, where="here", missing=missing)
 
 
 def test_figures_and_abilities_are_those_worked_out_by_hand() -> None:
@@ -365,6 +365,19 @@ def test_a_question_without_any_reply_is_wrong(scoring: str) -> None:
     del replies["18"], replies["1000018"]
     found = report(replies).scorings[scoring].metrics["circular"]
     assert (found.value, found.n) == (0.9, 10)
+
+
+def test_missing_replies_excluded_leave_the_questions_that_have_all() -> None:
+    """Of ten questions one lacks its first row and one its last; VLMEvalKit would judge the latter
+    by its other rows."""
+    replies = {name: sample.target or "" for name, sample in bundled().items()}
+    del replies["18"], replies["3000003"]
+    metrics = report(replies, missing="excluded").scorings["official"].metrics
+    assert {name: metrics[name].n for name in ("circular", "vanilla", "vanilla_all")} == {
+        "circular": 8,
+        "vanilla": 9,
+        "vanilla_all": 30,
+    }
 
 
 def sheet(folder: Path, *indices: int) -> Path:

@@ -85,8 +85,9 @@ def test_only_the_first_32_full_stops_go() -> None:
     assert normalise_vlmevalkit("." * 40) == "." * 8
 
 
-def test_full_stops_are_counted_after_the_other_signs_went() -> None:
-    assert without_punctuation("1.-5") == "1 5"
+def test_full_stops_are_looked_at_after_the_other_signs_went() -> None:
+    # Before, "." would have "-" behind it, not a digit, and go: "15 x".
+    assert without_punctuation("1.-5 -x") == "1.5 x"
 
 
 # -- words

@@ -27,11 +27,12 @@ Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in n
          without the full stops at their end, in small letters, scripts/convert_gqa_for_eval.py#L14:
          LLaVA's figures, and so others'. lavis, mmpretrain: both sides as VQA's evaluation writes
          answers. lavis-2023: the reply alone, before 71a2da90c9fcb64039a4892f37785724e24ba805;
-         BLIP-2's 43.98. vlmevalkit: without case and blanks. lmms-eval: without case and
-         punctuation. qwen-vl: evaluate_vqa.py#L401-L420, Qwen-VL's figures: what
-         follows "is ", "are ", "a ", "an ", "the ", be it in a word, up to " of". robust: ours, the
-         phrase that a reply settles on. The headline is the scoring that belongs to the prompt. A
-         picture has several questions
+         BLIP-2's 43.98. vlmevalkit: without case and blanks; a question without a reply is wrong,
+         as a failed one in its files, which have all rows (inference.py#L180-L187 and #L246).
+         lmms-eval: without case and punctuation. qwen-vl: evaluate_vqa.py#L401-L420, Qwen-VL's
+         figures: what follows "is ", "are ", "a ", "an ", "the ", be it in a word, up to " of".
+         robust: ours, the phrase that a reply settles on. The headline is the scoring that belongs
+         to the prompt. A picture has several questions
 Proof    lavis, mmpretrain: 1,500 made pairs with their verdicts (tests/parity). official and its
          further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers are
          published, the questions' are not at hand. vlmevalkit, lmms-eval, qwen-vl: their code on
@@ -301,10 +302,11 @@ def scorings(found: Found, split: Split) -> dict[str, Scoring]:
         said: Written,
         right: Written = str,
         metrics: Mapping[str, Metric] = accuracy,
+        version: int = 1,
         **options: Any,
     ) -> Scoring:
         return Scoring(
-            version=1,
+            version=version,
             source=source,
             parse=lambda reply, _: whole_reply(reply, said),
             score=lambda reading, sample: is_answer(reading, sample, right),
@@ -323,7 +325,11 @@ def scorings(found: Found, split: Split) -> dict[str, Scoring]:
             f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/gqa.py#L53-L78", normalise, normalise
         ),
         "vlmevalkit": scoring(
-            f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282", trimmed, trimmed
+            f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
+            trimmed,
+            trimmed,
+            version=2,
+            missing="wrong",
         ),
         "lmms-eval": scoring(
             f"{LMMS_EVAL}:lmms_eval/api/metrics.py#L188-L220", unpunctuated, unpunctuated

@@ -22,7 +22,13 @@ Scoring  circular: a question is right if the answers in all its rows (as many a
          as `judged` does (`snellen judge`); without a judge it is wrong, as under their
          `exact_matching`. Where ChatGPT's words fit no choice in three tries, theirs is a choice
          drawn at random, and here not judged. vlmevalkit-2024: the older rules, as MMStar copied
-         them. robust: ours, the letter that a reply settles on
+         them. robust: ours, the letter that a reply settles on. In other people's files, robust
+         aside, a row whose request failed is wrong, as in VLMEvalKit, whose own files have all rows
+         (inference.py#L246). So is a row that a file lacks, and its question with it. VLMEvalKit
+         differs there: of a file with a part of the rows (image_mcq.py#L299-L304) it judges each
+         question by those it has, and leaves out the questions whose first it lacks
+         (multiple_choice.py#L527-L537). `--missing excluded` takes the questions that have all
+         their replies, which is its figure for files that lack nothing but whole questions
 Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
          right, as published (67.7), and vanilla 75.4 (tests/parity). The rules, both years':
          VLMEvalKit's code on 1,500 made replies. Abilities: by hand
