@@ -269,6 +269,11 @@ def test_a_reply_and_what_is_no_text_are_no_question(tmp_path: Path, row: dict[s
     assert predictions.read(write(tmp_path / "r.jsonl", [{"id": 1, **row}])).questions == {}
 
 
+def test_the_column_without_a_name_that_pandas_writes_holds_no_questions(tmp_path: Path) -> None:
+    written = write(tmp_path / "r.csv", ",id,prediction\n0,11,cat\n1,12,dog\n")
+    assert predictions.read(written).questions == {}
+
+
 def test_of_a_long_file_questions_are_taken_from_its_end_too(tmp_path: Path) -> None:
     rows = [{"id": n, "reply": "A", "question": f"{n}?"} for n in range(9_000)]
 

@@ -176,18 +176,19 @@ class Pictures:
         self._found = found
         self._folders = folders
         self._stem = stem
-        self._last: tuple[str, Image] | None = None
+        self._last: tuple[object, Image, str] | None = None
 
     def of(self, row: Row) -> tuple[Image, str]:
         """A row's picture, and what tells it from others."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
             return image, str(row.get("image_id") or _forms.place_of(image))
-        name = Path(image).name if image else f"{self._stem}_{row['image_id']:012d}.jpg"
+        which = image or row["image_id"]
         # Questions about one picture follow each other, and a path takes as long as a score.
-        if self._last is None or self._last[0] != name:
-            self._last = name, self._found.image(f"{self._folder}/{name}")
-        return self._last[1], name
+        if self._last is None or self._last[0] != which:
+            name = Path(image).name if image else f"{self._stem}_{which:012d}.jpg"
+            self._last = which, self._found.image(f"{self._folder}/{name}"), name
+        return self._last[1:]
 
     @cached_property
     def _folder(self) -> str:

@@ -155,23 +155,19 @@ def _read_rows(part: _Part, rows: Iterable[Named], asked: str) -> None:
             said = _one_response(said, part.name, place)
         if said == "" and row.get("state") == "failed":
             said = None  # in our own sheets, where a cell cannot tell this from an empty reply
-        if isinstance(said, NoText | list | dict):
+        text: str | None = None
+        if isinstance(said, str):
+            text = _reply_text(said, counted)
+        elif isinstance(said, NoText | list | dict):
             why = said.why if isinstance(said, NoText) else f"a {type(said).__name__}, not text"
             lost.setdefault(why, []).append(place)
-            said = None
-        text = None if said is None else str(said)
-        if text is not None and not text.isascii() and HALF_CHARACTER.search(text):
-            text = HALF_CHARACTER.sub("\ufffd", text)
-            counted["half"] += 1
-        if text is not None and text.startswith(FAILED):
-            counted["failed"] += 1
-            text = None
-        counted["number"] += isinstance(said, bool | int | float)
-        counted["cut"] += text is not None and len(text) == LONGEST
+        elif said is not None:
+            text = str(said)
+            counted["number"] += isinstance(said, bool | int | float)
         part.said.append((name, text, place))
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
-        if number % step == 0 and isinstance(question := _at(row, asked), str):
+        if asked and number % step == 0 and isinstance(question := _at(row, asked), str):
             part.questions.append((name, question))
             if len(part.questions) > MOST_QUESTIONS:
                 del part.questions[1::2]
@@ -181,6 +177,18 @@ def _read_rows(part: _Part, rows: Iterable[Named], asked: str) -> None:
         part.said = [(name.removesuffix(".0"), text, place) for name, text, place in part.said]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
+
+
+def _reply_text(text: str, counted: Counter[str]) -> str | None:
+    """A reply that can be written down; None where it says that there is none."""
+    if not text.isascii() and HALF_CHARACTER.search(text):
+        text = HALF_CHARACTER.sub("\ufffd", text)
+        counted["half"] += 1
+    if text.startswith(FAILED):
+        counted["failed"] += 1
+        return None
+    counted["cut"] += len(text) == LONGEST
+    return text
 
 
 def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Iterator[str]:

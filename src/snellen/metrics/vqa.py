@@ -1,7 +1,6 @@
 """VQA accuracy: how many of ten people gave an answer, each of them left out in turn."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Sequence
 
 from snellen.text.vqa import (
     normalise,
@@ -13,25 +12,38 @@ from snellen.text.vqa import (
 
 LONGEST_KEPT = 80
 """Characters of an answer that is likely to come again; longer ones are not kept."""
+MOST_KEPT = 1 << 17
 NOBODY = "an answer is scored by those of people, and there are none"
 
 
-class _Kept:
-    """A rule for single texts that keeps what it gave: most answers come again and again."""
+class _Kept(dict[str, str]):
+    """What a rule makes of single texts: most answers come again and again. The commonest come
+    early, so that once there are `MOST_KEPT` no other needs to be kept."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
+        super().__init__()
         self._rule = rule
-        self._kept = lru_cache(maxsize=1 << 16)(rule)
+        self._last: tuple[Sequence[str], list[str]] = ((), [])
 
-    def answer(self, text: str) -> str:
-        return self._kept(text) if len(text) <= LONGEST_KEPT else self._rule(text)
+    def __missing__(self, text: str) -> str:
+        made = self._rule(text)
+        if len(text) <= LONGEST_KEPT and len(self) < MOST_KEPT:
+            self[text] = made
+        return made
 
-    def references(self, texts: Iterable[str]) -> list[str]:
-        return [*map(self._kept, texts)]
+    def references(self, texts: Collection[str]) -> list[str]:
+        # Several scorings ask for one sample's, one after the other; a tuple stays as it is.
+        last, made = self._last
+        if texts is last:
+            return made
+        made = [*map(self.__getitem__, texts)]
+        if isinstance(texts, tuple):
+            self._last = texts, made
+        return made
 
     def matches(self, answer: str, references: Sequence[str]) -> int:
         """How many people gave the answer."""
-        return self.references(references).count(self.answer(answer))
+        return self.references(references).count(self[answer])
 
 
 _LINES = _Kept(on_one_line)
@@ -65,14 +77,12 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
         ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
     _check_texts(answer, references)
-    people = len(references)
-    different = set(references)
-    if len(different) > 1:
-        different = {*_LINES.references(different)}
-        if len(different) > 1:
-            return _others_share(_NORMALISED.matches(answer, references), people)
-    same = any(on_one_line(answer) == on_one_line(reference) for reference in different)
-    return _others_share(people if same else 0, people)
+    lines = {*_LINES.references({*references})}
+    if len(lines) > 1:
+        matches = _NORMALISED.matches(answer, references)
+    else:
+        matches = len(references) if _LINES[answer] in lines else 0
+    return _others_share(matches, len(references))
 
 
 def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
@@ -109,7 +119,7 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
     _check_texts(answer, references)
     if len(set(references)) > 1:
         references = _UNPUNCTUATED.references(references)
-    return _others_share(references.count(_NORMALISED.answer(answer)), len(references))
+    return _others_share(references.count(_NORMALISED[answer]), len(references))
 
 
 def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:

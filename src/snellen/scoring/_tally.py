@@ -22,7 +22,7 @@ from snellen.benchmark import (
     reading_state,
 )
 from snellen.errors import UsageError
-from snellen.metrics import Category, Columns, Metric
+from snellen.metrics import Category, Columns, Metric, mean
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
@@ -133,7 +133,6 @@ class Tally:
                 )
             else:
                 self._columns[name] = _Growing(slots=None if scoring.judge is None else [])
-        self._states: Counter[str] = Counter()
         self._refused = self._reused = self._thinking = 0
         self._clusters: dict[str, int] = {}
         self._last_id: str | None = None
@@ -181,7 +180,8 @@ class Tally:
     ) -> Report:
         """The whole set's report. `of` is how many (sample, repeat)s there are."""
         n = len(self._cluster)
-        failed = self._states["failed"]
+        states = {state: self._reply_states.count(code) for state, code in REPLY_CODES.items()}
+        failed = states["failed"]
         said = list(notes)
         if of > n:
             said.append(f"partial: {n:,} of {of:,}")
@@ -201,9 +201,9 @@ class Tally:
             said.append(
                 f"{self._refused:,} replies were withheld by the service and count as wrong"
             )
-        if n and (empty := self._states["empty"]) / n > EMPTY_SHARE:
+        if n and (empty := states["empty"]) / n > EMPTY_SHARE:
             said.append(f"{empty:,} of {n:,} replies are empty ({empty / n:.1%}), and scored so")
-        if n and (cut := self._states["truncated"]) / n > TRUNCATED_SHARE:
+        if n and (cut := states["truncated"]) / n > TRUNCATED_SHARE:
             said.append(
                 f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
                 "--max-tokens"
@@ -219,7 +219,7 @@ class Tally:
             model=model,
             n=n,
             headline=next(iter(self._columns), ""),
-            replies={state: self._states[state] for state in REPLY_STATES if self._states[state]},
+            replies={state: n for state, n in states.items() if n},
             scorings={name: self._scoring_report(name) for name in self._reported()},
             breakdown={tag: list(labels.values()) for tag, labels in self._labels().items()},
             disagreements=[
@@ -287,7 +287,6 @@ class Tally:
     def _add(self, scored: Scored) -> list[tuple[str, Found]]:
         """Take a reply into account; gives what each scoring finds in it."""
         sample = scored.sample
-        self._states[scored.state] += 1
         self._reused += scored.reused
         self._thinking += scored.state == "truncated" and _still_thinking(scored.reply)
         self._refused += scored.state == "refused" and not sample.hidden
@@ -421,7 +420,7 @@ class Tally:
         return averaged(every)
 
     def _metrics_of(self, scoring: Scoring, name: str, rows: _Rows) -> dict[str, MetricReport]:
-        counted = rows.columns.where(rows.in_mean)
+        counted = rows.columns if rows.in_mean.all() else rows.columns.where(rows.in_mean)
         unscored = rows.unknown & ~rows.in_mean
         if unscored.any():
             counted = replace(counted, unscored=rows.columns.where(unscored))
@@ -435,6 +434,10 @@ class Tally:
             metric: _metric_report(function(counted), _bounds(function, rows, scoring.best))
             for metric, function in scoring.metrics.items()
         }
+        if all(function is mean for function in scoring.metrics.values()):
+            # Which reads no objects: two million references are not picked for each category.
+            unread = _objects([None] * counted.n)
+            counted = replace(counted, answer=unread, target=unread, references=unread)
         return whole | self._by_category(scoring, counted)
 
     def _capabilities(self) -> dict[str, CapabilityReport]:
@@ -692,10 +695,10 @@ def _metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None
 
 def _leaf_mean(rows: _Rows, of: NDArray[np.bool_], best: float) -> Estimate:
     """The mean score of some rows, as a share of the best."""
-    part = rows.columns.where(of & rows.in_mean)
-    if part.score is None:
+    of, columns = of & rows.in_mean, rows.columns
+    if columns.score is None:
         return Estimate(value=None, n=0, reason="only the whole set has a score")
-    return stats.mean(part.score / best, part.cluster)
+    return stats.mean(columns.score[of] / best, columns.cluster[of])
 
 
 def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
