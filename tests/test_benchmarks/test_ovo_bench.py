@@ -113,6 +113,20 @@ def test_tasks_and_groups_can_be_asked_alone() -> None:
         assert made.data.facts().rows == n
 
 
+def test_the_right_option_is_the_numbered_one_whatever_the_answers_words(tmp_path: Path) -> None:
+    row = json.loads((ROWS / "ovo_bench_new.json").read_text(encoding="utf-8"))[0]
+    path = tmp_path / "ovo_bench_new.json"
+    path.write_text(json.dumps([{**row, "answer": "C, as two in three are not worded"}]))
+    assert sample_of(ovo_bench(data=path), "0").target == "C"
+    path.write_text(json.dumps([{**row, "answer": row["options"][0]}]))
+    assert sample_of(ovo_bench(data=path), "0").target == "C"
+
+
+def test_replies_have_128_tokens_and_videos_the_authors_frames(made: Benchmark) -> None:
+    # models/GPT.py#L84-L88 and #L31-L46
+    assert (made.max_answer_tokens, made.frames) == (128, "ovo:uniform64")
+
+
 def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:
     path = tmp_path / "ovo_bench_new.json"
     path.write_text('[{"id": 7, "task": "XYZ", "video": "a.mp4"}]', encoding="utf-8")
@@ -227,12 +241,12 @@ def test_without_a_group_there_is_no_total_as_the_script_ends() -> None:
 
 
 def test_questions_can_count_instead_of_points() -> None:
-    scores = {"EPM": [1.0], "OCR": [0.0], "REC": [1.0, 1.0, 1.0, 0.0]}
+    scores = {"EPM": [1.0], "OCR": [0.0], "REC": [1.0, 1.0, 0.0, 0.0]}
     asked = columns(scores, ["1", "2", "3", "3", "3", "4"])
     average = module.average(module.TASKS)
-    assert average(asked).value == pytest.approx((1 + 0 + 3 / 4) / 3)
+    assert average(asked).value == pytest.approx((1 + 0 + 2 / 4) / 3)
     by_question = module.by_question(average)(asked)
-    assert by_question.value == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert by_question.value == pytest.approx((1 + 0 + (2 / 3 + 0) / 2) / 3)
     assert by_question.n == 4
 
 
@@ -241,6 +255,16 @@ def test_balanced_accuracy_is_a_half_for_any_constant_reply() -> None:
     targets = np.array(["yes", "yes", "yes", "no"], dtype=object)
     found = module.balanced_accuracy(replace(asked, target=targets))
     assert found.value == 0.5
+
+
+def test_what_is_said_of_yes_is_of_the_points_that_ask_for_it() -> None:
+    asked = columns({"EPM": [0.0], "SSR": [1.0, 0.0]})
+    targets = np.array(["A", "yes", "yes"], dtype=object)
+    asked = replace(asked, target=targets, answer=np.array(["B", "yes", "no"], dtype=object))
+    metrics = ovo_bench(data=ROWS).scorings["official"].metrics
+    assert (metrics["recall"](asked).value, metrics["recall"](asked).n) == (0.5, 2)
+    alone = metrics["yes_ratio"](asked.tagged("task", ("EPM",)))
+    assert alone.value is None and alone.n == 0
 
 
 # -- published results
@@ -314,6 +338,40 @@ def edited(path: Path, change: Any) -> Path:
     change(found)
     file.write_text(json.dumps(found), encoding="utf-8")
     return path
+
+
+def test_questions_without_a_row_are_in_no_mean_unless_that_is_asked_for(tmp_path: Path) -> None:
+    path = published(tmp_path / "Model")
+    (path / "Model_1_offline_1.json").unlink()
+    result = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"])
+    metrics = result.report.scorings["official"].metrics
+    assert (result.report.n, metrics["accuracy/backward"].value) == (5, 1.0)
+    assert metrics["accuracy"].value is None  # nothing of forward: the script ends
+    assert any("1 of ASI, 1 of ATR, 5 of CRR" in note for note in result.report.notes)
+    every = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"], missing="wrong")
+    assert every.report.n == 21
+    assert every.report.scorings["official"].metrics["accuracy/backward"].value == 2 / 3
+
+
+def test_a_row_under_the_id_of_another_question_in_the_same_words_is_that_ones(
+    tmp_path: Path,
+) -> None:
+    """Whose id was looked up by its words: what it takes for right tells."""
+    rows = json.loads((ROWS / "ovo_bench_new.json").read_text(encoding="utf-8"))
+    twin = {**rows[0], "id": 100, "gt": 0}
+    data = tmp_path / "ovo_bench_new.json"
+    data.write_text(json.dumps([*rows, twin]), encoding="utf-8")
+
+    def looked_up(found: Any) -> None:
+        first = found["backward"][0]
+        found["backward"].insert(0, {**first, "ground_truth": "A", "response": "A"})
+
+    path = edited(published(tmp_path / "Model"), looked_up)
+    result = snellen.score(path, "ovo-bench", data=data, scorings=["official"])
+    assert result.report.scorings["official"].metrics["accuracy/EPM"].value == 1.0
+    assert result.report.n == 22
+    assert any("in the same words: 0 is 100" in note for note in result.report.notes)
+    assert not any("take another answer" in note for note in result.report.notes)
 
 
 def test_a_row_that_is_there_twice_counts_twice(tmp_path: Path) -> None:
