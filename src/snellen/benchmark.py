@@ -203,6 +203,16 @@ class Published:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Results:
+    """A file of one model's replies as a benchmark's authors publish them: its usual name, what it
+    holds, as JSON, and what a reader must know."""
+
+    name: str
+    holds: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """Rows, what is asked about each, and how the replies are scored; the first scoring is the
     headline.
@@ -217,11 +227,12 @@ class Benchmark:
     names the break-downs that are levels of difficulty, with the metric that says where on them
     reading ends. `files` is where the rows are read from, if from published files. `layout` reads
     replies as the authors publish them where these are not rows with an id and a reply each; it
-    gives None for a file or folder that is not of that form. `temperature` is what it is asked with
-    where neither a flag nor a profile says another, `frames` the policy by which it is shown
-    videos, likewise. `streaming` is of benchmarks that ask for sessions. `capabilities` says what
-    its categories ask of a model. `options` are what this benchmark was loaded with; `notes` are
-    said in every result.
+    gives None for a file or folder that is not of that form. `results` writes it, of a model's name
+    and its replies by sample id (None: it failed). `temperature` is what it is asked with where
+    neither a flag nor a profile says another, `frames` the policy by which it is shown videos,
+    likewise. `streaming` is of benchmarks that ask for sessions. `capabilities` says what its
+    categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
+    in every result.
     """
 
     name: str
@@ -247,6 +258,7 @@ class Benchmark:
     submission: Submission | None = None
     files: Found | None = None
     layout: Callable[[Path], Published | None] | None = None
+    results: Callable[[str, Mapping[str, str | None]], Results] | None = None
     capabilities: Capabilities | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ import difflib
 import importlib
 import inspect
 import os
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -34,9 +35,17 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/first": ("baseline", "the first choice, blindly"),
     "baseline/longest": ("baseline", "the longest choice, blindly"),
     "baseline/most-frequent": ("recorded", "the data set's most frequent answer, blindly"),
+    "baseline/silent": ("baseline", "watches streams, and says nothing"),
+    "baseline/eager": ("baseline", "speaks as soon as it is asked, blindly"),
+    "baseline/after:SECONDS": ("baseline", "speaks so long after it was asked, blindly"),
+    "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
+    "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
+    "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
 }
+PASSED = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+"""What `worker:`'s processes get of the environment: what finds programs, libraries and devices."""
 WINDOW = "window:4"
 """How a model that does not watch streams is shown them."""
 IN_PROCESS = 32
@@ -335,8 +344,7 @@ class Opened:
 
 
 def model(spec: str, profile: Profile | None = None) -> Opened:
-    """The model that a name means, opened: `openai/NAME`, `baseline/NAME`, `recorded/RUN`,
-    `python:FILE:NAME`.
+    """The model that a name means, opened: one of `MODELS`.
 
     Raises:
         CatalogError: no model of that name. UsageError: it cannot be opened so.
@@ -356,7 +364,7 @@ def given(model: object, *, threads: int | None = None) -> Opened:
     """
     from snellen.models.python import name_of, of_object
 
-    if isinstance(model, Ranks | Streams) and not isinstance(model, Generates):
+    if isinstance(model, Ranks) and not isinstance(model, Generates):
         return Opened(model=model, name=model.name, server=model.name)
     name = name_of(model)
     made = of_object(model, name, threads=threads)
@@ -419,8 +427,8 @@ def _within_limits(opened: Opened, profile: Profile) -> Opened:
 
 def _open(spec: str, profile: Profile) -> Opened:
     kind, slash, name = spec.partition("/")
-    if spec.startswith("python:"):
-        kind, name = "python", spec.removeprefix("python:")
+    if spec.startswith(("python:", "worker:")):
+        kind, _, name = spec.partition(":")
     elif not slash or not name:
         raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
     if kind == "openai":
@@ -439,7 +447,7 @@ def _open(spec: str, profile: Profile) -> Opened:
             concurrency=profile.concurrency,
             timed=True,
         )
-    if kind in ("python", "recorded") or f"{kind}/{name}" in MODELS:
+    if kind in ("python", "worker", "recorded", "hf-stream") or _with_no_seconds(spec) in MODELS:
         return _in_process(spec, kind, name, profile)
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
@@ -448,19 +456,29 @@ def _open(spec: str, profile: Profile) -> Opened:
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
     """A model of ours, or of a file, that runs here."""
-    file = kind if kind != "baseline" else MODELS[spec][0]
+    file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
+    more = {"environment": _passed()} if kind == "worker" else {}
     made = importlib.import_module(f"snellen.models.{file}").open_model(
-        name, profile=profile, api_key=None
+        name, profile=profile, api_key=None, **more
     )
     suits = getattr(made, "concurrency", IN_PROCESS)
     revision = _revision(profile, getattr(made, "revision", None))
     return _opened(made, spec, revision, profile.concurrency or suits)
 
 
+def _with_no_seconds(spec: str) -> str:
+    """As `MODELS` has it: `baseline/after:SECONDS` for `baseline/after:5`."""
+    return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
+
+
+def _passed() -> dict[str, str]:
+    return {name: value for name in PASSED if (value := os.environ.get(name))}
+
+
 def _opened(made: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
     """A model that was made; one that answers batches gets its queue."""
     model: Model = made
-    if not hasattr(made, "generate"):
+    if hasattr(made, "generate_batch"):
         from snellen.models.batching import Batching
 
         model = Batching(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,7 +11,8 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.errors import UsageError
+from snellen.datasets import placed
+from snellen.errors import DataError, UsageError
 from snellen.formats import Answered, jsonl, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
 from snellen.store import STEM, Run, safe_name
@@ -18,7 +20,12 @@ from snellen.store import STEM, Run, safe_name
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 PLAIN = ("id", "question", "choices", "target", "reply", "state")
-FORMATS = ("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission")
+FORMATS = ("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission", "authors")
+COUNTED = {
+    "submission": ", are empty in it, and a test server counts them as wrong",
+    "authors": ", are null in it, and the authors' script counts them as wrong",
+}
+"""What becomes of those that failed."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": lambda path, columns, rows: separated.write(path, columns, rows, formulas="kept"),
@@ -28,21 +35,30 @@ WRITERS: Mapping[str, Write] = {
 }
 
 
-def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[str]]:
+def export(
+    folder: Path, to: str, out: Path | None = None, *, data: Path | None = None
+) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
-    must know. The ending of `out` chooses the kind of file where there is a choice.
+    must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
+    form has parts of the rows in it, which are read where the run read them, or in `data`.
 
     Raises:
-        UsageError: no such format, the benchmark has no test server, or an extra is missing.
-        StoreError: it is no run folder. DataError: a reply does not fit into such a file.
+        UsageError: no such format, the benchmark has no test server, its authors no form of their
+            own, or an extra is missing. StoreError: it is no run folder. DataError: a reply does
+            not fit into such a file, or the rows are not there, or not those of the run.
     """
     if to not in FORMATS:
         raise UsageError(f"no format {to!r}; there are {', '.join(FORMATS)}.")
+    if data is not None and to != "authors":
+        raise UsageError(f"data is for --to authors: {to} takes all that it has from the run.")
     run = Run(folder)
     manifest = run.manifest()
     run.load()
     try:
         states: Counter[str] = Counter()
+        if to == "authors":
+            path, said = _as_authors(run, manifest, data, out, states)
+            return path, [*_missing(run, manifest, to, states), *said]
         benchmark = catalog.of_run(manifest)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
         path = out / name if out is not None and out.is_dir() else out or Path(name)
@@ -56,6 +72,42 @@ def export(folder: Path, to: str, out: Path | None = None) -> tuple[Path, list[s
         return path, [*_missing(run, manifest, to, states), *changed]
     finally:
         run.close()
+
+
+def _as_authors(
+    run: Run,
+    manifest: Mapping[str, Any],
+    data: Path | None,
+    out: Path | None,
+    states: Counter[str],
+) -> tuple[Path, Sequence[str]]:
+    """Write the file in which the benchmark's authors publish results."""
+    name = manifest["benchmark"]
+    if catalog.of_run(manifest).results is None:
+        raise UsageError(
+            f"{name}: no form is known in which its authors publish replies to what this run asked."
+        )
+    was = Path(manifest["data"])
+    benchmark = catalog.benchmark(
+        name,
+        data=data or (was if was.exists() else None),
+        options=manifest["identity"]["options"],
+    )
+    assert benchmark.results is not None
+    if benchmark.data.facts().digest != manifest["identity"]["data"]["digest"]:
+        raise DataError(
+            f"{benchmark.data.where} has other rows than those that the run asked about: name "
+            "these with --data."
+        )
+    replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
+    texts = {one.sample.id: None if one.reply is None else one.reply.text for one in replies}
+    made = benchmark.results(manifest["model"], texts)
+    path = out / made.name if out is not None and out.is_dir() else out or Path(made.name)
+    if path.suffix != ".json":
+        raise UsageError(f"{path}: the authors' files end in .json.")
+    with placed(path) as part:
+        part.write_text(json.dumps(made.holds, indent=4, allow_nan=False) + "\n")
+    return path, made.notes
 
 
 def _table(
@@ -105,7 +157,7 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         wrong = ", and a test server counts the others as wrong" * sent
         yield f"partial: {n:,} of {of:,} questions are in it{wrong}"
     if failed:
-        wrong = ", are empty in it, and a test server counts them as wrong" * sent
+        wrong = COUNTED.get(to, "")
         yield (
             f"incomplete: {failed:,} of {n:,} have no reply{wrong}; the run's command asks them "
             "again"

@@ -250,6 +250,16 @@ def test_questions_can_count_instead_of_points() -> None:
     assert by_question.n == 4
 
 
+def test_counts_alone_have_an_accuracy_and_as_lists_none(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text('{"9_0": "1", "9_1": "1", "9_2": "5"}', encoding="utf-8")
+    for spec in ("ovo-bench:task=REC", "ovo-bench:task=forward"):
+        report = snellen.score(path, spec, data=ROWS).report
+        official = report.scorings["official"].metrics
+        assert official["accuracy" if spec.endswith("REC") else "accuracy/REC"].value == 2 / 3
+        assert report.scorings["as-lists"].metrics["accuracy"].value is None
+
+
 def test_balanced_accuracy_is_a_half_for_any_constant_reply() -> None:
     asked = columns({"SSR": [1.0, 1.0, 1.0, 0.0]})
     targets = np.array(["yes", "yes", "yes", "no"], dtype=object)

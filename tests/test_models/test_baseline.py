@@ -7,7 +7,7 @@ import pytest
 from snellen.content import assistant, user
 from snellen.model import Request
 from snellen.models._profile import Profile
-from snellen.models.baseline import open_model
+from snellen.models.baseline import Blind, open_model
 
 
 def first(question: str, *choices: str) -> str:
@@ -16,6 +16,7 @@ def first(question: str, *choices: str) -> str:
 
 def answer(name: str, request: Request) -> str:
     model = open_model(name, profile=Profile(), api_key=None)
+    assert isinstance(model, Blind)
     return asyncio.run(model.generate(request)).text
 
 

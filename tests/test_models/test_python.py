@@ -10,11 +10,22 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.content import user
+from snellen.content import Frame, Image, Video, user
 from snellen.errors import Overloaded, Rejected, UsageError
-from snellen.model import Ranked, Ranks, Reply, Request
+from snellen.model import (
+    Emission,
+    Forks,
+    Generates,
+    Query,
+    Ranked,
+    Ranks,
+    Reply,
+    Request,
+    SessionSpec,
+    Streams,
+)
 from snellen.models._profile import Profile
-from snellen.models.python import Batched, Python, of_object, open_model
+from snellen.models.python import Batched, Files, Python, of_object, open_model
 
 HELLO = Request(messages=(user("hello"),), seed=3)
 
@@ -273,3 +284,180 @@ def test_a_file_named_like_a_module_takes_no_place(
     assert isinstance(model, Python)
     assert asyncio.run(model.generate(HELLO)).text == "mine"
     assert fractions.Fraction(1, 2) == 0.5
+
+
+# -- OVO-Bench's own classes
+
+PART = Request(messages=(user(Video(Path("a.mp4"), start=2.0, end=9.0), "what?"),))
+WHOLE = Request(messages=(user(Video(Path("a.mp4")), "what?"),))
+
+
+class Theirs:
+    """As utils/OVOBench.py has it."""
+
+    def inference(
+        self, video_file_name: str, prompt: str, start_time: float = 0, end_time: float = 0
+    ) -> object:
+        return [f"{video_file_name} {prompt} {start_time} {end_time} {threading.get_ident()}"]
+
+
+def test_an_inference_gets_the_file_the_words_and_the_seconds_in_a_thread() -> None:
+    model = of_object(Theirs, "theirs")
+    assert isinstance(model, Files) and isinstance(model, Generates)
+    *said, thread = asyncio.run(model.generate(PART)).text.split()
+    assert said == ["a.mp4", "what?", "2.0", "9.0"]
+    assert int(thread) != threading.get_ident()
+
+
+def test_an_inference_about_a_whole_file_gets_no_seconds() -> None:
+    model = of_object(Theirs(), "theirs")
+    assert isinstance(model, Files)
+    assert asyncio.run(model.generate(WHOLE)).text.split()[:4] == ["a.mp4", "what?", "0", "0"]
+
+
+class WholeFiles:
+    """As models/QWen2VL.py has it."""
+
+    def __init__(self, said: object) -> None:
+        self._said = said
+
+    def inference(self, video_file_name: str, prompt: str) -> object:
+        return self._said
+
+
+def test_an_inference_without_seconds_is_asked_about_whole_files_alone() -> None:
+    model = of_object(WholeFiles("B"), "theirs")
+    assert isinstance(model, Files)
+    assert asyncio.run(model.generate(WHOLE)).text == "B"
+    with pytest.raises(Rejected, match="would see the whole video") as caught:
+        asyncio.run(model.generate(PART))
+    assert caught.value.hopeless
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [(None, "gave None"), (["A", "B"], "gave a list"), (3, "gave a int")]
+)
+def test_an_inference_that_gives_no_text_has_failed(said: object, told: str) -> None:
+    model = of_object(WholeFiles(said), "theirs")
+    assert isinstance(model, Files)
+    with pytest.raises(Rejected, match=told):
+        asyncio.run(model.generate(WHOLE))
+
+
+def test_an_inference_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
+    source = "class Mine:\n def inference(self, video, prompt):\n  raise OSError('gone')\n"
+    path = written(tmp_path, source)
+    model = open_model(f"{path}:Mine", profile=Profile(), api_key=None)
+    assert isinstance(model, Files)
+    with pytest.raises(Rejected, match=r"OSError: gone \(my_model.py, line 3\)"):
+        asyncio.run(model.generate(WHOLE))
+
+
+def test_an_inference_is_asked_about_one_video() -> None:
+    model = of_object(Theirs(), "theirs")
+    assert isinstance(model, Files)
+    with pytest.raises(Rejected, match="there are 0"):
+        asyncio.run(model.generate(HELLO))
+
+
+# -- sessions
+
+SESSIONS = """
+class Mine:
+    silence = ("...",)
+
+    {a}def open(self, spec):
+        return Session([])
+
+
+class Session:
+    def __init__(self, seen):
+        self.seen = seen
+
+    {a}def feed(self, frames):
+        self.seen += [frame.time for frame in frames]
+        return "now" if frames[0].time == 2.0 else None
+
+    {a}def ask(self, query, must_answer):
+        self.seen.append(query.text)
+        return [str(self.seen)]
+
+    {a}def fork(self):
+        return Session([*self.seen])
+"""
+
+
+@pytest.mark.parametrize("a", ["", "async "])
+def test_sessions_of_ones_own_are_sync_or_async_and_say_text(tmp_path: Path, a: str) -> None:
+    path = written(tmp_path, SESSIONS.format(a=a))
+    model = open_model(f"{path}:Mine", profile=Profile(), api_key=None)
+    assert isinstance(model, Streams) and not isinstance(model, Generates)
+    assert getattr(model, "silence", None) == ("...",)
+
+    async def body() -> None:
+        session = await model.open(SessionSpec())
+        frames = [Frame(time=float(second), image=Image(b"")) for second in range(3)]
+        assert await session.feed(frames[:1]) == []
+        assert await session.feed(frames[2:]) == [Emission(text="now")]
+        assert isinstance(session, Forks)
+        fork = await session.fork()
+        asked = Query(id="1", text="what?")
+        assert await fork.ask(asked, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
+        await fork.close()
+        assert await session.ask(asked, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
+
+    asyncio.run(body())
+
+
+def test_a_session_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
+    source = SESSIONS.format(a="").replace("self.seen +=", "raise StopIteration;")
+    path = written(tmp_path, source)
+    model = open_model(f"{path}:Mine", profile=Profile(), api_key=None)
+    assert isinstance(model, Streams)
+
+    async def body() -> None:
+        session = await model.open(SessionSpec())
+        with pytest.raises(Rejected, match=r"StopIteration:  \(my_model.py, line 14\)"):
+            await session.feed([])
+
+    asyncio.run(body())
+
+
+def test_a_model_that_answers_and_watches_does_both() -> None:
+    class Both:
+        def generate(self, messages: object) -> str:
+            return "answer"
+
+        def open(self, spec: SessionSpec) -> object:
+            return self
+
+        def feed(self, frames: object) -> str:
+            return "fed"
+
+        def ask(self, query: Query, must_answer: bool) -> int:
+            return 3
+
+    model = of_object(Both(), "both")
+    assert isinstance(model, Generates) and isinstance(model, Streams)
+
+    async def body() -> None:
+        assert (await model.generate(HELLO)).text == "answer"
+        session = await model.open(SessionSpec())
+        assert not isinstance(session, Forks)
+        assert await session.feed([]) == [Emission(text="fed")]
+        with pytest.raises(Rejected, match="said a int"):
+            await session.ask(Query(id="1", text="?"), must_answer=True)
+        await session.close()
+
+    asyncio.run(body())
+
+
+def test_an_object_without_feed_and_ask_is_no_session() -> None:
+    class Mine:
+        def open(self, spec: SessionSpec) -> None:
+            return None
+
+    model = of_object(Mine(), "mine")
+    assert isinstance(model, Streams)
+    with pytest.raises(Rejected, match="gave a NoneType as a session"):
+        asyncio.run(model.open(SessionSpec()))

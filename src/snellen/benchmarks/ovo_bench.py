@@ -46,7 +46,7 @@ from snellen.benchmark import (
     Scoring,
     Streaming,
 )
-from snellen.benchmarks import _forms, _results
+from snellen.benchmarks import _forms, _ovo_results, _results
 from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
 from snellen.content import Video, user
 from snellen.datasets import Drawn, Found, Row, find
@@ -162,6 +162,13 @@ def ovo_bench(
         check=Check(says=in_words, wrong=wrong_answer, expect=EXPECT),
         files=found,
         layout=lambda path: results(path, map(sample, table)),
+        results=lambda model, replies: _ovo_results.results(
+            rows_of(found.path, tasks),
+            GROUPS,
+            "offline" if mode == "offline" else "online",
+            model,
+            replies,
+        ),
     )
 
 
@@ -236,14 +243,17 @@ def scoring(
         parse=parse,
         score=score,
         metrics={
-            "accuracy": average(tasks, without),
-            "accuracy_micro": mean,
-            "accuracy_by_question": by_question(average(tasks, without)),
-            "precision": of_yes_no(precision),
-            "recall": of_yes_no(recall),
-            "f1": of_yes_no(f1),
-            "balanced_accuracy": of_yes_no(balanced_accuracy),
-            "yes_ratio": of_yes_no(yes_ratio),
+            name: where_scored(metric)
+            for name, metric in {
+                "accuracy": average(tasks, without),
+                "accuracy_micro": mean,
+                "accuracy_by_question": by_question(average(tasks, without)),
+                "precision": of_yes_no(precision),
+                "recall": of_yes_no(recall),
+                "f1": of_yes_no(f1),
+                "balanced_accuracy": of_yes_no(balanced_accuracy),
+                "yes_ratio": of_yes_no(yes_ratio),
+            }.items()
         },
         reads=reads,
         missing="wrong",
@@ -513,6 +523,17 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
         return stats.bootstrap_sums(sums, value, n=columns.n)
 
     return metric
+
+
+def where_scored(metric: Metric) -> Metric:
+    """A metric, without a value where the script gives no point a score: of lists, of REC alone."""
+
+    def of_scores(columns: Columns) -> Estimate:
+        if columns.score is None:
+            return Estimate(value=None, n=0, reason="the authors' script ends with an error at REC")
+        return metric(columns)
+
+    return of_scores
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:

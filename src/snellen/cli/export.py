@@ -21,11 +21,15 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "-o", "--output", type=PATH, metavar="FILE", help="Or a folder; default: the usual name, here."
 )
+@click.option(
+    "--data", type=PATH, help="For `authors`: where the rows are, if they were moved since."
+)
 @json_option
-def command(run: Path, to: str, output: Path | None, as_json: bool) -> int:
+def command(run: Path, to: str, output: Path | None, data: Path | None, as_json: bool) -> int:
     """Write the replies of a RUN to a file: VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
-    samples, the file that a test server takes, or a plain sheet."""
-    path, notes = export.export(run, to, output)
+    samples, the file that a test server takes, results as the benchmark's authors publish them, or
+    a plain sheet."""
+    path, notes = export.export(run, to, output, data=data)
     if as_json:
         put({"file": str(path), "notes": notes})
     else:

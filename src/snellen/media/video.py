@@ -2,7 +2,8 @@
 
 Media time 0 is the presentation time of the first frame. All times are known before anything is
 decoded, from the packets; a frame is the wanted one if its time is. Frames leave the decoder turned
-upright, at the policy's size and encoded; what nobody wants is skipped where that is safe.
+upright, at the policy's size and encoded; what nobody wants, and nothing wanted stands on, is
+skipped where that is safe.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -49,7 +50,7 @@ __all__ = [
 BLOCK = 1 << 20
 CUT_OFF = 1.0
 """Seconds by which the last frame may end before the video does, as its file has it."""
-GAP = 2.0
+GAP = 1.0
 """Seconds of unwanted frames from which on it is worth looking for a key frame behind them."""
 DEFAULT = "uniform:64"
 """The policy where nobody says another."""
@@ -237,18 +238,17 @@ class _Opened:
             self._container: InputContainer = av.open(path, metadata_errors="replace")
         except (self._errors, ValueError) as error:
             raise self._unreadable(error) from error
-        if not self._container.streams.video:
-            self.close()
-            raise MediaError(f"{_name(video)} has no pictures: there is no video stream in it.")
-        self._stream: VideoStream = self._container.streams.video[0]
-        # One thread a video: several videos are decoded at once, and none costs more than it must.
-        self._stream.thread_type = "NONE"
-        try:
+        with ExitStack() as stack:
+            stack.callback(self.close)
+            if not self._container.streams.video:
+                raise MediaError(f"{_name(video)} has no pictures: there is no video stream in it.")
+            self._stream: VideoStream = self._container.streams.video[0]
+            # One thread a video: several are decoded at once, and none costs more than it must.
+            self._stream.thread_type = "NONE"
+            self._reformatter = av.video.reformatter.VideoReformatter()
             self.facts = self._read_facts()
-        except BaseException:
-            self.close()
-            raise
-        self._first = self.facts.stamps[0]
+            self._first = self.facts.stamps[0]
+            stack.pop_all()
 
     def close(self) -> None:
         self._container.close()
@@ -259,18 +259,25 @@ class _Opened:
         assert base is not None
         return base
 
-    def frames(self, stamp: int | None = None) -> Iterator[VideoFrame]:
+    def frames(
+        self, stamp: int | None = None, wanted: Collection[int] | None = None
+    ) -> Iterator[VideoFrame]:
         """Frames in the order they are shown, from the key frame at a stamp on, else from the
-        first; not those that stand on damaged data, up to the next key frame behind these.
+        first; not those that stand on damaged data, up to the next key frame behind these. Where
+        `wanted` has their stamps, others may be left out.
 
         Raises:
             MediaError: the file cannot be read on.
         """
+        context = self._stream.codec_context
+        # H.264 marks what no other frame stands on. HEVC's mark says less, where it has layers.
+        kept = wanted if self._is_timed and context.name == "h264" else None
         sound: set[int | None] = set()
-        is_damaged = False
+        is_damaged = is_skipping = False
         since: int | None = None
         try:
-            self._stream.codec_context.flush_buffers()
+            context.flush_buffers()
+            context.skip_frame = "DEFAULT"
             target = self._first if stamp is None else stamp
             self._container.seek(target, stream=self._stream, backward=True, any_frame=False)
             for packet in self._container.demux(self._stream):
@@ -280,6 +287,10 @@ class _Opened:
                 if is_damaged and packet.is_keyframe:
                     # Frames behind it that are shown before it may stand on those before it.
                     is_damaged, since = False, packet.pts
+                skips = kept is not None and packet.pts not in kept
+                if skips != is_skipping:
+                    is_skipping = skips
+                    context.skip_frame = "NONREF" if skips else "DEFAULT"
                 try:
                     frames = packet.decode()
                 except self._errors:
@@ -362,6 +373,7 @@ class _Opened:
             MediaError: one cannot be decoded.
         """
         facts = self.facts
+        wanted = frozenset(facts.stamps[place] for place in places)
         left = iter(places)
         place = next(left, None)
         here = -1
@@ -371,7 +383,7 @@ class _Opened:
             stamp = facts.stamps[place]
             key = self._key_before(place, here) if sought else None
             if frames is None or key is not None:
-                frames = self.frames(key)
+                frames = self.frames(key, wanted if sought else None)
             for frame in frames:
                 found = _stamp(frame)
                 assert found is not None
@@ -406,19 +418,22 @@ class _Opened:
         since = facts.stamps[here] if here >= 0 else facts.stamps[0]
         return key if (key - since) * base > GAP else None
 
+    def pixels(self, frame: VideoFrame, look: Policy) -> NDArray[np.uint8]:
+        """A frame upright and at its size: (height, width, 3), RGB."""
+        turns = round(frame.rotation / 90) % 4  # against the clock
+        width, height = frame.width, frame.height
+        size = look.size(*((height, width) if turns % 2 else (width, height)))
+        stored = size[::-1] if turns % 2 else size
+        # One for all frames, and no threads: to set these up costs as much as a frame.
+        shown = self._reformatter.reformat(frame, *stored, format="rgb24", threads=1)
+        return _turned(cast("NDArray[np.uint8]", shown.to_ndarray()), turns)
+
     def encoded(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
         """A frame upright, at its size, and encoded."""
         time = self.facts.times[place]
-        turns = round(frame.rotation / 90) % 4  # against the clock
-        width, height = frame.width, frame.height
-        upright = (height, width) if turns % 2 else (width, height)
-        size = look.size(*upright)
-        stored = size[::-1] if turns % 2 else size
-        pixels = cast(
-            "NDArray[np.uint8]",
-            frame.to_ndarray(format="rgb24", width=stored[0], height=stored[1]),
-        )
-        data, mime = _encoded(_turned(pixels, turns), look)
+        pixels = self.pixels(frame, look)
+        height, width, _ = pixels.shape
+        data, mime = _encoded(pixels, look)
         return Frame(
             time=time,
             image=Image(
@@ -426,8 +441,8 @@ class _Opened:
                 place=f"{_name(self.video)}, {time:.3f} s",
                 digest=f"sha256:{sha256(data).hexdigest()}",
                 mime=mime,
-                width=size[0],
-                height=size[1],
+                width=width,
+                height=height,
             ),
         )
 

@@ -8,8 +8,15 @@ NAME in FILE (a path ending in .py, or the name of an installed module), or the 
   `image.width` and `image.height` pixels;
 - a class, made once without arguments, or an object, with a method `generate(messages) -> str` of
   that kind;
-- or one with `generate_batch(list of messages) -> list of str`, sync: questions that wait are then
-  answered together.
+- one with `generate_batch(list of messages) -> list of str`, sync: questions that wait are then
+  answered together;
+- one with `inference(video_file_name, prompt, start_time, end_time)`, as OVO-Bench's are: it gets
+  the path of the video's file, the question's text, and the seconds from which and before which it
+  may look, and reads the file itself; it gives text, a list of one text, or None where it failed.
+  Without the last two parameters it is asked about whole files alone;
+- or one with `open(spec)`, which gives a session that watches a stream: `feed(frames)`,
+  `ask(query, must_answer)`, and if it can `fork()` and `close()`; they say text, a
+  `snellen.model.Emission`, a list of these, or None.
 
 A sync function is called for one question at a time, unless `--concurrency` or the profile says how
 many; it must then bear as many threads.
@@ -23,42 +30,31 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import blake2b
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from snellen.errors import ModelError, Rejected, UsageError
-from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, Streams, loaded
+from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
+from snellen.models._own import Calls, a, found, opened, told_as
 from snellen.models._profile import Profile
 
 
-def open_model(name: str, *, profile: Profile, api_key: str | None) -> Python | Batched:
+def open_model(
+    name: str, *, profile: Profile, api_key: str | None
+) -> Python | Batched | Files | Watching:
     """The model that `FILE:NAME` means.
 
     Raises:
         UsageError: there is no such file or name, or nothing in it can be asked.
     """
-    file, colon, attribute = name.rpartition(":")
-    if not colon or not file:
-        raise UsageError(f"python:{name}: write python:FILE:NAME, with a function or class NAME.")
-    module = _module(file)
-    source = module.__file__
-    digest = blake2b(Path(source).read_bytes(), digest_size=16).hexdigest() if source else None
-    made: Any = getattr(module, attribute, None)
-    if made is None:
-        names = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise UsageError(f"{file} has no {attribute!r}; it has {names}.")
+    own = found(name, "python")
     title = f"python:{name}"
-    return of_object(made, title, threads=profile.concurrency, source=source, digest=digest)
+    threads = profile.concurrency
+    return of_object(own.made, title, threads=threads, source=own.source, digest=own.digest)
 
 
 def of_object(
@@ -68,7 +64,7 @@ def of_object(
     threads: int | None = None,
     source: str | None = None,
     digest: str | None = None,
-) -> Python | Batched:
+) -> Python | Batched | Files | Watching:
     """A function, an object or a class as a model of that name. `threads` are those of a sync one,
     `source` the file whose lines are told when it raises. `digest`, a file's, is part of its
     revision beside what it declares; without one its source is, where it declares nothing.
@@ -78,14 +74,13 @@ def of_object(
     """
     if inspect.isclass(made):
         source = source or _file(made)
-        with _told_as(UsageError, f"{name}: {name_of(made)}() failed", source):
+        with told_as(UsageError, f"{name}: {name_of(made)}() failed", source):
             made = made()
-    batch = getattr(made, "generate_batch", None)
-    ask = batch if callable(batch) else getattr(made, "generate", made)
-    if not callable(ask):
+    ask = _asked(made)
+    if ask is None:
         raise UsageError(
-            f"{name} is neither a function nor has it a method `generate` or `generate_batch`: "
-            f"{made!r:.80} is no model."
+            f"{name} is neither a function nor has it a method `generate`, `generate_batch`, "
+            f"`inference` or `open`: {made!r:.80} is no model."
         )
     source = source or _file(ask if inspect.isroutine(ask) else type(ask))
     answer = _Answer(name, ask, source)
@@ -94,17 +89,31 @@ def of_object(
         revision = declared or _digest(made, ask)
     else:  # a file may change without its object's knowing
         revision = f"{declared} {digest}" if declared else digest
-    if ask is batch:
-        return Batched(name, answer, revision)
     known = getattr(made, "concurrency", None)
     limit = known if isinstance(known, int) and known > 0 else None
+    if ask == getattr(made, "generate_batch", None):
+        return Batched(name, answer, revision)
+    if ask == getattr(made, "inference", None):
+        return Files(name, ask, source, revision, threads or limit or 1)
+    watching = None
+    if callable(getattr(made, "open", None)):
+        watching = Watching(name, made, source, revision, threads or limit or 1)
+        if ask == made.open:
+            return watching
     model = Python(name, answer, revision, threads=threads or limit, limit=limit)
     # What a model can do is told by its methods: only those are here that it has.
     if isinstance(made, Ranks):
         model.rank = _ranking(_Answer(name, made.rank, source))
-    if isinstance(made, Streams):
-        model.open = made.open
+    if watching is not None:
+        model.open, model.silence = watching.open, watching.silence
     return model
+
+
+def _asked(made: Any) -> Callable[..., Any] | None:
+    """What of an object, or whether itself, is called with a question."""
+    methods = [getattr(made, name, None) for name in ("generate_batch", "generate", "inference")]
+    ways: list[Any] = [*methods, made, getattr(made, "open", None)]
+    return next((way for way in ways if callable(way)), None)
 
 
 def name_of(made: Any) -> str:
@@ -128,6 +137,7 @@ class Python:
 
     rank: Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]
     open: Callable[[SessionSpec], Coroutine[Any, Any, Session]]
+    silence: Sequence[str]
 
     def __init__(
         self,
@@ -184,11 +194,99 @@ class Batched:
             return [_reply(self.name, one) for one in said]
         if inspect.iscoroutine(said):
             said.close()  # or Python warns that nobody awaited it
-        what = f"a list of {len(said)}" if isinstance(said, list | tuple) else _a(said)
+        what = f"a list of {len(said)}" if isinstance(said, list | tuple) else a(said)
         raise Rejected(
             f"{self.name} gave {what} to {n} conversation{'s' * (n != 1)}, not a list of as many "
             "replies."
         )
+
+
+class Files:
+    """A function that reads a video's file itself: what it is shown is its own affair."""
+
+    takes_files = True
+    """No frames are decoded for it."""
+
+    def __init__(
+        self,
+        name: str,
+        ask: Callable[..., Any],
+        source: str | None,
+        revision: str | None,
+        threads: int,
+    ) -> None:
+        self.name = name
+        self.revision = revision
+        self.concurrency = threads
+        self._ask = ask
+        self._takes_times = _takes_times(ask)
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._calls = Calls(name=name, source=source, threads=self._threads)
+
+    async def generate(self, request: Request) -> Reply:
+        """What the function says of the one video in the request.
+
+        Raises:
+            Rejected: it raised something, or gave no text; or it is not asked about one video, or
+                about a part of one and takes no times.
+        """
+        found = [video for message in request.messages for video in message.videos]
+        if len(found) != 1:
+            raise Rejected(
+                f"{self.name} is asked about one video's file, and there are {len(found)} in the "
+                "question.",
+                hopeless=True,
+            )
+        (video,) = found
+        times: dict[str, float] = {}
+        if video.start or video.end is not None:
+            if not self._takes_times:
+                raise Rejected(
+                    f"{self.name}: its `inference` takes no start_time and end_time, and would see "
+                    "the whole video, of which the question is about a part. Add these two, or ask "
+                    "it about videos that are cut already.",
+                    hopeless=True,
+                )
+            times = {"start_time": video.start} | (
+                {} if video.end is None else {"end_time": video.end}
+            )
+        text = "\n".join(message.text for message in request.messages)
+        said = await self._calls(self._ask, str(video.source), text, **times)
+        if isinstance(said, list | tuple) and len(said) == 1:
+            (said,) = said
+        if said is None:
+            raise Rejected(f"{self.name} gave None: it failed, and does not say why.")
+        return _reply(self.name, said)
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=False)
+
+
+def _takes_times(ask: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(ask).parameters
+    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return any_name or {"start_time", "end_time"} <= set(parameters)
+
+
+class Watching:
+    """An object with `open(spec)` as a model that watches streams; `threads` sessions at once."""
+
+    def __init__(
+        self, name: str, made: Any, source: str | None, revision: str | None, threads: int
+    ) -> None:
+        self.name = name
+        self.revision = revision
+        self.concurrency = threads
+        self.silence: Sequence[str] = getattr(made, "silence", ())
+        self._made = made
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._calls = Calls(name=name, source=source, threads=self._threads)
+
+    async def open(self, spec: SessionSpec) -> Session:
+        return await opened(self._calls, self._made.open, spec)
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=False)
 
 
 class _Answer:
@@ -203,12 +301,12 @@ class _Answer:
         self._source = source
 
     def __call__(self, given: object) -> Any:
-        with _told_as(Rejected, self._name, self._source, but=ModelError):
+        with told_as(Rejected, self._name, self._source, but=ModelError):
             return self._answer(given)
 
     async def awaited(self, said: Awaitable[Any]) -> Any:
         """What the function gives in the end, where it is awaited."""
-        with _told_as(Rejected, self._name, self._source, but=ModelError):
+        with told_as(Rejected, self._name, self._source, but=ModelError):
             return await said
 
 
@@ -270,66 +368,9 @@ def _messages(request: Request) -> object:
     return request.messages
 
 
-def _module(file: str) -> ModuleType:
-    """The module of a file, or of that name."""
-    path = Path(file)
-    if path.suffix != ".py":
-        try:
-            with _told_as(UsageError, f"{file} cannot be loaded", None, but=ImportError):
-                return importlib.import_module(file)
-        except ImportError as error:
-            raise UsageError(
-                f"python:{file}: {error}. Name a file (my_model.py) or an installed module."
-            ) from error
-    if not path.is_file():
-        raise UsageError(f"python:{file}: there is no such file.")
-    # Under its own name a file called json.py would take the place of Python's.
-    name = f"snellen_python_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    # As for a script, modules beside it can be imported; at the end, so that none hides another.
-    beside = str(path.parent.resolve())
-    if beside not in sys.path:
-        sys.path.append(beside)
-    with _told_as(UsageError, f"{file} cannot be loaded", module.__file__):
-        spec.loader.exec_module(module)
-    return module
-
-
 def _reply(name: str, said: object) -> Reply:
     if isinstance(said, Reply):
         return said
     if isinstance(said, str):
         return Reply(text=said, stop="stop")
-    raise Rejected(f"{name} gave {_a(said)}, not text.")
-
-
-def _a(said: object) -> str:
-    return f"a {type(said).__name__}"
-
-
-@contextmanager
-def _told_as(
-    kind: type[Rejected | UsageError],
-    what: str,
-    source: str | None,
-    but: type[Exception] | tuple[()] = (),
-) -> Iterator[None]:
-    """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
-    `Rejected` fails one question."""
-    try:
-        yield
-    except but:
-        raise
-    except Exception as error:
-        raise kind(f"{what}: {_told(error, source)}") from error
-
-
-def _told(error: Exception, source: str | None) -> str:
-    """What was raised, and the last line of the stranger's file that led to it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == source]
-    where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
-    return f"{type(error).__name__}: {error}{where}"
+    raise Rejected(f"{name} gave {a(said)}, not text.")

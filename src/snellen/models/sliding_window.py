@@ -20,6 +20,8 @@ class SlidingWindow:
     """Shows the model the last `n` frames before each question (None: all of them), or those of
     them that a frame policy picks: asked again and again, it is shown the whole past anew."""
 
+    forks_apart = True
+
     def __init__(self, model: Generates, n: int | None, policy: Policy | None = None) -> None:
         self.name = model.name
         self._model = model

@@ -7,13 +7,13 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from threading import Condition
 
 from snellen.content import Message, Video
-from snellen.errors import MediaError, UsageError
 from snellen.media import video
 from snellen.model import Request
 
@@ -54,7 +54,8 @@ class Clips:
 
     def _start(self, videos: list[Video]) -> None:
         self._ready |= {one: self._loop.create_future() for one in videos}
-        self._threads.submit(self._decode, videos)
+        decoding = self._threads.submit(self._decode, videos)
+        decoding.add_done_callback(partial(self._ended_with, videos))
 
     async def shown(self, request: Request) -> Request:
         """The request with the frames of its videos.
@@ -90,27 +91,25 @@ class Clips:
     # -- in a thread
 
     def _decode(self, videos: list[Video]) -> None:
-        left = dict(enumerate(videos))
         windows = [
             video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
             for one in videos
         ]
-        try:
-            known = video.load(videos[0])
-            for number, frames in video.decoded(known, windows):
-                one = left.pop(number)
-                sources = (frame.image.source for frame in frames)
-                size = sum(len(source) for source in sources if isinstance(source, bytes))
-                if not self._room(one, size):
-                    return
-                self._tell(one, replace(one, digest=known.digest, frames=frames))
-        except (MediaError, UsageError) as error:
-            for one in left.values():
+        known = video.load(videos[0])
+        for number, frames in video.decoded(known, windows):
+            one = videos[number]
+            sources = (frame.image.source for frame in frames)
+            size = sum(len(source) for source in sources if isinstance(source, bytes))
+            if not self._room(one, size):
+                return
+            self._tell(one, replace(one, digest=known.digest, frames=frames))
+
+    def _ended_with(self, videos: Sequence[Video], decoding: Future[None]) -> None:
+        """What was not decoded has the error that ended it."""
+        error = None if decoding.cancelled() else decoding.exception()
+        if error is not None:
+            for one in videos:
                 self._tell(one, error)
-        except BaseException as error:
-            for one in left.values():
-                self._tell(one, error)
-            raise
 
     def _room(self, one: Video, size: int) -> bool:
         """Wait until what is held leaves room; False when nobody waits any more."""

@@ -13,11 +13,12 @@ import time
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from queue import Full, Queue
+from secrets import token_hex
 from threading import Event
 from typing import Any, TypeVar
 
@@ -113,7 +114,7 @@ class Online:
         generation: Generation,
         log: Log,
         terms: Terms,
-        threads: Executor,
+        threads: ThreadPoolExecutor,
     ) -> None:
         assert benchmark.streaming is not None
         self._benchmark = benchmark
@@ -132,8 +133,15 @@ class Online:
 
     @property
     def forks(self) -> bool:
-        """Whether forks answer, each with a slot of its own."""
+        """Whether forks answer."""
         return self._streaming.memory == "fork" and self._streaming.until is None
+
+    @property
+    def apart(self) -> bool:
+        """Whether forks answer while the session is fed on, each with a slot of its own: where they
+        share nothing (`forks_apart`), and the clock stands still."""
+        alone = getattr(self._model, "forks_apart", False)
+        return bool(self.forks and alone and self._streaming.clock == "logical")
 
     def sessions(self, samples: Sequence[Sample]) -> list[list[Sample]]:
         """The samples of a group by the session that they share, in the order of their times."""
@@ -253,8 +261,9 @@ class _Running:
         self._seed = seed
         self._tell = tell
         self._media_end = feeding.media_end
+        self._names: dict[str, str] = {}
         self._asking: set[asyncio.Task[None]] = set()
-        self._began = time.perf_counter()
+        self._began = 0.0
 
     async def all(self) -> None:
         online = self._online
@@ -267,7 +276,8 @@ class _Running:
                 "trace in it: ask with memory=keep, or with scope=point, where each question has a "
                 "session of its own."
             )
-        reason = "end"
+        reason = "broken off"
+        self._began = time.perf_counter()
         try:
             async for arrival in self._in_time():
                 if online._terms.stopped():
@@ -280,7 +290,8 @@ class _Running:
             await asyncio.gather(*self._asking)
             if self._streaming.until is not None:
                 self._tell_all()
-        except BaseException as error:
+            reason = "end"
+        except (ModelError, MediaError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise
         finally:
@@ -395,7 +406,7 @@ class _Running:
             watch,
             "ask",
             {
-                "query": query.id,
+                "query": sample.id,
                 "text": blake2b(query.text.encode(), digest_size=16).hexdigest(),
                 "at": arrival.time,
                 "must_answer": must,
@@ -416,18 +427,17 @@ class _Running:
                 await self._show(session, latest, place, "")
                 watch.seen = place
             said = await self._call("ask", session.ask(query, must_answer=True))
-            self._answered(sample, query, said, 1)
+            self._answered(sample, said, 1, arrival.time)
             return
         if not isinstance(session, Forks):  # nobody comes after its only question
-            said = await self._asked(session, query, latest, place)
-            self._answered(sample, query, said, 1)
+            said = await self._asked(session, sample, query, latest, place)
+            self._answered(sample, said, 1, arrival.time)
             return
         fork = await session.fork()
-        answering = self._on_fork(fork, sample, query, latest, place)
-        if self._streaming.clock != "logical":
+        answering = self._on_fork(fork, sample, query, latest, place, arrival.time)
+        if not self._online.apart:
             await answering
             return
-        # Time stands still while it answers, and no other fork sees it: they may answer at once.
         if len(self._asking) >= ASKED_AT_ONCE:
             await asyncio.wait(self._asking, return_when=asyncio.FIRST_COMPLETED)
         task = asyncio.create_task(answering)
@@ -441,6 +451,7 @@ class _Running:
         query: Query,
         latest: Frame | None,
         place: int,
+        time: float,
     ) -> None:
         """Ask a fork of the fork; where that cannot answer now, another one later."""
         terms = self._online._terms
@@ -451,7 +462,7 @@ class _Running:
                 attempt += 1
                 again = await fork.fork()
                 try:
-                    said = await self._asked(again, query, latest, place)
+                    said = await self._asked(again, sample, query, latest, place)
                 except Overloaded as error:
                     if attempt < terms.attempts and not terms.stopped():
                         await terms.wait(error, attempt)
@@ -460,7 +471,7 @@ class _Running:
                 except ModelError as error:
                     self._tell(Told(sample=sample, error=error, attempts=attempt))
                 else:
-                    self._answered(sample, query, said, attempt)
+                    self._answered(sample, said, attempt, time)
                 finally:
                     await again.close()
                 return
@@ -468,20 +479,23 @@ class _Running:
             await fork.close()
 
     async def _asked(
-        self, fork: Session, query: Query, latest: Frame | None, place: int
+        self, fork: Session, sample: Sample, query: Query, latest: Frame | None, place: int
     ) -> Sequence[Emission]:
         limiter = self._online._terms.limiter
-        slot = await limiter.acquire()
+        slot = await limiter.acquire() if self._online.apart else None
         try:
             if latest is not None:
-                await self._show(fork, latest, place, query.id)
-            said = await self._call("ask", fork.ask(query, must_answer=True), query.id)
+                await self._show(fork, latest, place, sample.id)
+            said = await self._call("ask", fork.ask(query, must_answer=True), sample.id)
         except Overloaded as error:
-            (limiter.throttled if error.throttled else limiter.replied)(slot)
+            if slot is not None:
+                (limiter.throttled if error.throttled else limiter.replied)(slot)
             raise
         finally:
-            limiter.release()
-        limiter.replied(slot)
+            if slot is not None:
+                limiter.release()
+        if slot is not None:
+            limiter.replied(slot)
         return said
 
     async def _show(self, session: Session, frame: Frame, place: int, fork: str) -> None:
@@ -499,8 +513,11 @@ class _Running:
             sample, generation=self._online._generation, seed=self._seed
         )
         assert request is not None
+        # An id like 1234_3 says which of how many points it is.
+        name = token_hex(8)
+        self._names[name] = sample.id
         return Query(
-            id=sample.id,
+            id=name,
             text="\n".join(message.text for message in request.messages),
             choices=sample.choices,
             max_tokens=self._online._generation.max_tokens,
@@ -510,10 +527,12 @@ class _Running:
     # -- what is said
 
     def _answered(
-        self, sample: Sample, query: Query, said: Sequence[Emission], attempt: int
+        self, sample: Sample, said: Sequence[Emission], attempt: int, asked: float
     ) -> None:
+        # On the logical clock it is said when it was asked, though frames may have come since.
+        at = asked if self._streaming.clock == "logical" else self._watch.now
         for emission in said:
-            self._emit(emission, query.id)
+            self._emit(emission, sample.id, at)
         usage = [one.usage for one in said if one.usage is not None]
         reply = Reply(
             text="".join(one.text for one in said),
@@ -526,9 +545,10 @@ class _Running:
         """What a session says by itself: part after part of a message, up to a final one."""
         watch = self._watch
         for emission in said:
-            self._emit(emission, emission.query)
+            query = None if emission.query is None else self._names.get(emission.query)
+            self._emit(emission, query, watch.now)
             last = watch.messages[-1] if watch.messages else None
-            if last is not None and not last["final"] and last["query"] == emission.query:
+            if last is not None and not last["final"] and last["query"] == query:
                 last["text"] += emission.text
                 last["done"] = watch.now
                 last["final"] = emission.final
@@ -538,13 +558,13 @@ class _Running:
                         "onset": watch.now,
                         "done": watch.now,
                         "text": emission.text,
-                        "query": emission.query,
+                        "query": query,
                         "final": emission.final,
                     }
                 )
 
-    def _emit(self, emission: Emission, query: str | None) -> None:
-        known: dict[str, Any] = {"text": emission.text, "at": self._watch.now}
+    def _emit(self, emission: Emission, query: str | None, at: float) -> None:
+        known: dict[str, Any] = {"text": emission.text, "at": at}
         if query is not None:
             known["query"] = query
         if not emission.final:
@@ -619,7 +639,7 @@ class _Feeding:
         streamed: videos.Streamed,
         places: Sequence[int],
         policy: videos.Policy,
-        threads: Executor,
+        threads: ThreadPoolExecutor,
     ) -> None:
         self.times = streamed.facts.times
         self.media_end = streamed.facts.end
@@ -630,7 +650,7 @@ class _Feeding:
         self._threads = threads
         self._ended = Event()
         self._last: tuple[int, Frame] | None = None
-        threads.submit(self._decode)
+        threads.submit(self._decode).add_done_callback(self._ended_with)
 
     async def get(self, place: int) -> Frame:
         """The frame of a number; numbers must not fall.
@@ -657,15 +677,15 @@ class _Feeding:
             self._queue.put_nowait(MediaError("the session was closed"))
 
     def _decode(self) -> None:
-        try:
+        with closing(self._streamed):
             for found in self._streamed.frames(self._places, self._policy):
                 if not self._put(found):
                     return
-        except BaseException as error:
+
+    def _ended_with(self, decoding: Future[None]) -> None:
+        error = None if decoding.cancelled() else decoding.exception()
+        if error is not None:
             self._put(error)
-        finally:
-            with suppress(Exception):
-                self._streamed.close()
 
     def _put(self, found: tuple[int, Frame] | BaseException) -> bool:
         while not self._ended.is_set():

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
@@ -177,6 +178,7 @@ class Asking:
         self._reuse = reuse
         self.progress = progress
         self._ask = _asker(benchmark, model)
+        self._takes_files = getattr(model, "takes_files", False)
         self._online = self._sessions(model) if benchmark.ask == "session" else None
         self._random = random.Random(os.getpid())
         self._failing = 0
@@ -244,7 +246,7 @@ class Asking:
 
     def _clips_of(self, group: Group) -> Clips | None:
         """The videos of a group's first turns, which are being decoded from now on."""
-        if self._online is not None:
+        if self._online is not None or self._takes_files:
             return None
         of = {
             sample.id: videos_of(request)
@@ -267,7 +269,8 @@ class Asking:
 
     async def _start_group(self, group: Group, clips: Clips | None) -> bool:
         """Whether it was started: not if the budget is spent."""
-        try:
+        with ExitStack() as stack:
+            stack.callback(_close, clips)
             # Questions that wait for their next attempt hold no slot: without this they would pile
             # up.
             while len(self._tasks) > 2 * self._limiter.limit + 16:
@@ -278,12 +281,8 @@ class Asking:
             if spent := self._budget.spent():
                 self._limiter.release()
                 self._stop.set(spent, interrupted=True, patient=True)
-        except BaseException:
-            _close(clips)
-            raise
-        if spent:
-            _close(clips)
-            return False
+                return False
+            stack.pop_all()
         opening = _Opening(slot, group, self._settings.repeats, clips)
         task = asyncio.create_task(self._group(group, opening))
         self._tasks.add(task)
@@ -360,7 +359,7 @@ class Asking:
     async def _watch(self, online: Online, group: Group, opening: _Opening) -> None:
         """The sessions of a group, one after the other, that have something left to ask."""
         opening.all_sent.set()
-        if online.forks and opening.take() is not None:
+        if online.apart and opening.take() is not None:
             self._limiter.release()
         rows = {sample.id: row for row, sample in group}
         for repeat in range(self._settings.repeats):

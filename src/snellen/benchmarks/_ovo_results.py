@@ -1,0 +1,72 @@
+"""OVO-Bench's results as its authors write them (utils/OVOBench.py#L20-L100), for score.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from snellen.benchmark import Results
+from snellen.store import STEM, safe_name
+
+ORDER = ("EPM", "ASI", "HLD", "STU", "OJR", "ATR", "ACR", "OCR", "FPD", "REC", "SSR", "CRR")
+"""In which inference.py names the tasks, in the file's name too."""
+VIDEOS = "data/src_videos"
+"""The folder before a video's name, as inference.py has it where nobody says another."""
+
+
+def results(
+    rows: Iterable[Mapping[str, Any]],
+    groups: Mapping[str, tuple[str, ...]],
+    mode: str,
+    model: str,
+    replies: Mapping[str, str | None],
+) -> Results:
+    """The file of a model's `replies` by point (None: it failed) to the annotations `rows`.
+
+    A row is there for each question that was asked; a question that looks ahead is the annotation
+    with a response to each of its points. One that failed, or was not asked while others of its
+    question were, is null, as theirs is where a model raised an error.
+    """
+    group_of = {task: group for group, tasks in groups.items() for task in tasks}
+    holds: dict[str, list[dict[str, Any]]] = {group: [] for group in groups}
+    tasks: set[str] = set()
+    unasked = 0
+    for row in rows:
+        name = str(row["id"])
+        video = f"{VIDEOS}/{row['video']}"
+        if "test_info" not in row:
+            if name not in replies:
+                continue
+            written = {
+                "id": row["id"],
+                "video": video,
+                "task": row["task"],
+                "question": row["question"],
+                "response": replies[name],
+                "ground_truth": chr(ord("A") + row["gt"]),
+            }
+        else:
+            points = [f"{name}_{place}" for place in range(len(row["test_info"]))]
+            if not any(point in replies for point in points):
+                continue
+            unasked += sum(point not in replies for point in points)
+            info = [
+                {**one, "response": replies.get(point)}
+                for point, one in zip(points, row["test_info"], strict=True)
+            ]
+            written = {**row, "video": video, "test_info": info}
+        holds[group_of[row["task"]]].append(written)
+        tasks.add(row["task"])
+    notes = []
+    if unasked:
+        notes.append(
+            f"points that were not asked, of questions that were at others: {unasked:,}, null in "
+            "it, and the authors' script counts them as wrong"
+        )
+    named = "_".join(task for task in ORDER if task in tasks)
+    ending = f"_{named}_{mode}_1"
+    return Results(
+        name=f"{safe_name(model, room=STEM - len(ending))}{ending}.json",
+        holds=holds,
+        notes=tuple(notes),
+    )

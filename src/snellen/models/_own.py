@@ -1,0 +1,220 @@
+"""A stranger's code: found by its name, called, and what it raises told as an error of ours.
+
+Sessions of his are made ones of ours here: their methods may be sync or async, and say text where
+ours say emissions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from snellen.content import Frame
+from snellen.errors import ModelError, Rejected, UsageError
+from snellen.model import Emission, Query, SessionSpec
+
+# -- found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What stands under a name in a file or module, that file, and a digest of it."""
+
+    made: Any
+    source: str | None
+    digest: str | None
+
+
+def found(name: str, kind: str) -> Found:
+    """What `FILE:NAME` means.
+
+    Raises:
+        UsageError: there is no such file or name, or the file cannot be loaded.
+    """
+    file, attribute = split(name, kind)
+    module = _module(file, kind)
+    made: Any = getattr(module, attribute, None)
+    if made is None:
+        names = ", ".join(key for key in vars(module) if not key.startswith("_"))
+        raise UsageError(f"{file} has no {attribute!r}; it has {names}.")
+    source = module.__file__
+    return Found(made=made, source=source, digest=digest_of(source) if source else None)
+
+
+def split(name: str, kind: str) -> tuple[str, str]:
+    """The file and the name in it.
+
+    Raises:
+        UsageError: it is no `FILE:NAME`.
+    """
+    file, colon, attribute = name.rpartition(":")
+    if not colon or not file:
+        raise UsageError(f"{kind}:{name}: write {kind}:FILE:NAME, with a function or class NAME.")
+    return file, attribute
+
+
+def digest_of(source: str) -> str:
+    return blake2b(Path(source).read_bytes(), digest_size=16).hexdigest()
+
+
+def _module(file: str, kind: str) -> ModuleType:
+    """The module of a file, or of that name."""
+    path = Path(file)
+    if path.suffix != ".py":
+        try:
+            with told_as(UsageError, f"{file} cannot be loaded", None, but=ImportError):
+                return importlib.import_module(file)
+        except ImportError as error:
+            raise UsageError(
+                f"{kind}:{file}: {error}. Name a file (my_model.py) or an installed module."
+            ) from error
+    if not path.is_file():
+        raise UsageError(f"{kind}:{file}: there is no such file.")
+    # Under its own name a file called json.py would take the place of Python's.
+    name = f"snellen_python_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    # As for a script, modules beside it can be imported; at the end, so that none hides another.
+    beside = str(path.parent.resolve())
+    if beside not in sys.path:
+        sys.path.append(beside)
+    with told_as(UsageError, f"{file} cannot be loaded", module.__file__):
+        spec.loader.exec_module(module)
+    return module
+
+
+# -- told
+
+
+def a(said: object) -> str:
+    return f"a {type(said).__name__}"
+
+
+@contextmanager
+def told_as(
+    kind: type[Rejected | UsageError],
+    what: str,
+    source: str | None,
+    but: type[Exception] | tuple[()] = (),
+) -> Iterator[None]:
+    """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
+    `Rejected` fails one question."""
+    try:
+        yield
+    except but:
+        raise
+    except Exception as error:
+        raise kind(f"{what}: {_told(error, source)}") from error
+
+
+def _told(error: Exception, source: str | None) -> str:
+    """What was raised, and the last line of the stranger's file that led to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == source]
+    where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+# -- sessions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """How a stranger's methods are called: async ones are awaited, sync ones run in `threads`."""
+
+    name: str
+    source: str | None
+    threads: Executor
+
+    async def __call__(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
+        """What the function gives.
+
+        Raises:
+            Rejected: it raised something; says what, and where.
+        """
+
+        def call() -> Any:  # an error is told in the thread: a future takes no StopIteration
+            with self._told():
+                return function(*given, **named)
+
+        if inspect.iscoroutinefunction(function):
+            said = call()
+        else:
+            said = await asyncio.get_running_loop().run_in_executor(self.threads, call)
+        if not inspect.isawaitable(said):
+            return said
+        with self._told():
+            return await said
+
+    def _told(self) -> Any:
+        return told_as(Rejected, self.name, self.source, but=ModelError)
+
+
+async def opened(calls: Calls, opens: Callable[..., Any], spec: SessionSpec) -> OwnSession:
+    """A session of what a stranger's `open(spec)` gives.
+
+    Raises:
+        Rejected: it raised something, or gave what has no `feed` and `ask`.
+    """
+    return _session(calls, await calls(opens, spec))
+
+
+def _session(calls: Calls, made: Any) -> OwnSession:
+    if not all(callable(getattr(made, name, None)) for name in ("feed", "ask")):
+        raise Rejected(
+            f"{calls.name} gave {a(made)} as a session, which has no methods `feed` and `ask`.",
+            hopeless=True,
+        )
+    # What a session can do is told by its methods.
+    return (OwnForks if callable(getattr(made, "fork", None)) else OwnSession)(calls, made)
+
+
+class OwnSession:
+    """A stranger's session, as the runner asks one; it need not have `close`."""
+
+    def __init__(self, calls: Calls, made: Any) -> None:
+        self._calls = calls
+        self._made = made
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        return self._emissions(await self._calls(self._made.feed, frames))
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        return self._emissions(await self._calls(self._made.ask, query, must_answer=must_answer))
+
+    async def close(self) -> None:
+        if close := getattr(self._made, "close", None):
+            await self._calls(close)
+
+    def _emissions(self, said: object) -> Sequence[Emission]:
+        """None and "" say nothing; one thing said need not be in a list."""
+        if said is None:
+            return []
+        many = said if isinstance(said, list | tuple) else [said]
+        return [self._emission(one) for one in many if one != ""]
+
+    def _emission(self, said: object) -> Emission:
+        if isinstance(said, str):
+            return Emission(text=said)
+        if isinstance(said, Emission):
+            return said
+        raise Rejected(f"{self._calls.name} said {a(said)}, which is no text and no Emission.")
+
+
+class OwnForks(OwnSession):
+    async def fork(self) -> OwnSession:
+        return _session(self._calls, await self._calls(self._made.fork))

@@ -1,0 +1,185 @@
+"""A session's side of `worker:`: run as a process of its own, it answers calls that come through a
+pipe; and the form that calls and answers have there.
+
+A message is its length in four bytes, big-endian, and as many of MessagePack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO, Literal
+
+import msgspec
+
+from snellen.content import Frame, Image
+from snellen.errors import ModelError, Overloaded, Rejected, UsageError
+from snellen.model import Emission, Forks, Query, Session, SessionSpec
+from snellen.models._own import Calls, found, opened, told_as
+
+Do = Literal["open", "feed", "ask", "fork", "close"]
+LENGTH = struct.Struct(">I")
+MOST_BYTES = 64 << 20
+"""Of one answer."""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A frame: its media time in seconds, and an encoded picture."""
+
+    time: float
+    data: bytes
+    mime: str | None
+    width: int | None
+    height: int | None
+    digest: str | None
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of which session; a fork has the number of the call that made it."""
+
+    number: int
+    do: Do
+    session: int = 0
+    spec: SessionSpec | None = None
+    frames: tuple[Shown, ...] = ()
+    query: Query | None = None
+    must_answer: bool = False
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A `Rejected`, or with `later` an `Overloaded`."""
+
+    text: str
+    later: bool = False
+    hopeless: bool = False
+    retry_after: float | None = None
+    throttled: bool = False
+
+    @staticmethod
+    def of(error: ModelError | UsageError) -> Failure:
+        return Failure(
+            text=str(error),
+            later=isinstance(error, Overloaded),
+            hopeless=isinstance(error, UsageError) or getattr(error, "hopeless", False),
+            retry_after=getattr(error, "retry_after", None),
+            throttled=getattr(error, "throttled", False),
+        )
+
+    def error(self) -> ModelError:
+        if self.later:
+            return Overloaded(self.text, retry_after=self.retry_after, throttled=self.throttled)
+        return Rejected(self.text, hopeless=self.hopeless)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a call: what was said, whether the session can fork, or why nothing did."""
+
+    number: int
+    said: tuple[Emission, ...] = ()
+    forks: bool = False
+    failure: Failure | None = None
+
+
+def packed(what: Call | Answer) -> bytes:
+    body = msgspec.msgpack.encode(what)
+    return LENGTH.pack(len(body)) + body
+
+
+def shown(frame: Frame) -> Shown:
+    image = frame.image
+    assert isinstance(image.source, bytes)
+    return Shown(
+        time=frame.time,
+        data=image.source,
+        mime=image.mime,
+        width=image.width,
+        height=image.height,
+        digest=image.digest,
+    )
+
+
+def frame_of(one: Shown) -> Frame:
+    image = Image(one.data, mime=one.mime, width=one.width, height=one.height, digest=one.digest)
+    return Frame(time=one.time, image=image)
+
+
+# -- the process
+
+
+def main() -> None:
+    """Answer the calls on standard input, about the sessions of what `FILE:NAME` means, until there
+    are no more."""
+    calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # What the model prints is not to stand between answers, nor is it to read calls.
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    asyncio.run(_Serving(sys.argv[1], answers).all(calls))
+
+
+class _Serving:
+    def __init__(self, name: str, answers: BinaryIO) -> None:
+        self._name = name
+        self._title = f"worker:{os.path.basename(name)}"
+        self._answers = answers
+        self._sessions: dict[int, Session] = {}
+        self._reading = ThreadPoolExecutor(1)
+        self._threads = ThreadPoolExecutor(1)
+
+    async def all(self, calls: BinaryIO) -> None:
+        loop = asyncio.get_running_loop()
+        # Reading in a thread, what a session does of itself goes on meanwhile.
+        while call := await loop.run_in_executor(self._reading, _next, calls):
+            try:
+                said = await self._done(call)
+            except (ModelError, UsageError) as error:
+                answer = Answer(number=call.number, failure=Failure.of(error))
+            else:
+                forks = isinstance(self._sessions.get(call.session), Forks)
+                answer = Answer(number=call.number, said=said, forks=forks)
+            self._answers.write(packed(answer))
+            self._answers.flush()
+
+    async def _done(self, call: Call) -> tuple[Emission, ...]:
+        if call.do == "open":
+            assert call.spec is not None
+            self._sessions[call.session] = await self._opened(call.spec)
+            return ()
+        session = self._sessions[call.session]
+        if call.do == "feed":
+            return tuple(await session.feed([frame_of(one) for one in call.frames]))
+        if call.do == "ask":
+            assert call.query is not None
+            return tuple(await session.ask(call.query, must_answer=call.must_answer))
+        if call.do == "fork":
+            assert isinstance(session, Forks)
+            self._sessions[call.number] = await session.fork()
+        else:
+            del self._sessions[call.session]
+            await session.close()
+        return ()
+
+    async def _opened(self, spec: SessionSpec) -> Session:
+        own = found(self._name, "worker")
+        made = own.made
+        if isinstance(made, type):
+            with told_as(UsageError, f"{self._title}: {made.__name__}() failed", own.source):
+                made = made()
+        if not callable(getattr(made, "open", None)):
+            raise UsageError(f"{self._title} has no method `open`: it watches no streams.")
+        calls = Calls(name=self._title, source=own.source, threads=self._threads)
+        return await opened(calls, made.open, spec)
+
+
+def _next(calls: BinaryIO) -> Call | None:
+    head = calls.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    return msgspec.msgpack.decode(calls.read(*LENGTH.unpack(head)), type=Call)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,518 @@
+"""A Qwen-VL from a local folder, run here by transformers, that watches a stream: each frame goes
+through the model once.
+
+The keys and values of all that came stay, so that a question costs its own tokens and those of the
+reply, and a fork is the length at which it was made: what is asked there is cut off again. Each
+frame is a block of its own (for a frame alone the processor fills the pair of its time axis with
+it twice). A video's frames in one block are another prompt: replies compare with those of offline
+runs in this layout alone.
+
+Positions are given to the model in every call. It would make them itself from what it last saw
+(`rope_deltas`, one for all sessions), and be wrong without an error. Decoding is greedy, whatever
+the model's own settings for sampling are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar, TypeVarTuple
+
+import orjson
+
+from snellen.content import Frame, Image
+from snellen.errors import Rejected, UsageError
+from snellen.media import images
+from snellen.model import Emission, Query, SessionSpec, Usage
+from snellen.models._profile import Profile
+
+FAMILY = ("qwen2_vl", "qwen2_5_vl")
+"""The models whose positions and blocks these are."""
+CACHE_BYTES = 8 << 30
+"""Of keys and values in a session, at most. Qwen2.5-VL-7B has 57 kB for each token: ten minutes of
+frames of 256 tokens, one a second."""
+MAX_TOKENS = 512
+"""Of a reply to which nobody set a limit."""
+FILES = (".json", ".jinja", ".txt", ".safetensors")
+"""What in a model's folder changes its replies."""
+END = 1 << 20
+"""Bytes at a file's start and end that tell it from others of its size."""
+MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
+"""Stands for a text while the chat template is taken apart."""
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
+    """The model in the folder `name`. Of a profile's `extra` it takes `cache_bytes`.
+
+    Raises:
+        UsageError: torch or transformers is missing, or there is no model of this family, or
+            `extra` holds something else.
+    """
+    settings = {"cache_bytes": CACHE_BYTES, **profile.extra}
+    cache_bytes = settings.pop("cache_bytes")
+    if settings or type(cache_bytes) is not int or cache_bytes <= 0:
+        raise UsageError(
+            f"hf-stream/{name}: of a profile's `extra` it takes cache_bytes, a number of bytes; "
+            f"there is {dict(profile.extra)}."
+        )
+    return HfStream(f"hf-stream/{name}", _Qwen(Path(name), cache_bytes), profile.concurrency or 1)
+
+
+class HfStream:
+    """Opens sessions, so many at once as there is memory for; one more waits until another is
+    closed."""
+
+    def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
+        self.name = name
+        self.revision = qwen.revision
+        self.concurrency = sessions
+        self._qwen = qwen
+        # One thread for all calls of the model: they never run at once, and never block the loop.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="snellen hf-stream")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._room = asyncio.Semaphore(sessions)
+
+    async def open(self, spec: SessionSpec) -> Watching:
+        """A session.
+
+        Raises:
+            Rejected: the replies are to be sampled.
+        """
+        if spec.generation.temperature:
+            raise Rejected(
+                f"{self.name} decodes greedily; leave out the temperature, or make it 0.",
+                hopeless=True,
+            )
+        room = self._room_here()
+        await room.acquire()
+        with ExitStack() as stack:
+            stack.callback(room.release)
+            past, end = await self.call(self._qwen.begin, spec.system)
+            stack.pop_all()
+        return Watching(self, self._qwen, spec, past, end, room)
+
+    async def call(self, function: Callable[[*Ts], T], *given: *Ts) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *given)
+
+    async def close(self) -> None:
+        self._thread.shutdown(wait=False)
+
+    def _room_here(self) -> asyncio.Semaphore:
+        """Nothing that waits outlives an event loop."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._room = loop, asyncio.Semaphore(self.concurrency)
+        return self._room
+
+
+class Watching:
+    """One stream. What is asked here, and not of a fork, stays in it."""
+
+    def __init__(
+        self,
+        model: HfStream,
+        qwen: _Qwen,
+        spec: SessionSpec,
+        past: _Past,
+        end: _Place,
+        room: asyncio.Semaphore,
+    ) -> None:
+        self._model = model
+        self._qwen = qwen
+        self._spec = spec
+        self._past = past
+        self._end = end
+        self._room: asyncio.Semaphore | None = room
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        """Nothing: it never speaks by itself.
+
+        Raises:
+            Rejected: there is no more room. MediaError: a frame is damaged.
+        """
+        for frame in frames:
+            self._end = await self._model.call(self._qwen.see, self._past, frame.image)
+        return []
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        """The reply, greedily decoded.
+
+        Raises:
+            Rejected: there is no room for the question, or it need not be answered.
+        """
+        limit = _limit(self._model.name, self._spec, query, must_answer)
+        emission, self._end = await self._model.call(self._qwen.converse, self._past, query, limit)
+        return [emission]
+
+    async def fork(self) -> Fork:
+        # Not where the model is now: it may be in the middle of another fork's question.
+        return Fork(self._model, self._qwen, self._spec, self._past, self._end, ())
+
+    async def close(self) -> None:
+        room, self._room = self._room, None
+        if room is not None:
+            room.release()
+
+
+class Fork:
+    """A stream as it was at a place, and what came to the fork alone, which goes through the model
+    anew with every question."""
+
+    def __init__(
+        self,
+        model: HfStream,
+        qwen: _Qwen,
+        spec: SessionSpec,
+        past: _Past,
+        start: _Place,
+        own: tuple[_Piece, ...],
+    ) -> None:
+        self._model = model
+        self._qwen = qwen
+        self._spec = spec
+        self._past = past
+        self._start = start
+        self._own = own
+
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        for frame in frames:
+            self._own += (await self._model.call(self._qwen.block, frame.image),)
+        return []
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        """As `Watching.ask`."""
+        limit = _limit(self._model.name, self._spec, query, must_answer)
+        emission, turn = await self._model.call(
+            self._qwen.answer, self._past, self._start, self._own, query, limit
+        )
+        self._own += (turn,)
+        return [emission]
+
+    async def fork(self) -> Fork:
+        return Fork(self._model, self._qwen, self._spec, self._past, self._start, self._own)
+
+    async def close(self) -> None:
+        self._own = ()
+
+
+def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
+    if not must_answer:
+        raise Rejected(
+            f"{name} answers when it is asked, and cannot watch by itself for something to say.",
+            hopeless=True,
+        )
+    return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
+
+
+# -- the model; all that follows runs in its one thread
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Tokens, and the pixels and grid (1, height, width in patches) of the frame in them."""
+
+    ids: Sequence[int]
+    pixels: Any = None
+    grid: Any = None
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Tokens before the first frame, between a question and its answer, and between an answer and
+    what comes next."""
+
+    head: Sequence[int]
+    ask: Sequence[int]
+    close: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place in a stream: the tokens before it, and the position of the next one."""
+
+    length: int
+    position: int
+
+
+@dataclass
+class _Past:
+    """What went through the model, and the position of the next token."""
+
+    layout: _Layout
+    cache: Any
+    position: int = 0
+
+    @property
+    def length(self) -> int:
+        return int(self.cache.get_seq_length())
+
+    @property
+    def end(self) -> _Place:
+        return _Place(self.length, self.position)
+
+
+class _Qwen:
+    """The model, its tokenizer and its image processor."""
+
+    def __init__(self, folder: Path, cache_bytes: int) -> None:
+        try:
+            import torch
+            import transformers
+        except ImportError as error:
+            raise UsageError(
+                f"hf-stream/{folder} needs the extra `hf`: pip install 'snellen[hf]' ({error})."
+            ) from error
+        _check_family(folder)
+        try:
+            here: dict[str, Any] = {"local_files_only": True}
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **here)
+            # The other backend scales a little otherwise, and is not everywhere.
+            self._processor = transformers.AutoImageProcessor.from_pretrained(
+                folder, backend="pil", **here
+            )
+            model = transformers.AutoModelForImageTextToText.from_pretrained(
+                folder, dtype="auto", use_safetensors=True, **here
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(f"hf-stream/{folder}: it cannot be loaded: {error}") from error
+        self._torch = torch
+        self._new_cache = transformers.DynamicCache
+        self._model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+        self._cache_bytes = cache_bytes
+        config, text = model.config, model.config.get_text_config()
+        self._start, self._image = config.vision_start_token_id, config.image_token_id
+        self._end = config.vision_end_token_id
+        self._positions: int = text.max_position_embeddings
+        head_size = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+        heads = text.num_hidden_layers * text.num_key_value_heads
+        self._token_bytes: int = 2 * heads * head_size * model.dtype.itemsize
+        said = model.generation_config.eos_token_id
+        self._stops = {self._tokenizer.eos_token_id, *(said if isinstance(said, list) else [said])}
+        dtype = str(model.dtype).removeprefix("torch.")
+        self.revision = f"transformers {transformers.__version__} {dtype} {_digest(folder)}"
+        self._layout("")  # a template that cannot be taken apart is told of before any video
+
+    # -- what happens to a stream
+
+    def begin(self, system: str) -> tuple[_Past, _Place]:
+        past = _Past(self._layout(system), self._new_cache())
+        self._append(past, _Piece(past.layout.head))
+        return past, past.end
+
+    def see(self, past: _Past, image: Image) -> _Place:
+        self._append(past, self.block(image))
+        return past.end
+
+    def block(self, image: Image) -> _Piece:
+        """A frame's tokens and pixels."""
+        made = self._processor(
+            images=[images.pixels(image)], input_data_format="channels_last", return_tensors="pt"
+        )
+        grid = made["image_grid_thw"]
+        n = int(grid.prod()) // self._processor.merge_size**2
+        return _Piece((self._start, *[self._image] * n, self._end), made["pixel_values"], grid)
+
+    def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _Place]:
+        """The reply; it stays in the stream with its question."""
+        emission, _, left = self._ask(past, query, limit, past.length)
+        self._append(past, _Piece(left))
+        return emission, past.end
+
+    def answer(
+        self, past: _Past, start: _Place, own: Sequence[_Piece], query: Query, limit: int
+    ) -> tuple[Emission, _Piece]:
+        """The reply to a question behind a place of the stream and `own`, and what a fork has one
+        turn later; the stream is as before."""
+        with self._back_at(past, start):
+            for piece in own:
+                self._append(past, piece)
+            emission, turn, _ = self._ask(past, query, limit, start.length)
+        return emission, _Piece(turn)
+
+    # -- tokens
+
+    def _ask(
+        self, past: _Past, query: Query, limit: int, cached: int
+    ) -> tuple[Emission, Sequence[int], Sequence[int]]:
+        """The reply, the tokens of question and reply, and how many of the last of them are yet to
+        go through the model."""
+        question = [*self._tokens(query.text, plain=True), *past.layout.ask]
+        before, close = past.length, past.layout.close
+        least = len(question) + 1 + len(close)
+        self._check_room(before + least, past.position + least)
+        scores = self._append(past, _Piece(question))
+        room = min(
+            self._positions - past.position - len(close),
+            self._cache_bytes // self._token_bytes - past.length - len(close),
+        )
+        said: list[int] = []
+        text, stop = "", "length"
+        while len(said) < min(limit, room):
+            if said:
+                scores = self._append(past, _Piece(said[-1:]))
+            token = int(scores.argmax())
+            if token in self._stops:
+                stop = "stop"
+                break
+            said.append(token)
+            text = self._tokenizer.decode(said, skip_special_tokens=True)
+            cut = min((text.find(end) for end in query.stop if end in text), default=None)
+            if cut is not None:
+                text, stop = text[:cut], "stop"
+                break
+        turn = [*question, *said, *close]
+        usage = Usage(input=before + len(question), output=len(said), cached=cached)
+        emission = Emission(text=text, query=query.id, stop=stop, usage=usage)
+        return emission, turn, turn[past.length - before :]
+
+    def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
+        """A text's tokens, by itself: what was before is never split anew. In `plain` text a
+        template's marks are text."""
+        made = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
+        return list(made["input_ids"])
+
+    def _layout(self, system: str) -> _Layout:
+        """The model's chat template around frames, questions and answers.
+
+        Raises:
+            UsageError: it does not put a message's parts one after the other.
+        """
+        asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
+        first = [{"role": "system", "content": system}] if system else []
+        chat = [*first, asked, {"role": "assistant", "content": MARK}, asked]
+        frame = "".join(
+            self._tokenizer.convert_ids_to_tokens([self._start, self._image, self._end])
+        )
+        parts = self._tokenizer.apply_chat_template(
+            chat, tokenize=False, add_generation_prompt=True
+        ).split(MARK)
+        before = all(part.endswith(frame) and part != frame for part in parts[::2])
+        if len(parts) != 4 or not before or parts[1] != parts[3]:
+            raise UsageError(
+                f"{self._tokenizer.name_or_path}: its chat template does not put frames and "
+                "questions one after the other, so that they cannot be fed one by one."
+            )
+        head, ask, close, _ = (self._tokens(part.removesuffix(frame)) for part in parts)
+        return _Layout(head, ask, close)
+
+    # -- the cache
+
+    def _append(self, past: _Past, piece: _Piece) -> Any:
+        """What a piece of a stream makes the model expect next: (vocabulary,) scores.
+
+        All or nothing of it stays.
+
+        Raises:
+            Rejected: there is no room for it.
+        """
+        torch, model = self._torch, self._model
+        ids = torch.tensor([piece.ids], device=model.device)
+        frame = {}
+        kinds = torch.zeros_like(ids)  # text, also where a model said the mark of an image
+        if piece.grid is not None:
+            kinds[ids == self._image] = 1
+            frame = {"pixel_values": piece.pixels, "image_grid_thw": piece.grid}
+            frame = {name: tensor.to(model.device) for name, tensor in frame.items()}
+        # Each piece ends in text, from whose last position those of the next one count: what the
+        # model would give to all pieces at once.
+        positions, _ = model.model.get_rope_index(
+            ids,
+            mm_token_type_ids=kinds,
+            image_grid_thw=frame.get("image_grid_thw"),
+        )
+        positions += past.position
+        length = past.length
+        self._check_room(length + ids.shape[1], int(positions.max()) + 1)
+        try:
+            with torch.inference_mode():
+                made = model(
+                    input_ids=ids,
+                    position_ids=positions,
+                    past_key_values=past.cache,
+                    use_cache=True,
+                    logits_to_keep=1,
+                    **frame,
+                )
+        except torch.OutOfMemoryError as error:
+            _cut(past.cache, length)
+            raise Rejected(f"context: out of memory behind {length:,} tokens: {error}") from error
+        past.position = int(positions[0, 0, -1]) + 1
+        return made.logits[0, -1]
+
+    def _check_room(self, length: int, position: int) -> None:
+        if position > self._positions:
+            raise Rejected(
+                f"context: the stream comes to position {position:,}, and the model has "
+                f"{self._positions:,}. Feed it fewer or smaller frames (--frames)."
+            )
+        if (taken := length * self._token_bytes) > self._cache_bytes:
+            raise Rejected(
+                f"context: keys and values of {length:,} tokens take {taken:,} bytes, and a "
+                f"session may have {self._cache_bytes:,}. Set cache_bytes in the profile's `extra`,"
+                " or feed it fewer or smaller frames (--frames)."
+            )
+
+    @contextmanager
+    def _back_at(self, past: _Past, place: _Place) -> Iterator[None]:
+        """The stream as it was at a place; what came later is laid aside, and what comes now is cut
+        off again."""
+        layers, end = past.cache.layers, past.end
+        later = [
+            tuple(of[..., place.length :, :].clone() for of in (layer.keys, layer.values))
+            for layer in layers
+            if end.length > place.length
+        ]
+        _cut(past.cache, place.length)
+        past.position = place.position
+        try:
+            yield
+        finally:
+            _cut(past.cache, place.length)
+            past.position = end.position
+            if later:
+                for layer, (keys, values) in zip(layers, later, strict=True):
+                    layer.update(keys, values)
+
+
+def _cut(cache: Any, length: int) -> None:
+    """Each layer by itself: a call that failed has been through some of them."""
+    for layer in cache.layers:
+        layer.crop(min(0, length - layer.get_seq_length()))
+
+
+def _check_family(folder: Path) -> None:
+    try:
+        kind = orjson.loads((folder / "config.json").read_bytes()).get("model_type")
+    except OSError as error:
+        raise UsageError(
+            f"hf-stream/{folder}: there is no model's folder (config.json: {error.strerror}); it "
+            "must be on this machine."
+        ) from error
+    if kind not in FAMILY:
+        raise UsageError(
+            f"hf-stream/{folder}: it is of the kind {kind!r}, and streams are fed to "
+            f"{' and '.join(FAMILY)} alone."
+        )
+
+
+def _digest(folder: Path) -> str:
+    """BLAKE2b-64 (hex) of the names, sizes, starts and ends of a model's files: another training
+    changes them all."""
+    told = blake2b(digest_size=8)
+    for path in sorted(folder.iterdir()):
+        if path.suffix in FILES:
+            size = path.stat().st_size
+            told.update(f"{path.name} {size}\n".encode())
+            with path.open("rb") as file:
+                told.update(file.read(END))
+                file.seek(max(END, size - END))
+                told.update(file.read())
+    return told.hexdigest()

@@ -1,0 +1,546 @@
+"""A Qwen2.5-VL of random weights that watches streams: what it says must be what one forward over
+the whole prompt says, computed here by transformers alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from snellen import catalog
+from snellen.api import Plan, run_plan
+from snellen.content import Frame, Image
+from snellen.errors import Rejected, UsageError
+from snellen.model import Emission, Generation, Query, SessionSpec
+from snellen.models._profile import Profile
+from snellen.models.hf_stream import Watching, open_model
+from snellen.store import ReplyRecord, Run
+from snellen.testing import check_streams
+
+pytestmark = pytest.mark.heavy
+CLOSE = 1e-4
+WORDS = ["what is in the picture ? one two three", "answer with yes or no : A B C D E 0123456789"]
+SPECIAL = [
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+]
+# As Qwen2.5-VL's does, without its video and numbers of pictures.
+TEMPLATE = """\
+{% for m in messages %}{% if loop.first and m['role'] != 'system' %}<|im_start|>system
+You are a helpful assistant.<|im_end|>
+{% endif %}<|im_start|>{{ m['role'] }}
+{% if m['content'] is string %}{{ m['content'] }}{% else %}{% for c in m['content'] %}\
+{% if c['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>\
+{% else %}{{ c['text'] }}{% endif %}{% endfor %}{% endif %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("model") / "tiny-qwen"
+    build(made)
+    return made
+
+
+def build(folder: Path, positions: int = 4096) -> None:
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import (
+        PreTrainedTokenizerFast,
+        Qwen2_5_VLConfig,
+        Qwen2_5_VLForConditionalGeneration,
+        Qwen2VLImageProcessorPil,
+    )
+
+    torch.manual_seed(0)
+    of_bytes = Tokenizer(models.BPE(unk_token=None))
+    of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    of_bytes.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    of_bytes.train_from_iterator(
+        WORDS * 20,
+        trainers.BpeTrainer(
+            vocab_size=400, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=of_bytes,
+        pad_token="<|endoftext|>",
+        eos_token="<|im_end|>",
+        chat_template=TEMPLATE,
+    )
+    number = {name: tokenizer.convert_tokens_to_ids(name) for name in SPECIAL}
+    config = Qwen2_5_VLConfig(
+        text_config={
+            "vocab_size": len(tokenizer),
+            "hidden_size": 64,
+            "intermediate_size": 96,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            # Wide, so that the replies depend on what is asked and shown.
+            "initializer_range": 0.2,
+            "max_position_embeddings": positions,
+            "bos_token_id": None,
+            "eos_token_id": number["<|im_end|>"],
+            "rope_parameters": {"rope_theta": 1e4, "mrope_section": [2, 3, 3]},
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_heads": 2,
+            "out_hidden_size": 64,
+            "window_size": 56,
+            "fullatt_block_indexes": [1],
+            "initializer_range": 0.2,
+        },
+        image_token_id=number["<|image_pad|>"],
+        video_token_id=number["<|video_pad|>"],
+        vision_start_token_id=number["<|vision_start|>"],
+        vision_end_token_id=number["<|vision_end|>"],
+    )
+    Qwen2_5_VLForConditionalGeneration(config).eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    Qwen2VLImageProcessorPil(
+        size={"shortest_edge": 56 * 56, "longest_edge": 112 * 112}
+    ).save_pretrained(folder)
+
+
+# -- the same without a cache
+
+
+Turn = tuple[Sequence[Frame], str, Sequence[int] | None]
+"""Frames, a question, and the answer's tokens (None: what is asked for)."""
+
+
+class Whole:
+    """One forward over a whole prompt, with nothing of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        import transformers
+
+        self.torch = __import__("torch")
+        self.model = transformers.Qwen2_5_VLForConditionalGeneration.from_pretrained(folder).eval()
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self.processor = transformers.Qwen2VLImageProcessorPil.from_pretrained(folder)
+
+    def logits(self, turns: Sequence[Turn], said: Sequence[int] = ()) -> np.ndarray:
+        """Behind the last question and what was said of its answer."""
+        pictures: list[np.ndarray] = []
+        chat = []
+        answers = [answer for *_, answer in turns if answer is not None]
+        for frames, question, answer in turns:
+            pictures += map(shown, frames)
+            parts: list[dict[str, str]] = [{"type": "image"}] * len(frames)
+            chat.append({"role": "user", "content": [*parts, {"type": "text", "text": question}]})
+            if answer is not None:
+                chat.append({"role": "assistant", "content": "@@"})
+        text = self.tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+        more: dict[str, Any] = {}
+        if pictures:
+            more = dict(self.processor(images=pictures, return_tensors="pt"))
+            first, *rest = text.split("<|image_pad|>")
+            pads = (more["image_grid_thw"].prod(-1) // 4).tolist()
+            text = first + "".join(
+                "<|image_pad|>" * n + part for n, part in zip(pads, rest, strict=True)
+            )
+        told: list[int] = []
+        for part, then in zip(text.split("@@"), [*answers, said], strict=True):
+            told += [*self.tokenizer(part, add_special_tokens=False)["input_ids"], *then]
+        ids = self.torch.tensor([told])
+        kinds = (ids == self.model.config.image_token_id).int()
+        self.model.model.rope_deltas = None
+        with self.torch.inference_mode():
+            made = self.model(input_ids=ids, mm_token_type_ids=kinds, use_cache=False, **more)
+        return np.asarray(made.logits[0, -1])
+
+    def answer(self, turns: Sequence[Turn], limit: int) -> list[int]:
+        """Greedily, with a forward over everything for each token."""
+        said: list[int] = []
+        while len(said) < limit:
+            token = int(self.logits(turns, said).argmax())
+            if token == self.tokenizer.eos_token_id:
+                break
+            said.append(token)
+        return said
+
+    def text(self, tokens: Sequence[int]) -> str:
+        return str(self.tokenizer.decode(tokens, skip_special_tokens=True))
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> Whole:
+    return Whole(folder)
+
+
+def frames(seed: int, n: int, width: int = 112, height: int = 84) -> list[Frame]:
+    made = []
+    for k, pixels in enumerate(
+        np.random.default_rng(seed).integers(0, 256, (n, height, width, 3), dtype=np.uint8)
+    ):
+        file = BytesIO()
+        PIL.Image.fromarray(pixels).save(file, "PNG")
+        made.append(Frame(time=float(k), image=Image(file.getvalue())))
+    return made
+
+
+def shown(frame: Frame) -> np.ndarray:
+    assert isinstance(frame.image.source, bytes)
+    return np.asarray(PIL.Image.open(BytesIO(frame.image.source)))
+
+
+class Watched:
+    """A model, and the logits of everything that went through it."""
+
+    def __init__(self, folder: Path, **profile: Any) -> None:
+        self.model = open_model(str(folder), profile=Profile(**profile), api_key=None)
+        self.logits: list[np.ndarray] = []
+
+        def keep(_: object, __: object, made: Any) -> None:
+            self.logits.append(made[0, -1].numpy().copy())
+
+        self.model._qwen._model.lm_head.register_forward_hook(keep)
+
+    async def open(self) -> Watching:
+        return await self.model.open(SessionSpec())
+
+    async def logits_of(self, session: Any, question: str) -> np.ndarray:
+        """Behind the question, before any token of the reply."""
+        asked = Query(id="q", text=question, max_tokens=1)
+        before = len(self.logits)
+        own = len(getattr(session, "_own", ()))
+        await session.ask(asked, must_answer=True)
+        return self.logits[before + own]
+
+
+@pytest.fixture
+def watched(folder: Path) -> Watched:
+    return Watched(folder, concurrency=2)
+
+
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+    assert np.abs(found - expected).max() < CLOSE
+    assert found.argmax() == expected.argmax()
+
+
+async def said(session: Any, question: str, limit: int = 12, **more: Any) -> Emission:
+    (emission,) = await session.ask(
+        Query(id="q", text=question, max_tokens=limit, **more), must_answer=True
+    )
+    assert isinstance(emission, Emission)
+    return emission
+
+
+# -- the same as one forward
+
+
+async def test_after_each_of_six_frames_a_question_has_the_logits_of_one_forward(
+    watched: Watched, whole: Whole
+) -> None:
+    stream = frames(1, 6)
+    session = await watched.open()
+    for k in range(6):
+        assert not await session.feed([stream[k]])
+        found = await watched.logits_of(await session.fork(), "what is in the picture ?")
+        assert_same(found, whole.logits([(stream[: k + 1], "what is in the picture ?", None)]))
+
+
+async def test_a_question_before_any_frame_is_answered_too(watched: Watched, whole: Whole) -> None:
+    session = await watched.open()
+    found = await watched.logits_of(session, "yes or no")
+    assert_same(found, whole.logits([((), "yes or no", None)]))
+
+
+async def test_the_second_question_is_answered_as_if_the_first_had_not_been_asked(
+    watched: Watched, whole: Whole
+) -> None:
+    stream = frames(2, 6)
+    session = await watched.open()
+    await session.feed(stream)
+    await said(await session.fork(), "what is in the picture ?")
+    found = await watched.logits_of(await session.fork(), "one two three")
+    assert_same(found, whole.logits([(stream, "one two three", None)]))
+
+
+async def test_a_fork_sees_its_own_frames_and_none_that_came_to_the_session_since(
+    watched: Watched, whole: Whole
+) -> None:
+    stream, (latest,) = frames(3, 6), frames(4, 1, 84, 112)
+    session = await watched.open()
+    await session.feed(stream[:3])
+    outer = await session.fork()
+    await session.feed(stream[3:5])
+    inner = await outer.fork()
+    await inner.feed([latest])
+    found = await watched.logits_of(inner, "one two")
+    assert_same(found, whole.logits([([*stream[:3], latest], "one two", None)]))
+    assert_same(
+        await watched.logits_of(outer, "one two"), whole.logits([(stream[:3], "one two", None)])
+    )
+    await session.feed(stream[5:])
+    assert_same(
+        await watched.logits_of(session, "one two"), whole.logits([(stream, "one two", None)])
+    )
+
+
+async def test_two_sessions_on_one_model_do_not_disturb_each_other(
+    watched: Watched, whole: Whole
+) -> None:
+    streams = [frames(5, 6), frames(6, 6, 56, 112)]
+    sessions = [await watched.open(), await watched.open()]
+    for pair in zip(*streams, strict=True):
+        for session, frame in zip(sessions, pair, strict=True):
+            await session.feed([frame])
+    for question in ("what is in the picture ?", "yes or no"):
+        for session, stream in zip(sessions, streams, strict=True):
+            found = await watched.logits_of(await session.fork(), question)
+            assert_same(found, whole.logits([(stream, question, None)]))
+
+
+async def test_a_reply_is_the_one_that_is_computed_anew_for_each_token(
+    watched: Watched, whole: Whole
+) -> None:
+    stream = frames(7, 6)
+    session = await watched.open()
+    found = []
+    for k in range(6):
+        await session.feed([stream[k]])
+        emission = await said(await session.fork(), "what is in the picture ?")
+        expected = whole.answer([(stream[: k + 1], "what is in the picture ?", None)], 12)
+        assert emission.text == whole.text(expected)
+        found.append(emission.text)
+    assert len(set(found)) > 3, "replies that do not depend on the frames tell nothing"
+
+
+async def test_forks_that_answer_while_the_stream_goes_on_say_the_same(
+    watched: Watched, whole: Whole
+) -> None:
+    stream = frames(13, 8)
+    session = await watched.open()
+    asking = []
+    for frame in stream:
+        await session.feed([frame])
+        for question in ("one", "yes or no"):
+            asking.append(asyncio.create_task(said(await session.fork(), question, 4)))
+    found = [emission.text for emission in await asyncio.gather(*asking)]
+    turns = [(stream[: k + 1], asked) for k in range(8) for asked in ("one", "yes or no")]
+    assert found == [whole.text(whole.answer([(*turn, None)], 4)) for turn in turns]
+
+
+@pytest.mark.parametrize("forked", [False, True])
+async def test_what_was_asked_before_and_not_of_a_fork_stays(
+    watched: Watched, whole: Whole, forked: bool
+) -> None:
+    stream = frames(8, 4)
+    question, second = "what is in the picture ?", "yes or no"
+    answer = whole.answer([(stream[:2], question, None)], 3)
+    session: Any = await watched.open()
+    await session.feed(stream[:2])
+    if forked:
+        session = await session.fork()
+    assert (await said(session, question, 3)).text == whole.text(answer)
+    await session.feed(stream[2:])
+    found = await watched.logits_of(session, second)
+    assert_same(found, whole.logits([(stream[:2], question, answer), (stream[2:], second, None)]))
+
+
+def test_it_keeps_the_contract_of_models_that_watch(watched: Watched) -> None:
+    check_streams(watched.model, frames(14, 4))
+
+
+# -- what a reply tells
+
+
+async def test_a_reply_ends_at_the_limit_or_before_what_stops_it(watched: Watched) -> None:
+    session = await watched.open()
+    await session.feed(frames(9, 2))
+    long = await said(await session.fork(), "one", 6)
+    assert long.stop == "length"
+    assert long.usage is not None and long.usage.output == 6
+    # The head of the prompt and two frames of 3 × 4 tokens, with a mark on either side, are kept.
+    assert long.usage.cached == session._past.length
+    assert long.usage.input is not None and long.usage.input > long.usage.cached
+    stop = long.text[1]
+    short = await said(await session.fork(), "one", 6, stop=(stop,))
+    assert (short.text, short.stop) == (long.text[: long.text.index(stop)], "stop")
+
+
+async def test_marks_of_the_template_in_a_question_are_text(watched: Watched) -> None:
+    session = await watched.open()
+    tokens = []
+    for question in ("is or seen ?", "is <|image_pad|> or <|im_end|> seen ?"):
+        usage = (await said(await session.fork(), question, 1)).usage
+        assert usage is not None and usage.input is not None
+        tokens.append(usage.input)
+    assert tokens[1] - tokens[0] > 10, "two tokens each, if they were marks"
+
+
+# -- refused
+
+
+async def test_a_stream_is_refused_beyond_the_bytes_it_may_have(folder: Path) -> None:
+    # 2 (keys, values) × 3 layers × 2 heads × 16 × 4 bytes = 768 for a token.
+    watched = Watched(folder, extra={"cache_bytes": 768 * 70})
+    session = await watched.open()
+    first, *more = frames(10, 6)
+    await session.feed([first])
+    with pytest.raises(Rejected, match=r"context: .* a session may have 53,760.*cache_bytes"):
+        await session.feed(more)
+    length = session._past.length
+    assert 70 - 14 < length <= 70, "as many frames as there is room for"
+    with pytest.raises(Rejected, match="context"):
+        await said(await session.fork(), "what is in the picture ?" * 5)
+    assert session._past.length == length
+
+
+async def test_a_stream_is_refused_beyond_the_positions_of_the_model(tmp_path: Path) -> None:
+    build(tmp_path / "short", positions=80)
+    session = await Watched(tmp_path / "short").open()
+    with pytest.raises(Rejected, match=r"context: .* the model has 80"):
+        await session.feed(frames(11, 20))
+
+
+async def test_a_reply_ends_where_the_model_does(tmp_path: Path) -> None:
+    build(tmp_path / "short", positions=140)
+    session = await Watched(tmp_path / "short").open()
+    emission = await said(session, "one", 500)
+    assert emission.stop == "length"
+    # All of the turn, with the marks that close it, is in the last position.
+    assert session._past.length == session._past.position == 140
+    with pytest.raises(Rejected, match="context"):
+        await said(session, "two")
+
+
+async def test_a_frame_for_which_memory_is_short_leaves_nothing(
+    watched: Watched, whole: Whole
+) -> None:
+    stream = frames(15, 3)
+    session = await watched.open()
+    await session.feed(stream[:2])
+
+    def short(*_: object) -> None:
+        raise whole.torch.OutOfMemoryError("no memory")
+
+    last = watched.model._qwen._model.model.language_model.layers[2]
+    hook = last.register_forward_pre_hook(short)  # when two layers have it already
+    for asked in (session, await session.fork()):
+        with pytest.raises(Rejected, match="context: out of memory"):
+            await asked.feed(stream[2:])
+            await said(asked, "one")
+    hook.remove()
+    found = await watched.logits_of(session, "one")
+    assert_same(found, whole.logits([(stream[:2], "one", None)]))
+
+
+async def test_it_neither_samples_nor_speaks_by_itself(watched: Watched) -> None:
+    with pytest.raises(Rejected, match="greedily"):
+        await watched.model.open(SessionSpec(generation=Generation(temperature=0.7)))
+    session = await watched.model.open(SessionSpec(generation=Generation(temperature=0.0)))
+    with pytest.raises(Rejected, match="cannot watch by itself") as refused:
+        await session.ask(Query(id="q", text="speak"), must_answer=False)
+    assert refused.value.hopeless
+
+
+async def test_one_session_more_than_there_is_room_for_waits(folder: Path) -> None:
+    watched = Watched(folder)
+    first = await watched.open()
+    second = asyncio.create_task(watched.open())
+    await first.feed(frames(12, 1))
+    assert not second.done()
+    await first.close()
+    assert await second is not first
+
+
+async def test_the_loop_goes_on_while_the_model_computes(watched: Watched) -> None:
+    session = await watched.open()
+    asking = asyncio.create_task(said(session, "what is in the picture ?", 100))
+    turns = 0
+    while not asking.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 10
+
+
+# -- opened
+
+
+def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(UsageError, match=r"pip install 'snellen\[hf\]'"):
+        catalog.model(f"hf-stream/{folder}")
+
+
+def test_a_folder_that_is_no_model_of_the_family_is_turned_down(
+    folder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="no model's folder"):
+        catalog.model(f"hf-stream/{tmp_path}/nothing")
+    (tmp_path / "config.json").write_text('{"model_type": "llava"}', encoding="utf-8")
+    with pytest.raises(UsageError, match="'llava'"):
+        catalog.model(f"hf-stream/{tmp_path}")
+    (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        catalog.model(f"hf-stream/{tmp_path}")
+    with pytest.raises(UsageError, match="cache_bytes"):
+        catalog.model(f"hf-stream/{folder}", Profile(extra={"top_k": 4}))
+
+
+def test_other_weights_are_another_revision(tmp_path: Path) -> None:
+    build(tmp_path / "a")
+    first = catalog.model(f"hf-stream/{tmp_path}/a").revision
+    assert first == catalog.model(f"hf-stream/{tmp_path}/a").revision
+    weights = tmp_path / "a" / "model.safetensors"
+    changed = bytearray(weights.read_bytes())
+    changed[-1] ^= 1
+    weights.write_bytes(changed)
+    assert catalog.model(f"hf-stream/{tmp_path}/a").revision != first
+
+
+# -- a run
+
+
+def replies(folder: Path, out: Path, options: str = "") -> dict[str, str]:
+    benchmark = catalog.benchmark(f"ovo-bench:mode=polled{options}", data=Path("synthetic"))
+    plan = Plan(
+        benchmarks=[benchmark], models=[f"hf-stream/{folder}"], out=out, max_tokens=8, concurrency=1
+    )
+    (finished,) = run_plan(plan)
+    assert finished.result is not None
+    states = finished.result.report.replies
+    assert not {"failed", "missing"} & {*states}
+    assert sum(states.values()) == 21  # nine questions at one time, 3 + 4 + 5 test points
+    records = [one for one in Run(finished.run).replies() if isinstance(one, ReplyRecord)]
+    assert len(records) == 21
+    return {one.key[0]: one.reply or "" for one in records}
+
+
+@pytest.fixture(scope="module")
+def first(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    pytest.importorskip("av")
+    return replies(folder, tmp_path_factory.mktemp("first"))
+
+
+def test_ovo_bench_is_answered_at_all_points(first: dict[str, str]) -> None:
+    assert len(set(first.values())) > 10, json.dumps(first)
+
+
+@pytest.mark.parametrize("options", ["", ",scope=video", ",scope=point"])
+def test_another_run_says_the_same_in_whatever_sessions(
+    folder: Path, tmp_path: Path, first: dict[str, str], options: str
+) -> None:
+    assert replies(folder, tmp_path, options) == first
