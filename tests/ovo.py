@@ -92,15 +92,13 @@ class Made:
                 seen=seen_by(self.clips[row["video"]], one["realtime"]),
             )
 
-    def asked(self, text: str, newest: int) -> Point:
-        """The point that a prompt with frames up to this one is about; an error if it is none."""
-        number, step = _named(text)
-        (point,) = (
-            point
-            for point in self.points
-            if (point.number, point.step, point.seen[-1]) == (number, step, newest)
+    def asked(self, text: str, newest: int) -> Point | None:
+        """The point that a prompt with frames up to this one is about; None where it is of no
+        point's window."""
+        key = (*_named(text), newest)
+        return next(
+            (one for one in self.points if (one.number, one.step, one.seen[-1]) == key), None
         )
-        return point
 
     def right(self, text: str, indices: Sequence[int]) -> str:
         """The reply to a prompt of who is shown these pictures, and knows when each is shown."""

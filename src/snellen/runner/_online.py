@@ -649,6 +649,8 @@ class _Feeding:
         self._queue: Queue[tuple[int, Frame] | BaseException] = Queue(AHEAD)
         self._threads = threads
         self._ended = Event()
+        self._loop = asyncio.get_running_loop()
+        self._there = asyncio.Event()
         self._last: tuple[int, Frame] | None = None
         threads.submit(self._decode).add_done_callback(self._ended_with)
 
@@ -667,14 +669,15 @@ class _Feeding:
         return self._last[1]
 
     async def _next(self) -> tuple[int, Frame] | BaseException:
-        if not self._queue.empty():
-            return self._queue.get_nowait()
-        return await asyncio.to_thread(self._queue.get)
+        # Not in a thread: all of a pool's could wait for videos whose turn it is not to be decoded.
+        while self._queue.empty():
+            self._there.clear()
+            if self._queue.empty():
+                await self._there.wait()
+        return self._queue.get_nowait()
 
     def close(self) -> None:
         self._ended.set()
-        with suppress(Full):  # where it is full, nobody waits for more
-            self._queue.put_nowait(MediaError("the session was closed"))
 
     def _decode(self) -> None:
         with closing(self._streamed):
@@ -693,5 +696,7 @@ class _Feeding:
                 self._queue.put(found, timeout=0.2)
             except Full:
                 continue
+            with suppress(RuntimeError):  # the loop is closed: nobody waits
+                self._loop.call_soon_threadsafe(self._there.set)
             return True
         return False

@@ -322,7 +322,9 @@ class Asking:
         """Rows with something left to ask; those that are finished are counted, and not even made
         samples of."""
         repeats = self._settings.repeats
-        single = self._benchmark.turns == 1
+        # A session that keeps its questions is asked those again that are answered.
+        keeps = self._online is not None and not self._online.forks
+        single = self._benchmark.turns == 1 and not keeps
         for row in chosen(self._benchmark, self._selection):
             kept = min(self._run.finished_at(row.place), repeats) if single else 0
             if kept == repeats:
