@@ -19,9 +19,11 @@ from snellen.datasets import Drawn, Row
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.metrics import mean
 from snellen.model import Emission, Model, Query, Reply, Request, SessionSpec
+from snellen.models._profile import Profile, Timeouts
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
 from snellen.result import Result
+from snellen.runner import _online
 from snellen.sample import Sample
 from tests import videos
 from tests.videos import index_of
@@ -515,3 +517,138 @@ def test_a_reply_is_what_was_said(clip: Path, tmp_path: Path) -> None:
     result = run(asking(clip, {"a": 2.0}), SlidingWindow(model, 4), tmp_path)
     assert result.report.replies == {"truncated": 1}
     assert result.report.scorings["official"].metrics["accuracy"].value == 1.0
+
+
+# -- what a stopped, slow, broken or hostile session does
+
+
+def test_no_more_is_asked_than_the_budget_has(clip: Path, tmp_path: Path) -> None:
+    times = {f"q{number}": 0.3 * number + 0.3 for number in range(30)}
+    for model, name in ((Spy(), "spy"), (SlidingWindow(Scripted("yes"), 2), "window")):
+        result = run(asking(clip, times), model, tmp_path / name, max_requests=5)
+        assert result.report.replies == {"ok": 5}, name
+    kept = run(asking(clip, times, memory="keep"), Spy(), tmp_path / "kept", max_requests=5)
+    assert kept.report.replies == {"ok": 5}
+
+
+def test_an_error_of_ours_in_a_fork_ends_the_run_and_no_question_is_lost_in_silence(
+    clip: Path, tmp_path: Path
+) -> None:
+    def say(request: Request) -> str:
+        if "q2" in request.messages[-1].text:
+            raise KeyError("a bug")
+        return "yes"
+
+    times = {f"q{number}": float(number + 1) for number in range(5)}
+    with pytest.raises(KeyError, match="a bug"):
+        run(asking(clip, times), SlidingWindow(Scripted(say), 2), tmp_path)
+
+
+class Hanging(Spy):
+    """Its sessions hang where they are told to."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(forks=False)
+        self.where = where
+
+    async def open(self, spec: SessionSpec) -> "HangingSession":
+        if self.where == "open":
+            await asyncio.sleep(3600)
+        return HangingSession(self, [])
+
+
+class HangingSession(SpySession):
+    async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
+        if isinstance(self._spy, Hanging) and self._spy.where == "feed":
+            await asyncio.sleep(3600)
+        return await super().feed(frames)
+
+    async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
+        if isinstance(self._spy, Hanging) and self._spy.where == "ask":
+            await asyncio.sleep(3600)
+        return await super().ask(query, must_answer=must_answer)
+
+    async def close(self) -> None:
+        if isinstance(self._spy, Hanging) and self._spy.where == "close":
+            await asyncio.sleep(3600)
+
+
+@pytest.mark.parametrize("where", ["open", "feed", "ask"])
+def test_a_session_that_hangs_fails_its_questions(clip: Path, tmp_path: Path, where: str) -> None:
+    benchmark = asking(clip, {"a": 1.0, "b": 2.0}, memory="keep")
+    profile = Profile(timeout=Timeouts(total=0.2))
+    result = run(benchmark, Hanging(where), tmp_path, profile=profile, retry={"attempts": 1})
+    assert result.report.replies == {"failed": 2}
+    assert any("no answer of the session within 0.2 s" in note for note in result.report.notes)
+
+
+def test_a_session_that_never_closes_is_let_go(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_online, "CLOSING", 0.1)
+    result = run(asking(clip, {"a": 1.0}, memory="keep"), Hanging("close"), tmp_path)
+    assert result.report.replies == {"ok": 1}
+
+
+def test_a_kept_session_that_is_busy_once_is_asked_again(clip: Path, tmp_path: Path) -> None:
+    tries: list[str] = []
+
+    def fails(query: str) -> bool:
+        tries.append(query)
+        return tries == ["a"]
+
+    benchmark = asking(clip, {"a": 1.0, "b": 2.0}, memory="keep")
+    result = run(benchmark, Spy(fails=fails), tmp_path, retry={"backoff": 0.001})
+    assert (result.report.replies, tries) == ({"ok": 2}, ["a", "a", "b"])
+
+
+def test_a_question_before_the_first_frame_fails_and_of_one_frame_it_is_shown(
+    clip: Path, tmp_path: Path
+) -> None:
+    spy = Spy()
+    result = run(asking(clip, {"a": 0.0, "b": 1.0}), spy, tmp_path / "early")
+    assert result.report.replies == {"ok": 1, "failed": 1}
+    assert any("no frame before 0 s" in note for note in result.report.notes)
+    one = videos.cfr(tmp_path / "one.mp4", n=1, fps=FPS).path
+    run(asking(one, {"a": 5.0}), spy, tmp_path / "one")
+    assert spy.asked["a"] == [0]
+
+
+def test_the_newest_frame_of_a_question_is_not_fed_again(clip: Path, tmp_path: Path) -> None:
+    spy = Spy()
+    run(asking(clip, {"a": 0.75, "b": 3.0}, frames="fps:3,latest", memory="keep"), spy, tmp_path)
+    frames = [place for place in spy.asked["b"] if place != -1]
+    assert frames == sorted(set(frames))
+
+
+def test_more_sessions_than_threads_and_slots_come_to_their_end(clip: Path, tmp_path: Path) -> None:
+    """Each video is one session; what opens one waits for nobody who waits for it."""
+    times = {f"q{number}": 8.0 + number / 10 for number in range(40)}
+    benchmark = asking(clip, times)
+    assert benchmark.streaming is not None
+    apart = replace(
+        benchmark,
+        streaming=replace(benchmark.streaming, session=lambda one: one.id),
+        group_by=lambda one: one.id,
+    )
+    model = Scripted("yes")
+    assert run(apart, SlidingWindow(model, 2), tmp_path).report.replies == {"ok": 40}
+
+
+def test_a_resumed_session_adds_its_time_to_that_of_the_first(clip: Path, tmp_path: Path) -> None:
+    """Of ten seconds all questions but one were answered; it was at two."""
+    retry = {"backoff": 0.001, "attempts": 1}
+    benchmark = asking(clip, {"a": 2.0, "b": 10.0})
+    first = run(benchmark, Spy(fails=lambda query: query == "a"), tmp_path, retry=retry)
+    second = run(benchmark, Spy(), tmp_path, retry=retry)
+    assert first.report.streaming is not None and second.report.streaming is not None
+    assert (first.report.streaming.sessions, first.report.streaming.media_seconds) == (1, 10)
+    assert (second.report.streaming.sessions, second.report.streaming.media_seconds) == (2, 12)
+    assert any("1 session: 10 s of video" in note for note in first.report.notes)
+    assert any("2 sessions: 12 s of video" in note for note in second.report.notes)
+
+
+def test_each_repeat_of_a_session_counts(clip: Path, tmp_path: Path) -> None:
+    streaming = run(asking(clip, {"a": 2.0}), Spy(), tmp_path, repeats=3).report.streaming
+    assert streaming is not None
+    assert (streaming.sessions, streaming.media_seconds) == (3, 6)

@@ -13,13 +13,12 @@ import time
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from queue import Full, Queue
+from itertools import islice
 from secrets import token_hex
-from threading import Event
 from typing import Any, TypeVar
 
 import orjson
@@ -45,7 +44,9 @@ from snellen.store import FORMAT, EventRecord
 
 STREAM = "fps:1,latest"
 AHEAD = 8
-"""Frames that are decoded and wait for the session."""
+"""Frames that are decoded at once, ahead of the session."""
+CLOSING = 10.0
+"""Seconds that a session is given to close."""
 ASKED_AT_ONCE = 16
 """Forks of one session that answer at once, where that changes nothing."""
 
@@ -55,23 +56,32 @@ Log = Callable[[EventRecord], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What became of one question: what was said, or the error instead."""
+    """What became of one question: what was said, or the error instead, which several share where
+    it ended the session (`again`: it was told of one before)."""
 
     sample: Sample
     reply: Reply | None = None
     error: ModelError | MediaError | None = None
     attempts: int = 1
+    again: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """On what terms forks are asked: with a slot of the limiter each; again up to so often, with a
-    wait between; until the run stops."""
+    """On what terms sessions are asked: forks with a slot of the limiter each; again up to so
+    often, with a wait between; no call longer than `timeout` seconds (None: the model sees to
+    that). `begin` is asked before each question: False ends the session, as the run does."""
 
     limiter: Limiter
     attempts: int
+    timeout: float | None
     wait: Callable[[Overloaded, int], Awaitable[None]]
+    begin: Callable[[], bool]
     stopped: Callable[[], bool]
+
+
+class _Stopped(Exception):
+    """The run asks no more."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +173,8 @@ class Online:
         try:
             await self._run(samples, seed, told)
         except (ModelError, MediaError) as error:
-            for sample in [*left.values()]:
-                told(Told(sample=sample, error=error))
+            for number, sample in enumerate([*left.values()]):
+                told(Told(sample=sample, error=error, again=number > 0))
 
     async def _run(
         self, samples: Sequence[Sample], seed: int | None, tell: Callable[[Told], None]
@@ -177,9 +187,8 @@ class Online:
             times = streamed.facts.times
             arrivals = self._arrivals(samples, times, streamed.facts.end)
             newest = {
-                sample.id: bisect_left(times, arrival.time) - 1
-                for arrival in arrivals
-                if (sample := arrival.sample) is not None
+                sample.id: bisect_left(times, self._streaming.when(sample)) - 1
+                for sample in samples
             }
             places = {arrival.place for arrival in arrivals if arrival.sample is None}
             if self._policy.latest:
@@ -201,6 +210,7 @@ class Online:
         """Frames on the grid and questions, in order: at one time questions come first, since what
         they may see comes before it."""
         streaming = self._streaming
+        end = max(end, times[-1] + 0.5 / self.rate)  # of a single frame too
         questions = [
             _Arrival(min(streaming.when(sample), end), sample=sample) for sample in samples
         ]
@@ -263,13 +273,13 @@ class _Running:
         self._media_end = feeding.media_end
         self._names: dict[str, str] = {}
         self._asking: set[asyncio.Task[None]] = set()
+        self._crash: BaseException | None = None
         self._began = 0.0
 
     async def all(self) -> None:
         online = self._online
-        session = await online._model.open(
-            SessionSpec(rate=online.rate, seed=self._seed, generation=online._generation)
-        )
+        spec = SessionSpec(rate=online.rate, seed=self._seed, generation=online._generation)
+        session = await self._within(online._model.open(spec))
         if self._forks and not isinstance(session, Forks) and self._n_questions > 1:
             raise UsageError(
                 f"{online._model.name} cannot fork a session, so that a question would leave a "
@@ -277,20 +287,23 @@ class _Running:
                 "session of its own."
             )
         reason = "broken off"
-        self._began = time.perf_counter()
         try:
+            if self._streaming.clock == "real":
+                await self._feeding.get(self._feeding.first)  # decoding is not its time
+            self._began = time.perf_counter()
             async for arrival in self._in_time():
-                if online._terms.stopped():
-                    reason = "stopped"
-                    return
+                self._check()
                 if arrival.sample is None:
                     await self._feed(session, arrival)
                 else:
                     await self._ask(session, arrival, arrival.sample)
-            await asyncio.gather(*self._asking)
+            await self._answers()
             if self._streaming.until is not None:
                 self._tell_all()
             reason = "end"
+        except _Stopped:
+            reason = "stopped"
+            await self._answers()
         except (ModelError, MediaError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise
@@ -298,8 +311,47 @@ class _Running:
             for task in self._asking:
                 task.cancel()
             await asyncio.gather(*self._asking, return_exceptions=True)
-            await session.close()
+            await self._end(session)
             self._close(reason)
+
+    def _check(self) -> None:
+        """Raises what went wrong in a fork that answers beside the stream; that the run stops."""
+        if self._crash is not None:
+            raise self._crash
+        if self._online._terms.stopped():
+            raise _Stopped
+
+    def _begin(self) -> None:
+        if not self._online._terms.begin():
+            raise _Stopped
+
+    async def _answers(self) -> None:
+        """Wait for the forks that answer."""
+        while self._asking:
+            await asyncio.wait(self._asking)
+        if self._crash is not None:
+            raise self._crash
+
+    def _answered_beside(self, task: asyncio.Task[None]) -> None:
+        self._asking.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, _Stopped):
+            self._crash = self._crash or error
+
+    async def _within(self, made: Awaitable[T]) -> T:
+        """Raises Overloaded where it takes too long."""
+        timeout = self._online._terms.timeout
+        try:
+            async with asyncio.timeout(timeout):
+                return await made
+        except TimeoutError as error:
+            raise Overloaded(f"no answer of the session within {timeout:g} s") from error
+
+    async def _end(self, session: Session) -> None:
+        """Close it; what it was asked for is there, whatever comes of that."""
+        with suppress(ModelError, TimeoutError):
+            async with asyncio.timeout(CLOSING):
+                await session.close()
 
     @property
     def _forks(self) -> bool:
@@ -364,7 +416,7 @@ class _Running:
         watch, streaming = self._watch, self._streaming
         start, began = watch.now, time.perf_counter()
         try:
-            found = await made
+            found = await self._within(made)
         finally:
             cost = streaming.costs.get(kind, time.perf_counter() - began)
             watch.cost += cost
@@ -384,6 +436,8 @@ class _Running:
 
     async def _feed(self, session: Session, arrival: _Arrival) -> None:
         watch = self._watch
+        if arrival.place <= watch.seen:
+            return  # a question showed it already
         frame = await self._feeding.get(arrival.place)
         self._online._event(
             watch, "frame", self._of_frame(arrival) | _pixels(frame) | {"delivered": True}
@@ -413,6 +467,13 @@ class _Running:
             },
         )
         place = self._newest[sample.id]
+        if place < 0 and must:
+            at = self._streaming.when(sample)
+            error = MediaError(
+                f"{self._streaming.session(sample)}: there is no frame before {at:g} s."
+            )
+            self._tell(Told(sample=sample, error=error))
+            return
         latest = None
         if online._policy.latest and place > watch.seen:
             latest = await self._feeding.get(place)
@@ -426,14 +487,14 @@ class _Running:
             if latest is not None:
                 await self._show(session, latest, place, "")
                 watch.seen = place
-            said = await self._call("ask", session.ask(query, must_answer=True))
+            said = await self._kept(session, query)
             self._answered(sample, said, 1, arrival.time)
             return
         if not isinstance(session, Forks):  # nobody comes after its only question
             said = await self._asked(session, sample, query, latest, place)
             self._answered(sample, said, 1, arrival.time)
             return
-        fork = await session.fork()
+        fork = await self._within(session.fork())
         answering = self._on_fork(fork, sample, query, latest, place, arrival.time)
         if not self._online.apart:
             await answering
@@ -442,7 +503,21 @@ class _Running:
             await asyncio.wait(self._asking, return_when=asyncio.FIRST_COMPLETED)
         task = asyncio.create_task(answering)
         self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+        task.add_done_callback(self._answered_beside)
+
+    async def _kept(self, session: Session, query: Query) -> Sequence[Emission]:
+        """Ask the session itself; one that could not answer now again later."""
+        terms = self._online._terms
+        attempt = 0
+        while True:
+            attempt += 1
+            self._begin()
+            try:
+                return await self._call("ask", session.ask(query, must_answer=True))
+            except Overloaded as error:
+                if attempt >= terms.attempts:
+                    raise
+                await terms.wait(error, attempt)
 
     async def _on_fork(
         self,
@@ -460,7 +535,7 @@ class _Running:
         try:
             while True:
                 attempt += 1
-                again = await fork.fork()
+                again = await self._within(fork.fork())
                 try:
                     said = await self._asked(again, sample, query, latest, place)
                 except Overloaded as error:
@@ -473,10 +548,10 @@ class _Running:
                 else:
                     self._answered(sample, said, attempt, time)
                 finally:
-                    await again.close()
+                    await self._end(again)
                 return
         finally:
-            await fork.close()
+            await self._end(fork)
 
     async def _asked(
         self, fork: Session, sample: Sample, query: Query, latest: Frame | None, place: int
@@ -484,6 +559,7 @@ class _Running:
         limiter = self._online._terms.limiter
         slot = await limiter.acquire() if self._online.apart else None
         try:
+            self._begin()
             if latest is not None:
                 await self._show(fork, latest, place, sample.id)
             said = await self._call("ask", fork.ask(query, must_answer=True), sample.id)
@@ -632,7 +708,7 @@ def _sum(usage: Sequence[Usage]) -> Usage:
 
 
 class _Feeding:
-    """Frames decoded in a thread, a few ahead of the session."""
+    """Frames decoded in threads, a few ahead of the session; none holds one while it waits."""
 
     def __init__(
         self,
@@ -643,16 +719,13 @@ class _Feeding:
     ) -> None:
         self.times = streamed.facts.times
         self.media_end = streamed.facts.end
+        self.first = places[0]
         self._streamed = streamed
-        self._places = places
-        self._policy = policy
-        self._queue: Queue[tuple[int, Frame] | BaseException] = Queue(AHEAD)
+        self._frames = streamed.frames(places, policy)
         self._threads = threads
-        self._ended = Event()
-        self._loop = asyncio.get_running_loop()
-        self._there = asyncio.Event()
+        self._ahead: deque[tuple[int, Frame]] = deque()
+        self._decoding: asyncio.Future[list[tuple[int, Frame]]] | None = None
         self._last: tuple[int, Frame] | None = None
-        threads.submit(self._decode).add_done_callback(self._ended_with)
 
     async def get(self, place: int) -> Frame:
         """The frame of a number; numbers must not fall.
@@ -661,42 +734,42 @@ class _Feeding:
             MediaError: it cannot be decoded.
         """
         while self._last is None or self._last[0] < place:
-            found = await self._next()
-            if isinstance(found, BaseException):
-                raise found
-            self._last = found
+            if not self._ahead:
+                self._ahead.extend(await self._more())
+            self._last = self._ahead.popleft()
+            if len(self._ahead) <= AHEAD // 2:
+                self._begin()
         assert self._last[0] == place
         return self._last[1]
 
-    async def _next(self) -> tuple[int, Frame] | BaseException:
-        # Not in a thread: all of a pool's could wait for videos whose turn it is not to be decoded.
-        while self._queue.empty():
-            self._there.clear()
-            if self._queue.empty():
-                await self._there.wait()
-        return self._queue.get_nowait()
-
     def close(self) -> None:
-        self._ended.set()
+        """Let the video go, once nobody decodes it."""
+        if self._decoding is None or self._decoding.done():
+            self._streamed.close()
+        else:
+            self._decoding.add_done_callback(lambda _: self._streamed.close())
 
-    def _decode(self) -> None:
-        with closing(self._streamed):
-            for found in self._streamed.frames(self._places, self._policy):
-                if not self._put(found):
-                    return
+    def _begin(self) -> None:
+        if self._decoding is None:
+            loop = asyncio.get_running_loop()
+            self._decoding = loop.run_in_executor(self._threads, self._some)
+            self._decoding.add_done_callback(_noticed)
 
-    def _ended_with(self, decoding: Future[None]) -> None:
-        error = None if decoding.cancelled() else decoding.exception()
-        if error is not None:
-            self._put(error)
+    async def _more(self) -> list[tuple[int, Frame]]:
+        self._begin()
+        assert self._decoding is not None
+        decoding, self._decoding = self._decoding, None
+        try:
+            return await asyncio.shield(decoding)
+        finally:
+            if not decoding.done():
+                self._decoding = decoding  # to be closed behind it
 
-    def _put(self, found: tuple[int, Frame] | BaseException) -> bool:
-        while not self._ended.is_set():
-            try:
-                self._queue.put(found, timeout=0.2)
-            except Full:
-                continue
-            with suppress(RuntimeError):  # the loop is closed: nobody waits
-                self._loop.call_soon_threadsafe(self._there.set)
-            return True
-        return False
+    def _some(self) -> list[tuple[int, Frame]]:
+        return [*islice(self._frames, AHEAD)]
+
+
+def _noticed(decoding: asyncio.Future[list[tuple[int, Frame]]]) -> None:
+    """It is no crash that a session which ended does not look at it."""
+    if not decoding.cancelled():
+        decoding.exception()

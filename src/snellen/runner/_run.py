@@ -261,11 +261,23 @@ class Asking:
         terms = Terms(
             limiter=self._limiter,
             attempts=self._settings.attempts,
+            timeout=self._settings.timeout,
             wait=self._wait,
+            begin=self._begin_question,
             stopped=lambda: self._stop.reason is not None,
         )
         generation, log = self._settings.generation, self._run.append_event
         return Online(self._benchmark, model, generation, log, terms, self._threads)
+
+    def _begin_question(self) -> bool:
+        """Count a question that a session is asked; False where the run asks no more."""
+        if spent := self._budget.spent():
+            self._stop.set(spent, interrupted=True, patient=True)
+        if self._stop.reason:
+            return False
+        self.progress.requests += 1
+        self._budget.requests += 1
+        return True
 
     async def _start_group(self, group: Group, clips: Clips | None) -> bool:
         """Whether it was started: not if the budget is spent."""
@@ -273,7 +285,10 @@ class Asking:
             stack.callback(_close, clips)
             # Questions that wait for their next attempt hold no slot: without this they would pile
             # up.
-            while len(self._tasks) > 2 * self._limiter.limit + 16:
+            most = 2 * self._limiter.limit + 16
+            if self._online is not None:
+                most = max(1, int(self._limiter.limit)) - 1  # each session holds a video open
+            while len(self._tasks) > most:
                 await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
             if clips is not None:
                 await clips.begun.wait()
@@ -408,8 +423,7 @@ class Asking:
                 return
             key = (told.sample.id, repeat, 0)
             digest, seen = request_digest(request), _seen(request)
-            self.progress.requests += told.attempts
-            self._budget.requests += told.attempts
+            self.progress.retries += told.attempts - 1
             if told.reply is not None:
                 self._succeeded(key, digest, told.reply, told.attempts, seen)
                 self.progress.done += 1
@@ -417,7 +431,7 @@ class Asking:
                 return
             assert told.error is not None
             self._failed(key, digest, told.error, told.attempts, seen)
-            if isinstance(told.error, ModelError):
+            if isinstance(told.error, ModelError) and not told.again:
                 self._count_failure(told.error)
             else:
                 self.progress.failed += 1
