@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from snellen import catalog
+from snellen.models.scripted import Scripted
 
 NAMES = [entry.name for entry in catalog.entries()]
 
@@ -30,3 +31,19 @@ def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
     manifest = {"benchmark": made.name, "identity": {"options": dict(made.options)}}
     assert catalog.vlmevalkit_name(manifest) == vlmevalkits
     assert catalog.lmms_eval_name(manifest) == lmms_evals
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("window:4", "window:4"),
+        ("window:04", "window:4"),
+        ("window:all", "window:all"),
+        ("reask:uniform:64", "reask:uniform:64"),
+        ("reask:uniform:064,at=ends", "reask:uniform:64"),
+        ("reask:fps:1.0", "reask:fps:1"),
+    ],
+)
+def test_an_adapter_has_one_name_however_it_is_written(given: str, named: str) -> None:
+    opened = catalog.Opened(model=Scripted("yes"), name="one", server="one")
+    assert catalog.watching(opened, given)[1] == named

@@ -384,7 +384,8 @@ def with_profile(opened: Opened, profile: Profile) -> Opened:
 def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
     """The model as one that watches streams, and through which adapter: itself if it does and none
     is named; else asked with the newest frames (`window:N`, `window:all`), or with those that a
-    frame policy picks of all so far (`reask:POLICY`). Without a name it is `WINDOW`.
+    frame policy picks of all so far (`reask:POLICY`). Without a name it is `WINDOW`. The adapter's
+    name is given in its one form, so that `window:04` is no other run than `window:4`.
 
     Raises:
         UsageError: there is no such adapter, or the model does not answer in text.
@@ -405,10 +406,12 @@ def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
     if not isinstance(opened.model, Generates):
         raise UsageError(f"{opened.name} does not answer in text, which {adapter} asks it for.")
     if kind == "reask":
-        made = SlidingWindow(opened.model, None, policy(amount))
+        picked = policy(amount)
+        made, named = SlidingWindow(opened.model, None, picked), f"reask:{picked}"
     else:
-        made = SlidingWindow(opened.model, int(amount) if whole else None)
-    return replace(opened, model=made), adapter
+        n = int(amount) if whole else None
+        made, named = SlidingWindow(opened.model, n), f"window:{n or 'all'}"
+    return replace(opened, model=made), named
 
 
 def _revision(profile: Profile, own: str | None) -> str | None:

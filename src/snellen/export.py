@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,9 @@ def _table(
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, catalog.vlmevalkit_name(manifest), kind)
-        return name, vlmevalkit.table([_answered(one) for one in replies])
+        # Tags for metrics say nothing to a reader, and may have the name of a column: `question`.
+        without = benchmark.metric_tags
+        return name, vlmevalkit.table([_answered(one, without) for one in replies])
     if to == "lmms-eval":
         name = lmms_eval.file_name(catalog.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
@@ -173,7 +175,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         )
 
 
-def _answered(one: Scored) -> Answered:
+def _answered(one: Scored, without: Collection[str] = ()) -> Answered:
+    """A reply as formats take it, without these tags."""
     reply = one.reply
     return Answered(
         id=one.sample.id,
@@ -183,7 +186,7 @@ def _answered(one: Scored) -> Answered:
         target=one.sample.target,
         reply=None if reply is None else reply.text,
         reasoning=None if reply is None else reply.reasoning,
-        tags=one.sample.tags,
+        tags={tag: value for tag, value in one.sample.tags.items() if tag not in without},
     )
 
 

@@ -15,9 +15,10 @@ from snellen.benchmark import Benchmark
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
 from snellen.content import Video
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.metrics import Category, Columns
 from snellen.model import Reply
+from snellen.result import Result
 from snellen.sample import Sample
 
 DIGESTS = [
@@ -132,6 +133,100 @@ def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:
     path.write_text('[{"id": 7, "task": "XYZ", "video": "a.mp4"}]', encoding="utf-8")
     with pytest.raises(DataError, match="question 7 is of a task 'XYZ'"):
         list(ovo_bench(data=path).data)
+
+
+CHOICE = {"id": 7, "task": "EPM", "video": "a.mp4", "realtime": 4, "options": ["x", "y"]}
+STEP = {"id": 7, "task": "SSR", "video": "a.mp4", "all_steps": ["x"]}
+
+
+@pytest.mark.parametrize("mode", ["offline", "polled", "proactive"])
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({**CHOICE, "gt": 2}, "question 7 has 2 options, and says that the right one is number 2,"),
+        ({**CHOICE, "gt": -1}, "question 7 has 2 options, .* number -1,"),
+        ({**CHOICE, "gt": "A"}, "question 7 has 2 options, .* number 'A',"),
+        ({**STEP, "test_info": [{"realtime": 4, "step": "x", "type": 2}]}, "7 has a point of type"),
+        ({**STEP, "test_info": []}, "question 7 has no times at which it is asked"),
+    ],
+)
+def test_a_question_that_nobody_could_answer_is_named(
+    tmp_path: Path, row: dict[str, Any], says: str, mode: str
+) -> None:
+    path = tmp_path / "ovo_bench_new.json"
+    path.write_text(json.dumps([row]), encoding="utf-8")
+    with pytest.raises(DataError, match=says):
+        catalog.benchmark(f"ovo-bench:mode={mode}", data=path).data.facts()
+
+
+@pytest.mark.parametrize(
+    ("options", "idle", "beside"),
+    [
+        *(
+            (given, given, "mode=offline")
+            for given in ("clock=real", "memory=keep", "speed=2.0", "drop=latest", "scope=video")
+        ),
+        ("mode=proactive,memory=keep", "memory=keep", "mode=proactive"),
+        ("mode=proactive,cut=exact", "cut=exact", "mode=proactive"),
+        ("videos=chunks,cut=exact", "cut=exact", "videos=chunks"),
+        ("mode=polled,drop=latest", "drop=latest", "clock=logical"),
+        ("mode=polled,clock=real,speed=2.0", "speed=2.0", "clock=real"),
+    ],
+)
+def test_an_option_without_effect_is_refused(options: str, idle: str, beside: str) -> None:
+    with pytest.raises(UsageError, match=f"{idle} changes nothing with {beside}"):
+        catalog.benchmark(f"ovo-bench:{options}", data=ROWS)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "mode=offline,clock=logical,memory=fork,speed=1.0,drop=none,scope=auto",
+        "mode=polled,memory=keep,scope=video,cut=exact,clock=simulated,speed=2.0,drop=latest",
+        "mode=polled,clock=real,drop=oldest",
+        "mode=proactive,scope=video,clock=simulated,speed=0.5,drop=latest",
+    ],
+)
+def test_options_with_an_effect_and_defaults_are_taken(options: str) -> None:
+    assert catalog.benchmark(f"ovo-bench:{options}", data=ROWS).name == "ovo-bench"
+
+
+@pytest.mark.parametrize("speed", ["0", "-1", "inf", "nan"])
+def test_a_speed_is_finite_and_above_nought(speed: str) -> None:
+    with pytest.raises(UsageError, match="is to be finite, and above 0"):
+        catalog.benchmark(f"ovo-bench:mode=polled,clock=simulated,speed={speed}", data=ROWS)
+
+
+# -- standing questions
+
+
+def standing(folder: Path, *untils: float) -> Result:
+    """A clue at 20 s of videos that end so early, and nobody who says anything."""
+    points = [{"realtime": 10, "type": 0}, {"realtime": 22, "type": 1}]
+    row = {"task": "CRR", "question": "?", "ask_time": 10, "clue_time": 20, "test_info": points}
+    rows = [{**row, "id": number, "video": f"{number}.mp4"} for number in range(len(untils))]
+    data, said = folder / "ovo_bench_new.json", folder / "said.json"
+    data.write_text(json.dumps(rows), encoding="utf-8")
+    replies = {
+        str(number): json.dumps({"messages": [], "until": until})
+        for number, until in enumerate(untils)
+    }
+    said.write_text(json.dumps(replies), encoding="utf-8")
+    return snellen.score(said, "ovo-bench:mode=proactive", data=data)
+
+
+def test_where_every_window_lies_behind_the_videos_end_all_slots_are_dropped(
+    tmp_path: Path,
+) -> None:
+    found = standing(tmp_path, 15, 18).report.scorings["default"].metrics
+    assert (found["slots_dropped"].value, found["slots_dropped"].n) == (1.0, 2)
+    assert found["answered_in_span"].value is None
+
+
+def test_a_dropped_slot_is_counted_beside_others(tmp_path: Path) -> None:
+    found = standing(tmp_path, 50, 15, 50).report.scorings["default"].metrics
+    assert (found["slots_dropped"].value, found["slots_dropped"].n) == (1 / 3, 3)
+    assert (found["silent"].value, found["silent"].n) == (1.0, 2)
 
 
 # -- official scoring: utils/OVOBenchScore.py, and the examples of published replies

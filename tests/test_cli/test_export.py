@@ -1,5 +1,6 @@
 """A run's replies in other tools' files."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -195,3 +196,27 @@ def test_a_spreadsheet_that_cannot_be_written_is_named(snellen: Snellen) -> None
 
     assert done.code == 2
     assert "none/x.xlsx cannot be written: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("bench", "tags"),
+    [
+        ("ovo-bench", ["group", "task"]),
+        ("ovo-bench:mode=proactive", ["task"]),
+        ("mme", ["task"]),
+    ],
+)
+def test_tags_that_metrics_alone_read_are_not_in_vlmevalkits_file(
+    snellen: Snellen, tmp_path: Path, bench: str, tags: list[str]
+) -> None:
+    """`question` would be there twice."""
+    model = "baseline/silent" if "proactive" in bench else "baseline/first"
+    run = run_of(snellen, bench, "--data", "synthetic", model=model)
+
+    done = snellen("export", run, "--to", "vlmevalkit", "-o", tmp_path / "x.tsv")
+
+    assert done.code == 0, done.err
+    with (tmp_path / "x.tsv").open(newline="") as file:
+        columns = next(csv.reader(file, delimiter="\t"))
+    letters = [name for name in columns if len(name) == 1]
+    assert columns == ["index", "question", *letters, "answer", *tags, "prediction"]

@@ -60,6 +60,10 @@ def test_a_rate_above_the_videos_shows_each_frame_once() -> None:
     assert pick("fps:100", AT_25[:50]) == list(range(50))
 
 
+def test_a_long_gap_costs_nothing() -> None:
+    assert pick("fps:1000", [0.0, 1e6, 1e6 + 0.5]) == [0, 1, 2]
+
+
 def test_too_many_are_thinned_out_evenly_with_the_last() -> None:
     assert pick("fps:1,max=5", AT_25, 0.0, 41.0) == [0, 250, 500, 750, 1000]
 

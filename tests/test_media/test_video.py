@@ -40,7 +40,11 @@ def shown(frame: Frame) -> int:
 
 def frames_of(path: Path, *windows: Window) -> list[tuple[Frame, ...]]:
     found = dict(decoded(Video(path), windows))
-    return [found[number] for number in range(len(windows))]
+    every = [found[number] for number in range(len(windows))]
+    for frames in every:
+        if isinstance(frames, MediaError):
+            raise frames
+    return [frames for frames in every if not isinstance(frames, MediaError)]
 
 
 def wanted(clip: Clip, window: Window) -> list[tuple[float, int]]:
@@ -137,13 +141,13 @@ def test_a_file_that_is_cut_off_gives_what_is_there_and_says_what_is_not(
         frames_of(clip.path, Window(start=0.0, end=None, policy="uniform:64"))
 
 
-def test_of_a_file_that_is_cut_off_windows_that_are_there_come_first(tmp_path: Path) -> None:
+def test_a_window_that_lacks_its_frames_fails_no_other(tmp_path: Path) -> None:
     clip = videos.cut_mp4(tmp_path / "clip.mp4")
-    windows = [Window(start=0.0, end=end, policy="uniform:4") for end in (9.0, 1.0)]
-    passing = decoded(Video(clip.path), windows)
-    assert next(passing)[0] == 1
-    with pytest.raises(MediaError, match="cut off"):
-        next(passing)
+    windows = [Window(start=0.0, end=end, policy="uniform:4") for end in (9.0, 1.0, 0.0, 2.0)]
+    found = dict(decoded(Video(clip.path), windows))
+    said = [str(found[number]) for number in (0, 2)]
+    assert "cut off" in said[0] and "no frame before 0 s" in said[1]
+    assert all(len(found[number]) == 4 for number in (1, 3))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,41 @@ def test_a_damaged_stretch_fails_the_windows_that_need_it(tmp_path: Path) -> Non
     assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, early)]
     with pytest.raises(MediaError, match="damaged"):
         frames_of(clip.path, Window(start=0.0, end=None, policy="every"))
+
+
+def test_windows_that_do_not_need_what_is_damaged_have_their_frames(tmp_path: Path) -> None:
+    clip = videos.open_gop(tmp_path / "clip.mp4")
+    data = bytearray(clip.path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 400] = random.Random(1).randbytes(400)
+    clip.path.write_bytes(data)
+    windows = [
+        Window(start=0.0, end=2.0, policy="uniform:8"),
+        Window(start=0.0, end=None, policy="every"),
+    ]
+    found = dict(decoded(Video(clip.path), windows))
+    assert isinstance(found[1], MediaError) and not isinstance(found[0], MediaError)
+
+
+def test_decoding_ends_when_nobody_waits(tmp_path: Path) -> None:
+    clip = videos.cfr(tmp_path / "clip.mp4")
+    window = Window(start=0.0, end=None, policy="every")
+    assert list(decoded(Video(clip.path), [window], lambda: True)) == []
+
+
+def test_a_list_of_files_is_no_video(tmp_path: Path) -> None:
+    videos.resized(tmp_path / "part.ts")
+    path = tmp_path / "list.mp4"
+    path.write_text("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\npart.ts\n#EXT-X-ENDLIST\n")
+    with pytest.raises(MediaError, match="cannot be decoded"):
+        facts(Video(path))
+
+
+def test_a_length_that_is_no_time_is_none(tmp_path: Path) -> None:
+    clip = videos.matroska(tmp_path / "clip.mkv", n=30)
+    data = clip.path.read_bytes()
+    assert b"00:00:01.0" in data
+    clip.path.write_bytes(data.replace(b"00:00:01.0", b"xx:yy:zz.q"))
+    assert facts(Video(clip.path)).declared is None or len(facts(Video(clip.path)).times) == 30
 
 
 def test_a_video_outside_the_folder_is_not_opened(tmp_path: Path) -> None:

@@ -229,6 +229,15 @@ def test_windows_end_with_the_video_and_those_after_it_are_dropped() -> None:
     assert of("answered_in_span", CLUE, until(at(), 20)).reason == "no scores"
 
 
+def test_a_query_whose_slots_are_all_dropped_weighs_nothing_but_is_counted() -> None:
+    """With no score at all it would be in no row that a metric sees."""
+    assert share_of_hits(to_json(CLUE), to_json(until(at(), 20))) == 0
+    both = columns_of((CLUE, at(25)), (CLUE, until(at(), 20)))
+    spoken, dropped = METRICS["answered_in_span"](both), METRICS["slots_dropped"](both)
+    assert (spoken.value, spoken.n) == (1, 1)
+    assert (dropped.value, dropped.n) == (0.5, 2)
+
+
 def test_slots_after_a_failure_are_failed_and_earlier_ones_kept() -> None:
     failed = Heard((Message(3, 3, 1), Message(25, 25, 2)), until=39, failed=True)
     assert outcomes(STEPS, failed) == {"answered_in_span": 1}
@@ -382,6 +391,15 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
     assert nothing.value is None and nothing.reason
 
 
-def test_a_set_without_scores_is_an_error() -> None:
-    with pytest.raises(ValueError, match="counts by its score"):
-        streaming.answered_in_span(replace(columns_of((CLUE, at())), score=None))
+@pytest.mark.parametrize("name", METRICS)
+def test_where_all_sessions_failed_at_once_the_failed_share_alone_is_known(name: str) -> None:
+    failed = columns_of((CLUE, Heard(until=0, failed=True)), (TOTAL, Heard(until=0, failed=True)))
+    found = METRICS[name](replace(failed, score=None))
+    known = {"slots_failed": 1.0, "slots_dropped": 0.0, "acknowledgements": 0.0}
+    assert found.value == known.get(name)
+    assert found.value is not None or found.reason
+
+
+def test_without_scores_a_row_without_an_answer_is_not_taken_for_right() -> None:
+    unknown = replace(columns_of((CLUE, None)), score=None)
+    assert streaming.answered_in_span(unknown).value == 0

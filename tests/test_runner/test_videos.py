@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -124,9 +126,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     decoded = video_files.decoded
 
-    def counted(video: Video, windows: Sequence[video_files.Window]) -> object:
+    def counted(video: Video, *how: Any) -> object:
         names.append(video.source.name)
-        return decoded(video, windows)
+        return decoded(video, *how)
 
     monkeypatch.setattr(video_files, "decoded", counted)
     return names
@@ -214,6 +216,54 @@ def test_every_turn_and_repeat_is_shown_the_frames(
     assert sorted(opened) == ["v0.mp4", "v1.mp4", "v2.mp4"]
     assert {len(frames) for frames in model.shown.values()} == {4}
     assert sorted(model.shown) == [f"q{i}.{turn}" for i in range(3) for turn in range(2)]
+
+
+def test_a_sample_of_two_windows_does_not_wait_for_itself(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_clips, "MOST_BYTES", 1)
+    one = about(clips, [("q0", "v0.mp4", 1.0), ("q1", "v0.mp4", 3.0)])
+    videos_ = (Video(clips / "v0.mp4", end=1.0), Video(clips / "v0.mp4", end=2.0))
+    seen: list[int] = []
+
+    class Two(Watching):
+        async def generate(self, request: Request) -> Reply:
+            seen.append(sum(len(video.frames) for video in request.messages[0].videos))
+            return Reply(text="yes", stop="stop")
+
+    two = replace(
+        one,
+        sample=lambda place, row: replace(one.sample(place, row), media=videos_),
+        prompt=lambda sample, history: (user(*sample.media, sample.id),),
+    )
+    ask(two, Two(), tmp_path)
+    assert seen == [8, 8]
+
+
+def test_a_video_of_the_prompt_alone_is_decoded_too(clips: Path, tmp_path: Path) -> None:
+    one = about(clips, [("q0", "v0.mp4", 1.0)])
+    example = Video(clips / "v1.mp4", end=1.0)
+    model = Watching()
+    shown = replace(
+        one,
+        sample=lambda place, row: replace(one.sample(place, row), media=()),
+        prompt=lambda sample, history: (user(example, f"{sample.id}.{len(history)}"),),
+    )
+    ask(shown, model, tmp_path)
+    assert model.shown == {"q0.0": [0, 9, 19, 29]}
+
+
+def test_a_model_that_does_not_look_has_nothing_decoded(
+    clips: Path, tmp_path: Path, opened: list[str]
+) -> None:
+    class Blind(Watching):
+        wants_frames = False
+
+        async def generate(self, request: Request) -> Reply:
+            return Reply(text="yes", stop="stop")
+
+    ask(about(clips, QUESTIONS), Blind(), tmp_path)
+    assert opened == []
 
 
 def test_progress_counts_videos_too(clips: Path, tmp_path: Path) -> None:

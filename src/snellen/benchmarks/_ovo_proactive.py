@@ -194,8 +194,8 @@ def parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float | None:
-    """The share of windows that the first message lies in; None where the session failed before
-    any was over."""
+    """The share of windows that the first message lies in: 0 where all lie behind the video's end,
+    None where the session failed before any was over."""
     if not isinstance(reading.answer, str):
         return 0.0
     assert sample.target is not None

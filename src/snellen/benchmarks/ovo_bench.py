@@ -33,6 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,6 +117,18 @@ def ovo_bench(
 ) -> Benchmark:
     if mode != "offline" and videos == "chunks":
         raise UsageError("ovo-bench: a stream needs the whole video, not videos=chunks.")
+    if not 0 < speed < math.inf:
+        raise UsageError(f"ovo-bench: speed={speed} is to be finite, and above 0.")
+    refuse_idle(
+        mode=mode,
+        videos=videos,
+        cut=cut,
+        memory=memory,
+        scope=scope,
+        clock=clock,
+        drop=drop,
+        speed=speed,
+    )
     found = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
     tasks = GROUPS.get(task, TASKS if task == "all" else (task,))
     if mode == "proactive":
@@ -172,6 +185,28 @@ def ovo_bench(
     )
 
 
+IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("mode", "offline"): ("memory", "scope", "clock", "drop", "speed"),
+    ("mode", "proactive"): ("memory", "cut"),
+    ("videos", "chunks"): ("cut",),
+    ("clock", "logical"): ("drop", "speed"),
+    ("clock", "real"): ("speed",),
+}
+"""The options that change nothing beside another."""
+
+
+def refuse_idle(**given: object) -> None:
+    """Two runs that are the same are not to differ by an option without effect."""
+    options = signature(ovo_bench).parameters
+    for (other, value), names in IDLE.items():
+        for name in names:
+            if given[other] == value and given[name] != options[name].default:
+                raise UsageError(
+                    f"ovo-bench: {name}={given[name]} changes nothing with {other}={value}: leave "
+                    f"it out, or choose another {other}."
+                )
+
+
 def proactive(
     found: Found,
     tasks: Sequence[str],
@@ -199,7 +234,7 @@ def proactive(
             choices=tuple(row["all_steps"]) if row["task"] == "SSR" else (),
             media=(video(root(), row["video"], query.end),),
             target=_ovo_proactive.target(row),
-            tags={"task": row["task"], "question": str(row["id"])},
+            tags={"task": row["task"]},
             data={"video": row["video"], "text": _ovo_proactive.query_of(row)[1]},
         )
 
@@ -214,7 +249,7 @@ def proactive(
         streaming=Streaming(
             when=_ovo_proactive.when,
             until=_ovo_proactive.until,
-            session=SESSIONS["video" if scope == "video" else "question"],
+            session=video_of if scope == "video" else lambda sample: sample.id,
             memory="keep",
             clock=clock,
             drop=drop,
@@ -287,10 +322,29 @@ def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
                     f"{path}: question {annotation['id']} is of a task {task!r}, which OVO-Bench "
                     f"does not have: {', '.join(GROUP_OF)}."
                 )
+            if wrong := out_of_range(annotation):
+                raise DataError(f"{path}: question {annotation['id']} {wrong}")
             if task in tasks:
                 yield annotation
     except (AttributeError, KeyError, TypeError) as error:
         raise not_theirs(path, error) from error
+
+
+def out_of_range(annotation: Mapping[str, Any]) -> str | None:
+    """What of a question nobody could answer, in words."""
+    if annotation["task"] not in GROUPS["forward"]:
+        right, n_options = annotation.get("gt"), len(annotation.get("options", ()))
+        if right in range(n_options):
+            return None
+        return f"has {n_options} options, and says that the right one is number {right!r}, from 0."
+    points = annotation.get("test_info")
+    if not points:
+        return "has no times at which it is asked: its test_info is empty."
+    if annotation["task"] in YES_NO:
+        for point in points:
+            if point.get("type") not in (0, 1):
+                return f"has a point of type {point.get('type')!r}: 0 is No, and 1 is Yes."
+    return None
 
 
 def not_theirs(path: Path, error: Exception) -> DataError:

@@ -16,11 +16,10 @@ Behind any: `pixels=P` (scaled down to at most P pixels), `side=S` (the longer s
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import count, takewhile
 from typing import Literal
 
 from snellen.errors import UsageError
@@ -197,13 +196,11 @@ def picked(
             return [first + int((place + 0.5) * (stop - first) / n) for place in range(n)]
         return [first + place for place in _uniform(policy, stop - first)]
     assert policy.rate is not None
-    rate, last = policy.rate, times[stop - 1]
+    last = times[stop - 1]
     # Ticks up to the window's end; of a video that ends before it, to its last frame.
     until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
-    ticks = takewhile(lambda tick: tick < until, (start + tick / rate for tick in count()))
-    on_display = (bisect_right(times, tick) - 1 for tick in ticks)
-    shown = dict.fromkeys(place for place in on_display if place >= first)
-    found = [*shown] or [first]
+    shown = [place for _, place in on_grid(times, policy.rate, first, start, until)]
+    found = shown or [first]
     if (policy.latest or policy.kind == "last") and found[-1] != stop - 1:
         found.append(stop - 1)
     if policy.kind == "last":
@@ -211,6 +208,21 @@ def picked(
     if policy.max is not None and len(found) > policy.max:
         return [found[place] for place in _linspace(len(found), policy.max)]
     return found
+
+
+def on_grid(
+    times: Sequence[float], rate: float, first: int, start: float, until: float
+) -> Iterator[tuple[float, int]]:
+    """The frames from `first` on that are on display at `start`, 1/rate seconds later and so on
+    before `until`, each once, with the first such time."""
+    for place in range(first, len(times)):
+        tick = max(0, math.floor((times[place] - start) * rate) - 1)
+        while (due := start + tick / rate) < times[place]:
+            tick += 1
+        if due >= until:
+            return
+        if place + 1 == len(times) or due < times[place + 1]:
+            yield due, place
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:

@@ -9,21 +9,22 @@ skipped where that is safe.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from snellen.content import Frame, Image, Video
 from snellen.errors import MediaError, UsageError
-from snellen.media._frames import PRESETS, Policy, picked, policy
+from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,7 @@ __all__ = [
     "decoded",
     "facts",
     "load",
+    "on_grid",
     "picked",
     "policy",
     "shown",
@@ -52,6 +54,14 @@ CUT_OFF = 1.0
 """Seconds by which the last frame may end before the video does, as its file has it."""
 GAP = 1.0
 """Seconds of unwanted frames from which on it is worth looking for a key frame behind them."""
+MOST_HELD = 256 << 20
+"""Encoded frames of a video that wait for the windows that want them. Of OVO-Bench 39 videos of 644
+would have more, at 0.6 MB a frame; these are gone through again for what is put off."""
+CLOCK = r"(\d{1,4}):(\d\d):(\d\d(?:\.\d{1,9})?)"
+CONTAINERS = (
+    "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif,h264,hevc,ivf,mxf,nut,dv,rm,mpegvideo,obu,av1"
+)
+"""No playlists: they name other files, wherever they lie."""
 DEFAULT = "uniform:64"
 """The policy where nobody says another."""
 NO_AV = "videos need the extra `video`: pip install 'snellen[video]'"
@@ -126,17 +136,25 @@ def facts(video: Video) -> Facts:
         return opened.facts
 
 
-def decoded(video: Video, windows: Sequence[Window]) -> Iterator[tuple[int, tuple[Frame, ...]]]:
-    """The frames of each window, with the window's number, as soon as they are all decoded: in one
-    pass, so in the order of the windows' last frames. A frame that several want at one size is
-    encoded once.
+Shown = tuple[int, tuple[Frame, ...] | MediaError]
+"""A window's number, and its frames or why it has none."""
+
+
+def decoded(
+    video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
+) -> Iterator[Shown]:
+    """The frames of each window, as soon as they are all decoded, in the order of the windows' last
+    frames: in one pass, or in several where many windows want so many frames that they would fill
+    the memory. In a pass a frame that several want at one size is encoded once. A window that needs
+    what is not there has an error instead. Ends before its time where `ended`, asked before each
+    frame, says so.
 
     Raises:
-        MediaError: it is missing, is no video, or damaged; raised when a window needs what is not
-            there, after those that do not. UsageError: no such policy, or the extra is missing.
+        MediaError: it is missing, or is no video. UsageError: no such policy, or the extra is
+            missing.
     """
     with closing(_Opened(video)) as opened:
-        yield from _Pass(opened, windows).run()
+        yield from _Pass(opened, windows, ended).run()
 
 
 class Streamed:
@@ -178,6 +196,8 @@ def shown(video: Video) -> Video:
     video = load(video)
     window = Window(start=video.start, end=video.end, policy=video.policy or DEFAULT)
     ((_, frames),) = decoded(video, [window])
+    if isinstance(frames, MediaError):
+        raise frames
     return replace(video, policy=window.policy, frames=frames)
 
 
@@ -232,17 +252,25 @@ class _Opened:
         except ImportError as error:
             raise UsageError(NO_AV) from error
         self.video = video
-        self._errors: type[Exception] = av.FFmpegError
+        # IndexError: a stream that was not there when the file was opened.
+        self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
         path = _inside(video)
         try:
-            self._container: InputContainer = av.open(path, metadata_errors="replace")
-        except (self._errors, ValueError) as error:
+            self._container: InputContainer = av.open(
+                path, metadata_errors="replace", options={"format_whitelist": CONTAINERS}
+            )
+        except (*self._errors, ValueError) as error:
             raise self._unreadable(error) from error
         with ExitStack() as stack:
             stack.callback(self.close)
             if not self._container.streams.video:
                 raise MediaError(f"{_name(video)} has no pictures: there is no video stream in it.")
             self._stream: VideoStream = self._container.streams.video[0]
+            if self._stream.codec_context is None:
+                raise MediaError(
+                    f"{_name(video)} cannot be decoded: there is no decoder here for its pictures. "
+                    "Convert it, for example to H.264 in MP4."
+                )
             # One thread a video: several are decoded at once, and none costs more than it must.
             self._stream.thread_type = "NONE"
             self._reformatter = av.video.reformatter.VideoReformatter()
@@ -351,8 +379,9 @@ class _Opened:
 
         if self._stream.duration is not None:
             return float(self._stream.duration * self.time_base)
-        if named := self._stream.metadata.get("DURATION"):
-            hours, minutes, seconds = named.split(":")
+        named = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
+        if named:
+            hours, minutes, seconds = named.groups()
             return int(hours) * 3600 + int(minutes) * 60 + float(seconds) - float(start)
         alone = len(self._container.streams) == 1
         if alone and self._container.duration is not None:
@@ -455,10 +484,13 @@ def _stamp(frame: VideoFrame) -> int | None:
 
 
 class _Pass:
-    """One pass over a video for several windows."""
+    """Passes over a video for several windows, mostly one."""
 
-    def __init__(self, opened: _Opened, windows: Sequence[Window]) -> None:
+    def __init__(
+        self, opened: _Opened, windows: Sequence[Window], ended: Callable[[], bool]
+    ) -> None:
         self._opened = opened
+        self._has_ended = ended
         self._facts = opened.facts
         self._policies = [policy(window.policy) for window in windows]
         self._windows = windows
@@ -467,62 +499,102 @@ class _Pass:
             for asked, window in zip(self._policies, windows, strict=True)
         ]
         self._encoded: dict[tuple[int, Policy], Frame] = {}
-        self._wanted = sorted(set(chain.from_iterable(self._picked)))
+        self._held = 0
 
-    def run(self) -> Iterator[tuple[int, tuple[Frame, ...]]]:
-        in_order = sorted(range(len(self._windows)), key=lambda number: self._last(number))
-        users = self._users()
-        frames = self._opened.at(self._wanted)
-        for number in in_order:
-            self._check_there(number)
+    def run(self) -> Iterator[Shown]:
+        left = sorted(range(len(self._windows)), key=lambda number: self._last(number))
+        while left:
+            waiting, later = deque(left), deque[int]()
+            yield from self._once(waiting, later)
+            left = [*later]
+
+    def _once(self, waiting: deque[int], later: deque[int]) -> Iterator[Shown]:
+        """One time through the video, for those that wait; where the last of these hold too many
+        frames they are put off until `later`."""
+        users = self._users(waiting)
+        frames = self._opened.at(sorted(users))
+        damage: MediaError | None = None
+        while waiting:
+            number = waiting.popleft()
+            look = _look(self._policies[number])
+            lacks = self._lacks(number)
             for place in self._picked[number]:
-                key = (place, _look(self._policies[number]))
-                while key not in self._encoded:
-                    at, frame = next(frames)
-                    for look in users[at]:
-                        self._encoded[at, look] = self._opened.encoded(at, frame, look)
-            yield (
-                number,
-                tuple(
-                    self._encoded[place, _look(self._policies[number])]
-                    for place in self._picked[number]
-                ),
-            )
+                while lacks is None and (place, look) not in self._encoded:
+                    if self._has_ended():
+                        return
+                    try:
+                        lacks = damage
+                        if damage is None:
+                            self._take(*next(frames), users, waiting, later)
+                    except MediaError as error:
+                        lacks = damage = error
+            if lacks is not None:
+                yield number, lacks
+            else:
+                yield number, tuple(self._encoded[place, look] for place in self._picked[number])
             self._forget(number, users)
+
+    def _take(
+        self,
+        at: int,
+        frame: VideoFrame,
+        users: dict[int, dict[Policy, int]],
+        waiting: deque[int],
+        later: deque[int],
+    ) -> None:
+        """Keep a frame in every look that is wanted."""
+        for look in users[at]:
+            self._keep(at, look, self._opened.encoded(at, frame, look))
+        while self._held > MOST_HELD and waiting:
+            later.appendleft(waiting.pop())
+            self._forget(later[0], users)
 
     def _last(self, number: int) -> int:
         return self._picked[number][-1] if self._picked[number] else -1
 
-    def _users(self) -> dict[int, dict[Policy, int]]:
-        """For each wanted frame how many windows want it in which look."""
-        users: dict[int, dict[Policy, int]] = {place: {} for place in self._wanted}
-        for asked, places in zip(self._policies, self._picked, strict=True):
-            look = _look(asked)
-            for place in places:
-                users[place][look] = users[place].get(look, 0) + 1
+    def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
+        """For each wanted frame how many of these windows want it in which look."""
+        users: dict[int, dict[Policy, int]] = {}
+        for number in numbers:
+            look = _look(self._policies[number])
+            for place in self._picked[number]:
+                of_place = users.setdefault(place, {})
+                of_place[look] = of_place.get(look, 0) + 1
         return users
 
+    def _keep(self, place: int, look: Policy, frame: Frame) -> None:
+        self._encoded[place, look] = frame
+        self._held += _size(frame)
+
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Let go of the frames that no later window wants."""
+        """Let go of the frames that no other window wants."""
         look = _look(self._policies[number])
         for place in self._picked[number]:
             users[place][look] -= 1
             if not users[place][look]:
-                del self._encoded[place, look]
+                del users[place][look]
+                if (place, look) in self._encoded:
+                    self._held -= _size(self._encoded.pop((place, look)))
 
-    def _check_there(self, number: int) -> None:
-        """What a window needs was in the file before it was cut off, if it was."""
+    def _lacks(self, number: int) -> MediaError | None:
+        """Why a window cannot have its frames, before any is decoded: the file was cut off."""
         window, facts = self._windows[number], self._facts
         name = _name(self._opened.video)
         if not self._picked[number]:
-            raise MediaError(f"{name} has no frame before {window.end:g} s.")
+            return MediaError(f"{name} has no frame before {window.end:g} s.")
         until = facts.declared if window.end is None else window.end
-        if facts.is_cut_off and until is not None and until > facts.end + CUT_OFF:
-            raise MediaError(
-                f"{name} is cut off: it says that it lasts {facts.declared:.1f} s, and its frames "
-                f"end at {facts.end:.1f} s; what is asked needs them up to "
-                f"{min(until, facts.declared or until):.1f} s. Get the file again."
-            )
+        if not facts.is_cut_off or until is None or until <= facts.end + CUT_OFF:
+            return None
+        return MediaError(
+            f"{name} is cut off: it says that it lasts {facts.declared:.1f} s, and its frames end "
+            f"at {facts.end:.1f} s; what is asked needs them up to "
+            f"{min(until, facts.declared or until):.1f} s. Get the file again."
+        )
+
+
+def _size(frame: Frame) -> int:
+    assert isinstance(frame.image.source, bytes)
+    return len(frame.image.source)
 
 
 def _look(policy: Policy) -> Policy:

@@ -187,9 +187,15 @@ class _Query(NamedTuple):
 
 
 def share_of_hits(target: str, answer: str | None) -> float | None:
-    """The share of a query's slots that are hits: its score. None where no slot is left."""
-    slots = _query(target, answer, perfect=False).slots
-    return sum(slot.outcome == "hit" for slot in slots) / len(slots) if slots else None
+    """The share of a query's slots that are hits: its score.
+
+    0 where all were dropped: it weighs nothing in metrics of slots, and `slots_dropped` counts only
+    rows that have a score. None where the session failed before any was over.
+    """
+    query = _query(target, answer, perfect=False)
+    if not query.slots:
+        return None if query.failed else 0.0
+    return sum(slot.outcome == "hit" for slot in query.slots) / len(query.slots)
 
 
 def projection(watch: Watch, heard: Heard) -> tuple[int, ...]:
@@ -802,9 +808,9 @@ UNSAID = "nothing was said"
 
 def _queries(columns: Columns) -> list[tuple[_Query, int]]:
     """What became of each query, and its cluster."""
-    if columns.score is None:
-        raise ValueError("a query without an answer counts by its score, and there is none")
-    rows = zip(columns.target, columns.answer, columns.score, columns.cluster, strict=True)
+    # Where all sessions failed before a slot was over none has a score, nor is any taken for right.
+    scores = [None] * columns.n if columns.score is None else columns.score
+    rows = zip(columns.target, columns.answer, scores, columns.cluster, strict=True)
     return [
         (_query(target, answer, perfect=answer is None and score == 1), int(cluster))
         for target, answer, score, cluster in rows

@@ -65,6 +65,8 @@ def _seconds(title: str, amount: str) -> float:
 class Blind:
     """Picks a choice and names it as the question lists it: by its letter, or in words."""
 
+    wants_frames = False
+
     def __init__(self, name: str, pick: Pick) -> None:
         self.name = name
         self._pick = pick

@@ -204,7 +204,7 @@ class Batched:
 class Files:
     """A function that reads a video's file itself: what it is shown is its own affair."""
 
-    takes_files = True
+    wants_frames = False
     """No frames are decoded for it."""
 
     def __init__(

@@ -14,6 +14,7 @@ from functools import partial
 from threading import Condition
 
 from snellen.content import Message, Video
+from snellen.errors import MediaError
 from snellen.media import video
 from snellen.model import Request
 
@@ -36,7 +37,7 @@ class Clips:
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._threads = threads
-        self._of = of
+        self._of = dict(of)
         self._users: Counter[Video] = Counter()
         for videos in of.values():
             self._users.update(dict.fromkeys(videos, times))
@@ -57,15 +58,18 @@ class Clips:
         decoding = self._threads.submit(self._decode, videos)
         decoding.add_done_callback(partial(self._ended_with, videos))
 
-    async def shown(self, request: Request) -> Request:
-        """The request with the frames of its videos.
+    async def shown(self, request: Request, sample: str) -> Request:
+        """The request of a sample with the frames of its videos.
 
         Raises:
             MediaError: one cannot be decoded. UsageError: the extra is missing.
         """
         found = {}
         for one in videos_of(request):
-            if one not in self._ready:  # of a later turn
+            if one not in self._ready:  # of a later turn, or of no question
+                with self._changed:
+                    self._of[sample] = [*self._of.get(sample, ()), one]
+                    self._users[one] += 1
                 self._start([one])
             found[one] = await asyncio.shield(self._ready[one])
         return with_videos(request, found)
@@ -73,7 +77,7 @@ class Clips:
     def release(self, sample: str) -> None:
         """A sample is done with its videos, one time of those that it is asked."""
         with self._changed:
-            for one in dict.fromkeys(self._of[sample]):
+            for one in dict.fromkeys(self._of.get(sample, ())):
                 self._users[one] -= 1
                 if self._users[one] <= 0:
                     self._held.pop(one, None)
@@ -96,8 +100,11 @@ class Clips:
             for one in videos
         ]
         known = video.load(videos[0])
-        for number, frames in video.decoded(known, windows):
+        for number, frames in video.decoded(known, windows, lambda: self._ended):
             one = videos[number]
+            if isinstance(frames, MediaError):
+                self._tell(one, frames)
+                continue
             sources = (frame.image.source for frame in frames)
             size = sum(len(source) for source in sources if isinstance(source, bytes))
             if not self._room(one, size):
@@ -114,13 +121,17 @@ class Clips:
     def _room(self, one: Video, size: int) -> bool:
         """Wait until what is held leaves room; False when nobody waits any more."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: (
-                    self._ended or not self._held or sum(self._held.values()) + size <= MOST_BYTES
-                )
-            )
+            self._changed.wait_for(lambda: self._ended or self._has_room(one, size))
             self._held[one] = size
             return not self._ended
+
+    def _has_room(self, one: Video, size: int) -> bool:
+        held = self._held
+        if not held or sum(held.values()) + size <= MOST_BYTES:
+            return True
+        # A sample that holds frames and waits for these lets go of none before it has them.
+        shown = (videos for videos in self._of.values() if one in videos)
+        return any(other in held for videos in shown for other in videos)
 
     def _tell(self, one: Video, found: Video | BaseException) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -217,15 +217,8 @@ class Online:
         last = max(question.time for question in questions)
         if streaming.until is not None:
             last = max(last, *(min(streaming.until(sample), end) for sample in samples))
-        frames: list[_Arrival] = []
-        before = -1
-        tick = 0
-        while (due := tick / self.rate) < last or (tick == 0 and not frames):
-            place = bisect_right(times, due) - 1
-            if place > before:
-                frames.append(_Arrival(due, place=place))
-                before = place
-            tick += 1
+        grid = videos.on_grid(times, self.rate, 0, 0.0, max(last, 0.5 / self.rate))
+        frames = [_Arrival(due, place=place) for due, place in grid]
         return sorted([*questions, *frames], key=lambda arrival: arrival.time)
 
     def _header(self, samples: Sequence[Sample], seed: int | None) -> dict[str, Any]:

@@ -178,7 +178,7 @@ class Asking:
         self._reuse = reuse
         self.progress = progress
         self._ask = _asker(benchmark, model)
-        self._takes_files = getattr(model, "takes_files", False)
+        self._wants_frames = getattr(model, "wants_frames", True)
         self._online = self._sessions(model) if benchmark.ask == "session" else None
         self._random = random.Random(os.getpid())
         self._failing = 0
@@ -246,7 +246,7 @@ class Asking:
 
     def _clips_of(self, group: Group) -> Clips | None:
         """The videos of a group's first turns, which are being decoded from now on."""
-        if self._online is not None or self._takes_files:
+        if self._online is not None or not self._wants_frames:
             return None
         of = {
             sample.id: videos_of(request)
@@ -473,8 +473,10 @@ class Asking:
                     self._render(row, sample, key, _as_far_as_there(request))
             else:
                 try:
-                    if opening.clips is not None:
-                        request = await opening.clips.shown(request)
+                    if self._wants_frames and videos_of(request):
+                        if opening.clips is None:
+                            opening.clips = Clips({}, 1, self._threads)
+                        request = await opening.clips.shown(request, sample.id)
                     request = loaded(request)
                 except MediaError as error:
                     self._render(row, sample, key, request)

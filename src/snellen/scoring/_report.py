@@ -63,7 +63,7 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All sessions that came to their end, of each the last.
+    """All sessions that came to their end.
 
     `media_seconds` were streamed and took the model `model_seconds`; `real_time_factor` is their
     ratio, above 1 where it cannot keep up. Of `frames`, those `dropped` came while it was busy;

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from snellen.scoring._report import StreamReport
-from snellen.store import EventRecord, Run
+from snellen.store import Run
 
 
 def stream_report(run: Run) -> StreamReport | None:
     """What the log of a run says, None where it has none."""
-    ended: dict[str, EventRecord] = {}
-    for event in run.events():
-        if event.ev == "end" and event.data.get("reason") == "end":
-            ended[event.session.rpartition("@")[0]] = event
-    if not ended:
+    # A video that was watched again, for a repeat or a question that was left, took time again.
+    data = [
+        event.data
+        for event in run.events()
+        if event.ev == "end" and event.data.get("reason") == "end"
+    ]
+    if not data:
         return None
-    data = [event.data for event in ended.values()]
     media = sum(one["media"] for one in data)
     cost = sum(one["cost"] for one in data)
     dropped = sum(len(one["dropped"]) for one in data)
     return StreamReport(
-        sessions=len(ended),
+        sessions=len(data),
         media_seconds=round(media, 3),
         model_seconds=round(cost, 3),
         real_time_factor=cost / media if media else None,
@@ -32,8 +33,9 @@ def stream_report(run: Run) -> StreamReport | None:
 def stream_notes(found: StreamReport) -> list[str]:
     """The same in words."""
     factor = "-" if found.real_time_factor is None else f"{found.real_time_factor:.2f}"
+    noun = "session" if found.sessions == 1 else "sessions"
     said = [
-        f"{found.sessions:,} sessions: {found.media_seconds:,.0f} s of video took the model "
+        f"{found.sessions:,} {noun}: {found.media_seconds:,.0f} s of video took the model "
         f"{found.model_seconds:,.1f} s, a real-time factor of {factor}"
     ]
     if found.dropped:

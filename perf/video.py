@@ -1,0 +1,519 @@
+"""Frames of long videos for many questions: what they cost in time, memory and disk.
+
+usage: python perf/video.py [--part w3|memory|plan ...] [--reps 3] [--peers ../shared/bench/peers]
+[--peer-python PY] [--annotations FILE] [--work DIR] [--port 18083]
+
+w3      the peers' workload: 64 frames each at 10 times of a video of 20 minutes (640x360, 25 a
+        second, H.264, a key frame every 250), beside the peers' script w3_video.py. Ours three
+        times: as arrays, which is what the peers give and the budget is for, and as delivered, JPEG
+        at full size and of 151,200 pixels. That arrays are the peers' to the pixel is checked
+memory  `snellen run` on 1080p, 64 frames of full size a question, 8 questions in flight: of one
+        video, 45 of one, and of 16 videos; peak memory, with the server in a process of its own
+plan    hours and bytes for all points of OVO-Bench (--annotations: its authors' file): cut anew as
+        its authors do, decoded from 0, by seeking for each frame, and ours; from how long each
+        point's video is and from what a frame costs on this machine, which is measured first
+
+Each figure is of a process of its own: CPU seconds with children counted, the least of --reps,
+which what else runs on the machine moves least. --peer-python is a Python with decord, and with
+moviepy 1.0.3 and imageio-ffmpeg, where these are; what is not there is left out by name. The videos
+are made once, with PyAV (5 minutes), and kept in --work (320 MB).
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import islice, pairwise
+from math import ceil
+from pathlib import Path
+from typing import Any, cast
+
+SHARED = Path(__file__).parents[2] / "shared"
+QUERIES = (63, 187, 301, 428, 547, 668, 793, 911, 1034, 1177)
+FRAMES, FPS, GOP = 64, 25, 250
+VIDEOS = {"640x360": (1200, 3), "1920x1080": (30, 10), "1920x1080-busy": (30, 20)}
+"""Seconds, and how strong the noise is: 0.5, 6 and 60 Mbit a second, frames of 0.05, 0.56 and 1.7
+MB as JPEG. Films of 1080p are near the first of that size."""
+SMALL = ",pixels=151200"
+PEERS = ("pyav-shared", "decode-all", "pyav-gopskip", "pyav-seek")
+OTHERS = ("decord", "chunk-moviepy", "chunk-copy")
+BUDGET, MOST_MB = 1.2, 1500
+IN_FLIGHT, LATENCY = 8, 10.0
+CUT = 30
+"""Seconds of video that are cut anew, to know what a second costs."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--part", action="append", choices=("w3", "memory", "plan"))
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--peers", type=Path, default=SHARED / "bench/peers")
+    parser.add_argument("--peer-python")
+    parser.add_argument(
+        "--annotations", type=Path, default=SHARED / "golden/ovobench/annotations.json"
+    )
+    parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-video"))
+    parser.add_argument("--port", type=int, default=18083)
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        print(json.dumps(MEASURES[args.measure[0]](args.measure[1])))
+        return
+    args.work.mkdir(parents=True, exist_ok=True)
+    for part in args.part or ("w3", "memory", "plan"):
+        {"w3": w3, "memory": in_flight, "plan": plan}[part](args)
+
+
+# -- processes
+
+
+def child(command: Sequence[str]) -> dict[str, Any]:
+    """The line of JSON that a process prints at its end."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def ours(what: str, path: Path) -> dict[str, Any]:
+    return child([sys.executable, __file__, "--measure", what, str(path)])
+
+
+def cpu() -> float:
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+def written() -> int:
+    """Bytes that this process has sent to files."""
+    io = Path("/proc/self/io").read_text()
+    return int(io.partition("\nwrite_bytes:")[2].split()[0])
+
+
+def least(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return min(runs, key=lambda run: float(run["cpu"]))
+
+
+# -- videos
+
+
+def made(work: Path, name: str) -> Path:
+    """One of the videos, made as the peers' make_video.sh makes its."""
+    path = work / f"{name}.mp4"
+    if not path.exists():
+        part = path.with_suffix(".part.mp4")
+        # In a process of its own: its memory would count as its children's.
+        ours(f"make-{name}", part)
+        part.rename(path)
+    return path
+
+
+def make(name: str, path: str) -> dict[str, Any]:
+    import av
+    from av import VideoFrame
+    from av.filter import Graph
+
+    size = name.partition("-")[0]
+    seconds, noise = VIDEOS[name]
+    graph = Graph()
+    parts = [
+        graph.add("testsrc2", f"size={size}:rate={FPS}"),
+        graph.add("noise", f"alls={noise}:allf=t"),
+        graph.add("format", "yuv420p"),
+        graph.add("buffersink"),
+    ]
+    for one, following in pairwise(parts):
+        one.link_to(following)
+    graph.configure()
+    options = {"preset": "veryfast", "crf": "26", "g": str(GOP)}
+    with av.open(path, "w") as file:
+        stream = file.add_stream("libx264", rate=FPS, options=options)
+        stream.width, stream.height = map(int, size.split("x"))
+        stream.pix_fmt = "yuv420p"
+        stream.thread_type = "FRAME"  # or x264 would cut frames into slices
+        for number in range(seconds * FPS):
+            frame = cast(VideoFrame, graph.pull())
+            frame.pts, frame.time_base = number, Fraction(1, FPS)
+            frame.pict_type = 0  # or all would be key frames, as they come from the source
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
+    return {}
+
+
+# -- w3
+
+
+def w3(args: argparse.Namespace) -> None:
+    path = made(args.work, "640x360")
+    script = str(args.peers / "w3_video.py")
+    print(json.dumps(child([sys.executable, script, "plan", "--video", str(path)])))
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for _ in range(args.reps):  # in turns: what else runs meets all of them alike
+        for mode in PEERS:
+            command = [sys.executable, script, mode, "--video", str(path)]
+            runs.setdefault(mode, []).append(child(command))
+        for what in ("arrays", "jpeg", "jpeg-small", "digest", "packets"):
+            runs.setdefault(f"ours, {what}", []).append(ours(what, path))
+    missing = []
+    environment = peers_environment(args)
+    for mode in OTHERS:
+        try:
+            runs[mode] = [other(args, mode, path, environment)]
+        except (FileNotFoundError, subprocess.CalledProcessError):
+            missing.append(mode)
+    shared = least(runs["pyav-shared"])
+    print(f"\n{'way':18} {'CPU s':>8} {'x shared':>8} {'wall s':>7} {'MB':>5} {'MB written':>10}")
+    for way, all_runs in runs.items():
+        one = least(all_runs)
+        # Of those that leave the work to other programs it says nothing.
+        memory = "" if way.startswith("chunk") else round(one["rss_mib"] * 1.048576)
+        print(
+            f"{way:18} {one['cpu']:8.2f} {one['cpu'] / shared['cpu']:8.2f} {one['wall']:7.1f} "
+            f"{memory:>5} {one.get('bytes', 0) / 1e6:10.1f}  "
+            f"{one.get('note', '')}"
+        )
+    ratio = least(runs["ours, arrays"])["cpu"] / shared["cpu"]
+    print(f"arrays: {ratio:.2f} x one shared pass; allowed {BUDGET}")
+    exact = {run["crc"] for way in ("pyav-shared", "ours, arrays") for run in runs[way]}
+    print("the peers' pixels exactly" if len(exact) == 1 else f"OTHER PIXELS: {exact}")
+    print(f"not there: {', '.join((*missing, 'torchcodec'))}")
+
+
+def other(
+    args: argparse.Namespace, mode: str, path: Path, environment: dict[str, str]
+) -> dict[str, Any]:
+    """A peer that needs more than PyAV. Cutting anew is measured on the first chunk alone."""
+    if args.peer_python is None:
+        raise FileNotFoundError
+    command = [args.peer_python, str(args.peers / "w3_video.py"), mode, "--video", str(path)]
+    command += ["--tmp", str(args.work), "--moviepy-python", args.peer_python]
+    if mode == "chunk-moviepy":
+        command += ["--queries", str(QUERIES[0])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    if mode == "chunk-moviepy":
+        times = sum(QUERIES) / QUERIES[0]
+        for key in ("cpu", "wall", "bytes"):
+            found[key] *= times
+        found["note"] = f"from {QUERIES[0]} of {sum(QUERIES)} s"
+    if mode == "chunk-copy":
+        found["bytes"] = sum((args.work / f"chunk_{query}.mp4").stat().st_size for query in QUERIES)
+    for query in QUERIES:
+        (args.work / f"chunk_{query}.mp4").unlink(missing_ok=True)
+    return found
+
+
+def peers_environment(args: argparse.Namespace) -> dict[str, str]:
+    """With the program ffmpeg that imageio-ffmpeg brings, where there is none."""
+    environment = dict(os.environ)
+    if shutil.which("ffmpeg") is None and args.peer_python is not None:
+        says = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())"
+        asked = subprocess.run([args.peer_python, "-c", says], stdout=subprocess.PIPE, text=True)
+        if asked.returncode == 0:
+            programs = args.work / "bin"
+            programs.mkdir(exist_ok=True)
+            (programs / "ffmpeg").unlink(missing_ok=True)
+            (programs / "ffmpeg").symlink_to(asked.stdout.strip())
+            environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
+    return environment
+
+
+def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Seconds, memory and bytes of a piece of work, whose imports are done before."""
+    before, wall, wrote = cpu(), time.perf_counter(), written()
+    found = work()
+    return found | {
+        "cpu": cpu() - before,
+        "wall": time.perf_counter() - wall,
+        "bytes": written() - wrote,
+        "rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def arrays(path: str) -> dict[str, Any]:
+    from snellen.content import Video
+    from snellen.media import video
+
+    def work() -> dict[str, Any]:
+        crc = 0
+        opened = video._Opened(Video(Path(path)))
+        asked = video.policy(f"uniform:{FRAMES}")
+        wanted: Counter[int] = Counter()
+        for query in QUERIES:
+            wanted.update(video.picked(asked, opened.facts.times, 0.0, float(query)))
+        for place, frame in opened.at(sorted(wanted)):
+            pixels = opened.pixels(frame, asked)
+            crc += wanted[place] * zlib.crc32(pixels[::16, ::16].tobytes())
+        opened.close()
+        return {"crc": crc & 0xFFFFFFFF}
+
+    import av  # noqa: F401
+    import numpy  # noqa: F401
+
+    return measured(work)
+
+
+def jpeg(options: str, path: str) -> dict[str, Any]:
+    import av  # noqa: F401
+    import numpy  # noqa: F401
+    import PIL.JpegImagePlugin  # noqa: F401
+
+    from snellen.content import Video
+    from snellen.media import video
+
+    policy = f"uniform:{FRAMES}{options}"
+    windows = [video.Window(start=0.0, end=float(query), policy=policy) for query in QUERIES]
+
+    def work() -> dict[str, Any]:
+        sent = 0
+        for _, frames in video.decoded(video.load(Video(Path(path))), windows):
+            sent += sum(len(cast(bytes, frame.image.source)) for frame in frames)
+        return {"note": f"{sent / 1e6:.0f} MB of JPEG"}
+
+    return measured(work)
+
+
+def digest(path: str) -> dict[str, Any]:
+    from snellen.content import Video
+    from snellen.media import video
+
+    return measured(lambda: {"note": str(video.load(Video(Path(path))).digest)[:14]})
+
+
+def packets(path: str) -> dict[str, Any]:
+    import av  # noqa: F401
+
+    from snellen.content import Video
+    from snellen.media import video
+
+    return measured(lambda: {"note": f"{len(video.facts(Video(Path(path))).times):,} packets"})
+
+
+# -- memory
+
+
+def in_flight(args: argparse.Namespace) -> None:
+    title = ("peak MB", "in flight", "MB a request", "CPU s")
+    print(f"\n{'64 frames of full size':34} " + " ".join(f"{one:>12}" for one in title))
+    server = [sys.executable, str(args.peers / "mock_server.py"), "--port", str(args.port)]
+    with subprocess.Popen(server, stdout=subprocess.PIPE) as mock:
+        assert mock.stdout is not None
+        mock.stdout.readline()
+        try:
+            for name in ("1920x1080", "1920x1080-busy"):
+                path = made(args.work, name)
+                for n, videos in ((8, 1), (45, 1), (16, 16)):
+                    found = asked(args, path, n, videos)
+                    what = f"{name}: {n} questions, {videos} videos"
+                    print(
+                        f"{what:41} {found['rss']:5.0f} {found['at_once']:12} "
+                        f"{found['body'] / 1e6:12.1f} {found['cpu']:12.1f}",
+                        flush=True,
+                    )
+        finally:
+            mock.kill()
+    print(f"allowed {MOST_MB} MB")
+
+
+def asked(args: argparse.Namespace, path: Path, n: int, videos: int) -> dict[str, Any]:
+    """What a run of so many questions takes. Replies take long, so that as many as may are under
+    way at once."""
+    folder = args.work / "rows"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for number in range(videos):
+        os.link(path, folder / f"v{number}.mp4")
+    with (folder / "rows.jsonl").open("w") as file:
+        for number in range(n):
+            row = {"id": number, "video": f"v{number % videos}.mp4", "end": 12 + 18 * number / n}
+            row |= {"question": f"[item {number:06d}] What is seen?", "answer": "ABCD"[number % 4]}
+            file.write(json.dumps(row | dict(zip("ABCD", "wxyz", strict=True))) + "\n")
+    ask_server(args, "/reset", {"latency": LATENCY})
+    command = [str(Path(sys.executable).with_name("snellen")), "run"]
+    command += ["-b", str(folder / "rows.jsonl")]
+    command += ["--task", "mcq", "-m", "openai/mock", "--out", str(folder / "runs")]
+    command += ["--base-url", f"http://127.0.0.1:{args.port}/v1"]
+    command += ["--concurrency", str(IN_FLIGHT), "--max-tokens", "16", "--temperature", "0"]
+    with open(args.work / "log.txt", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"{command} failed: {(args.work / 'log.txt').read_text()[-2000:]}")
+    seen = ask_server(args, "/stats")
+    assert seen["requests"] == n, seen
+    return {
+        "rss": usage.ru_maxrss * 1024 / 1e6,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "at_once": seen["max_concurrency"],
+        "body": seen["body_max"],
+    }
+
+
+def ask_server(args: argparse.Namespace, path: str, body: object = None) -> Any:
+    import urllib.request
+
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{args.port}{path}", data=data)
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.loads(reply.read() or b"{}")
+
+
+# -- plan
+
+
+def plan(args: argparse.Namespace) -> None:
+    """Which frames each way decodes is counted, what one costs is measured."""
+    points: dict[str, list[int]] = {}
+    for row in json.loads(args.annotations.read_bytes()):
+        for point in row.get("test_info", [row]):
+            points.setdefault(row["video"], []).append(ceil(point["realtime"]))
+    ends = [end for found in points.values() for end in found]
+    once = [max(found) for found in points.values()]
+    print(
+        f"\nOVO-Bench: {len(ends):,} points on {len(points)} videos; from 0 to each "
+        f"{sum(ends):,} s ({sum(ends) / 3600:.1f} h), each video to its last {sum(once):,} s "
+        f"({sum(once) / 3600:.1f} h)"
+    )
+    each = [wanted_of([end]) for end in ends]
+    union = [wanted_of(found) for found in points.values()]
+    shown, different = sum(map(len, each)), sum(map(len, union))
+    whole, seeking, ours_most = sum(ends) * FPS, sum(map(reached, each)), sum(map(reached, union))
+    print(
+        f"frames, at {FPS} a second and a key frame every {GOP}: from 0 to each {whole / 1e6:.2f}"
+        f" M, by seeking {seeking / 1e6:.2f} M, none of a video twice {ours_most / 1e6:.2f} M; "
+        f"shown {shown:,}, different {different:,}"
+    )
+    print(f"{'CPU ms a frame':14} {'decoded':>9} {'some':>9} {'as JPEG':>9} {'cut anew':>9}")
+    costs = {}
+    for size in ("640x360", "1920x1080"):
+        path = made(args.work, size)
+        costs[size] = {
+            what: least([ours(what, path) for _ in range(args.reps)])
+            for what in ("every", "some", "show", "cut")
+        }
+        a_frame = [run["cpu"] / run["n"] * 1e3 for run in costs[size].values()]
+        print(f"{size:14} " + " ".join(f"{one:9.2f}" for one in a_frame))
+    print(
+        f"{'CPU hours':14} {'authors':>9} {'from 0':>9} {'seeking':>9} {'ours':>9} "
+        f"{'GB of clips':>11}"
+    )
+    for size, runs in costs.items():
+        every, some, show, cut = (run["cpu"] / run["n"] / 3600 for run in runs.values())
+        read = seeking * every + shown * show
+        hours = (whole * cut + read, whole * every + shown * show, read)
+        gigabytes = runs["cut"]["size"] / CUT * sum(ends) / 1e9
+        print(
+            f"{size:14} {hours[0]:9.1f} {hours[1]:9.1f} {hours[2]:9.1f} "
+            f"{ours_most * some + different * show:9.1f} {gigabytes:11.0f}"
+        )
+
+
+def wanted_of(ends: Sequence[int]) -> list[int]:
+    """The numbers of the frames shown at these ends, 64 each, evenly; rising, each once."""
+    found: set[int] = set()
+    for end in ends:
+        step = (end * FPS - 1) / (FRAMES - 1)
+        found.update(int(place * step) for place in range(FRAMES))
+    return sorted(found)
+
+
+def reached(wanted: Sequence[int]) -> int:
+    """How many frames are decoded for these, each from the key frame before it and none twice."""
+    last = {place // GOP: place % GOP + 1 for place in wanted}
+    return sum(last.values())
+
+
+def every(path: str) -> dict[str, Any]:
+    """All frames of the first CUT seconds decoded."""
+    return measured(lambda: {"n": sum(1 for _ in first(path))})
+
+
+def show(path: str) -> dict[str, Any]:
+    """Every tenth frame of these as JPEG: what that costs beside decoding."""
+    import numpy  # noqa: F401
+    import PIL.JpegImagePlugin  # noqa: F401
+
+    from snellen.content import Video
+    from snellen.media import video
+
+    opened, frames = video._Opened(Video(Path(path))), list(first(path))[::10]
+    as_is = video.policy("every")
+
+    def work() -> dict[str, Any]:
+        for place, frame in enumerate(frames):
+            opened.encoded(place, frame, as_is)
+        return {"n": len(frames)}
+
+    return measured(work)
+
+
+def some(path: str) -> dict[str, Any]:
+    """Decoded as ours does it where a frame in two seconds is wanted."""
+    from snellen.content import Video
+    from snellen.media import video
+
+    opened = video._Opened(Video(Path(path)))
+    places = range(0, CUT * FPS, 2 * FPS - 1)
+
+    def work() -> dict[str, Any]:
+        return {"n": reached([place for place, _ in opened.at(places)])}
+
+    return measured(work)
+
+
+def cut(path: str) -> dict[str, Any]:
+    """Decoded and encoded again with moviepy's settings: libx264, medium, its own rate."""
+    import av
+
+    target = f"{path}.cut.mp4"
+
+    def work() -> dict[str, Any]:
+        with av.open(target, "w") as file:
+            stream = file.add_stream("libx264", rate=FPS, options={"preset": "medium"})
+            stream.pix_fmt, stream.thread_type = "yuv420p", "FRAME"
+            with av.open(path) as source:
+                picture = source.streams.video[0]
+                stream.width, stream.height = picture.width, picture.height
+            for frame in first(path):
+                frame.pict_type = 0
+                file.mux(stream.encode(frame))
+            file.mux(stream.encode(None))
+        return {"n": CUT * FPS, "size": os.path.getsize(target)}
+
+    found = measured(work)
+    os.unlink(target)
+    return found
+
+
+def first(path: str) -> Iterator[Any]:
+    import av
+
+    with av.open(path) as file:
+        file.streams.video[0].thread_type = "NONE"
+        yield from islice(file.decode(video=0), CUT * FPS)
+
+
+MEASURES: dict[str, Any] = {
+    **{f"make-{name}": partial(make, name) for name in VIDEOS},
+    "arrays": arrays,
+    "jpeg": partial(jpeg, ""),
+    "jpeg-small": partial(jpeg, SMALL),
+    "digest": digest,
+    "packets": packets,
+    "every": every,
+    "some": some,
+    "show": show,
+    "cut": cut,
+}
+
+
+if __name__ == "__main__":
+    main()
