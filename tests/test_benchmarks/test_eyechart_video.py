@@ -272,3 +272,14 @@ def test_fewer_frames_lose_short_flashes(tmp_path: Path) -> None:
     values = [found[frames].headline.value or 0 for frames in ("fps:10", "fps:1", "uniform:8")]
     assert values == sorted(values, reverse=True)
     assert values[0] > values[1] + 0.2
+
+
+def test_streamed_to_a_window_over_everything_it_is_read_as_offline(tmp_path: Path) -> None:
+    accuracies = []
+    for mode, adapter in (("polled", "window:all"), ("offline", None)):
+        spec = f"eyechart-video:clips=8,mode={mode}"
+        result = snellen.evaluate(spec, "baseline/reader", out=tmp_path, adapter=adapter)
+        metrics = result.report.scorings["official"].metrics
+        accuracies.append((result.report.n, metrics["accuracy"].value))
+    assert accuracies[0] == accuracies[1]
+    assert accuracies[0][0] > 20

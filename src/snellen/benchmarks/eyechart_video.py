@@ -13,7 +13,8 @@ Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 
          one before too. Of counts 1 is the commonest answer, to about one question in four
 Prompt   ours: the video up to the time of the question, half-way between two frames and at least
          half a second from any change; the question, and the form of the answer. Frames: fps:2,
-         which shows all that is no flash, and flashes of the ladder's middle every other time
+         which shows all that is no flash, and flashes of the ladder's middle every other time.
+         mode=polled: the clip streamed to a session, and the question put to a fork at its time
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
          final full stop and a leading "Answer:" are taken off: a letter, or a number in digits.
          accuracy is the share that is right; temporal_acuity how long a flash must be for 55 % to
@@ -28,10 +29,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from snellen import metrics
-from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
+from snellen.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    History,
+    Reading,
+    Scoring,
+    Streaming,
+)
 from snellen.content import Message, Video, user
 from snellen.datasets import Drawn, Row, home
 from snellen.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
@@ -56,7 +65,11 @@ CAPABILITIES = Capabilities(
 
 
 def eyechart_video(
-    seed: int = 0, clips: int = 48, tasks: str = "+".join(CLIP_KINDS), data: Path | None = None
+    seed: int = 0,
+    clips: int = 48,
+    tasks: str = "+".join(CLIP_KINDS),
+    mode: Literal["offline", "polled"] = "offline",
+    data: Path | None = None,
 ) -> Benchmark:
     """The benchmark; the same `seed` draws the same frames on every machine.
 
@@ -91,8 +104,11 @@ def eyechart_video(
                     "accuracy": metrics.mean,
                     **({"temporal_acuity": acuity} if has_flashes else {}),
                 },
+                reads="generate" if mode == "offline" else "session",
             )
         },
+        ask="generate" if mode == "offline" else "session",
+        streaming=None if mode == "offline" else Streaming(when=_asked_at, session=_clip_of),
         break_down_by=("task", "flash") if has_flashes else ("task",),
         ladders={"flash": "temporal_acuity"} if has_flashes else {},
         cluster_by=_clip_of,
@@ -157,6 +173,12 @@ def _folder(seed: int) -> Path:
 
 def _clip_of(sample: Sample) -> str:
     return sample.id.rpartition("-")[0]
+
+
+def _asked_at(sample: Sample) -> float:
+    (video,) = sample.media
+    assert isinstance(video, Video) and video.end is not None
+    return video.end
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:

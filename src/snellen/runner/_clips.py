@@ -19,7 +19,7 @@ from snellen.media import video
 from snellen.model import Request
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
-MOST_BYTES = 256 << 20
+MOST_BYTES = 300 << 20
 """Encoded frames of one group's questions that are ready and not yet answered; those of a single
 question may be more."""
 

@@ -65,9 +65,9 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     """All sessions that came to their end.
 
-    `media_seconds` were streamed and took the model `model_seconds`; `real_time_factor` is their
-    ratio, above 1 where it cannot keep up. Of `frames`, those `dropped` came while it was busy;
-    `most_lag` is by how many seconds it was behind at worst.
+    `media_seconds` were streamed, of whose `frames` those `dropped` came while the model was busy.
+    The others took it `model_seconds`; `real_time_factor` is that by the seconds that they stand
+    for, above 1 where it cannot keep up. `most_lag` is by how many seconds it was behind at worst.
     """
 
     sessions: int

@@ -19,12 +19,15 @@ def stream_report(run: Run) -> StreamReport | None:
     media = sum(one["media"] for one in data)
     cost = sum(one["cost"] for one in data)
     dropped = sum(len(one["dropped"]) for one in data)
+    frames = sum(one["frames"] for one in data) + dropped
+    # The seconds that the frames it was shown stand for: who is too slow is not fast for it.
+    watched = media * (frames - dropped) / frames if frames else 0.0
     return StreamReport(
         sessions=len(data),
         media_seconds=round(media, 3),
         model_seconds=round(cost, 3),
-        real_time_factor=cost / media if media else None,
-        frames=sum(one["frames"] for one in data) + dropped,
+        real_time_factor=cost / watched if watched else None,
+        frames=frames,
         dropped=dropped,
         most_lag=max(one["lag"] for one in data),
     )
