@@ -88,8 +88,14 @@ class Message:
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """The images, in order."""
-        return tuple(part for part in self.content if isinstance(part, Image))
+        """The images, and the frames of videos, in order."""
+        found: list[Image] = []
+        for part in self.content:
+            if isinstance(part, Image):
+                found.append(part)
+            elif isinstance(part, Video):
+                found += (frame.image for frame in part.frames)
+        return tuple(found)
 
     @property
     def videos(self) -> tuple[Video, ...]:

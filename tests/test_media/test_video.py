@@ -213,6 +213,14 @@ def test_a_length_that_is_no_time_is_none(tmp_path: Path) -> None:
     assert facts(Video(clip.path)).declared is None or len(facts(Video(clip.path)).times) == 30
 
 
+def test_a_window_behind_the_end_has_no_frames(tmp_path: Path) -> None:
+    clip = videos.cfr(tmp_path / "clip.mp4", n=30)
+    with pytest.raises(MediaError, match=r"no frame from 50 s on: its frames end at 1\.0 s"):
+        frames_of(clip.path, Window(start=50.0, end=60.0, policy="uniform:4"))
+    (frames,) = frames_of(clip.path, Window(start=0.98, end=60.0, policy="uniform:4"))
+    assert [shown(frame) for frame in frames] == [29]
+
+
 def test_a_video_outside_the_folder_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     clip = videos.cfr(tmp_path / "clip.mp4", n=2)

@@ -18,7 +18,7 @@ from snellen.content import Frame, Video, user
 from snellen.datasets import Drawn, Row
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.metrics import mean
-from snellen.model import Emission, Model, Query, Reply, Request, SessionSpec
+from snellen.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.models._profile import Profile, Timeouts
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
@@ -269,10 +269,7 @@ def shown_to(model: Scripted) -> dict[str, list[bytes]]:
 
     def pictures(request: Request) -> list[bytes]:
         (message,) = request.messages
-        frames = [frame.image for video in message.videos for frame in video.frames]
-        return [
-            image.source for image in (*frames, *message.images) if isinstance(image.source, bytes)
-        ]
+        return [one.source for one in message.images if isinstance(one.source, bytes)]
 
     return {request.messages[0].text: pictures(request) for request in model.requests}
 
@@ -497,14 +494,9 @@ def test_what_is_said_while_a_question_stands_is_its_reply(clip: Path, tmp_path:
 
 
 def test_an_ordinary_model_cannot_speak_by_itself(clip: Path, tmp_path: Path) -> None:
-    model: Model = Scripted("yes")
-    result = run(
-        asking(clip, {"a": 2.0}, until=10.0),
-        SlidingWindow(model, 4),  # type: ignore[arg-type]
-        tmp_path,
-    )
-    assert result.report.replies == {"failed": 1}
-    assert any("answers when it is asked" in note for note in result.report.notes)
+    with pytest.raises(UsageError, match="answers when it is asked"):
+        run(asking(clip, {"a": 2.0}, until=10.0), SlidingWindow(Scripted("yes"), 4), tmp_path)
+    assert not list(tmp_path.rglob("manifest.json"))
 
 
 def test_frames_are_streamed_by_a_rate_alone(clip: Path, tmp_path: Path) -> None:

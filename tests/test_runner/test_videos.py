@@ -266,6 +266,19 @@ def test_a_model_that_does_not_look_has_nothing_decoded(
     assert opened == []
 
 
+def test_frames_are_among_a_messages_images(clips: Path, tmp_path: Path) -> None:
+    class Looking(Watching):
+        async def generate(self, request: Request) -> Reply:
+            return Reply(text=str(len(request.messages[0].images)), stop="stop")
+
+    run = ask(about(clips, QUESTIONS[:1]), Looking(), tmp_path)
+    run = Run(tmp_path)
+    run.load()
+    record = run.final(("q0", 0, 0))
+    assert record is not None and record.reply == "4"
+    run.close()
+
+
 def test_progress_counts_videos_too(clips: Path, tmp_path: Path) -> None:
     progress = Progress(name="videos", total=12)
     ask(about(clips, QUESTIONS), Watching(), tmp_path, progress=progress)

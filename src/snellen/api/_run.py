@@ -21,7 +21,17 @@ from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generation, Model
 from snellen.models._profile import Profile
-from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, check, select
+from snellen.runner import (
+    Asking,
+    Budget,
+    Limiter,
+    Progress,
+    Settings,
+    Stop,
+    check,
+    check_model,
+    select,
+)
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
@@ -145,6 +155,7 @@ def _prepare(
     adapter = None
     if benchmark.ask == "session":
         opened, adapter = catalog.watching(opened, plan.adapter)
+    check_model(benchmark, opened.model)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)

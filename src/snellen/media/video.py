@@ -582,6 +582,11 @@ class _Pass:
         name = _name(self._opened.video)
         if not self._picked[number]:
             return MediaError(f"{name} has no frame before {window.end:g} s.")
+        if window.start > max(facts.end, facts.times[-1]):
+            return MediaError(
+                f"{name} has no frame from {window.start:g} s on: its frames end at "
+                f"{facts.end:.1f} s."
+            )
         until = facts.declared if window.end is None else window.end
         if not facts.is_cut_off or until is None or until <= facts.end + CUT_OFF:
             return None

@@ -21,6 +21,7 @@ class SlidingWindow:
     them that a frame policy picks: asked again and again, it is shown the whole past anew."""
 
     forks_apart = True
+    speaks = False
 
     def __init__(self, model: Generates, n: int | None, policy: Policy | None = None) -> None:
         self.name = model.name

@@ -3,7 +3,7 @@
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
-from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop
+from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop, check_model
 from snellen.runner._select import Selection, check, chosen, select
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Settings",
     "Stop",
     "check",
+    "check_model",
     "chosen",
     "select",
 ]

@@ -706,6 +706,21 @@ class Asking:
             await loop.run_in_executor(None, self._run.folder.flush)
 
 
+def check_model(benchmark: Benchmark, model: Model) -> None:
+    """Whether a model can be asked what a benchmark asks for.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    _asker(benchmark, model)
+    streaming = benchmark.streaming
+    if streaming is not None and streaming.until and not getattr(model, "speaks", True):
+        raise UsageError(
+            f"{model.name} answers when it is asked, and cannot watch by itself for something to "
+            f"say, as {benchmark.name} wants here. Ask it with mode=polled."
+        )
+
+
 def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[Reply]]:
     """The model's method for this benchmark's kind of question.
 
