@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from snellen.answers import _latex, _reply, choice
 from snellen.answers.choice import option_letter
@@ -321,3 +323,9 @@ def test_a_megabyte_of_open_thinking_marks_is_no_reply() -> None:
 
 def test_a_box_holds_no_more_than_a_value() -> None:
     assert _latex.boxed("\\boxed{" + "B" * 1_000_000 + "}") == []
+
+
+@given(st.text("aAbBzı(). \n*_-'\"$\\", max_size=6))  # noqa: RUF001
+def test_a_short_reply_is_read_as_it_is_behind_thinking(text: str) -> None:
+    choices = ["a cat", "a dog"]
+    assert option_letter(text, choices) == option_letter(f"<think>C?</think>{text}", choices)

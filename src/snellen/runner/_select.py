@@ -13,7 +13,7 @@ from snellen.datasets import Row, rows_at
 from snellen.errors import DataError
 
 CHECKED = 20_000
-CHECK_SECONDS = 0.15
+CHECK_SECONDS = 0.05
 """At most so many rows are read before the first question, and for so long; those behind them are
 checked when they are asked."""
 
