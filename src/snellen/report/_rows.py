@@ -9,7 +9,7 @@ from typing import Any
 from snellen.capabilities import over
 from snellen.catalog import BUNDLED
 from snellen.report._ladder import ladder
-from snellen.result import Result, Shown, shown
+from snellen.result import Result, Shown, percent, shown
 from snellen.scoring import Disagreement
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
@@ -165,6 +165,38 @@ def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
         for metric, found in scoring.metrics.items():
             if "/" not in metric:
                 yield name, metric, *shown(found)
+
+
+def repeats_title(result: Result) -> str:
+    """`5 replies a question`"""
+    most = max(one.most for one in result.report.repeats.values())
+    return f"{most} replies a question"
+
+
+def repeats_rows(result: Result) -> list[Sequence[str]]:
+    """A row under HEADINGS for each metric of what was asked several times."""
+    return [
+        (name, metric, *shown(metric_report))
+        for name, one in result.report.repeats.items()
+        for metric, metric_report in one.metrics.items()
+    ]
+
+
+def repeats_lines(result: Result) -> Iterator[str]:
+    """How alike the replies are, and for each scoring what makes the error of its mean."""
+    report = result.report
+    if report.alike is not None:
+        yield f"{report.alike:,} samples got the same words each time"
+    for name, one in report.repeats.items():
+        if one.stderr_again is None or one.stderr_questions is None:
+            continue
+        total = one.stderr_again**2 + one.stderr_questions**2
+        share = one.stderr_again**2 / total if total else 0.0
+        yield (
+            f"{name}: {percent(share)} of the mean's variance is the model's own: its standard "
+            f"error is {one.stderr_again:.4f} if the same questions were asked again, and "
+            f"{one.stderr_questions:.4f} by which questions these are"
+        )
 
 
 def breakdown_headings(result: Result, tag: str) -> list[str]:

@@ -77,6 +77,11 @@ def show(result: Result, console: Console) -> None:
         _line(console, f" {baselines}")
     for note in report.notes:
         _line(console, f"note: {note}", style="yellow")
+    if report.repeats:
+        again = _rows.repeats_rows(result)
+        _table(console, _rows.repeats_title(result), _rows.HEADINGS, again, room)
+        for line in _rows.repeats_lines(result):
+            _line(console, f" {line}")
     for tag in report.breakdown:
         rows = _rows.breakdown_rows(result, tag)
         if lines := _rows.ladder_lines(result, tag):

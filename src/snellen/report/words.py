@@ -46,6 +46,10 @@ def _section(result: Result) -> str:
         lines += ["", _text(baselines)]
     if report.notes:
         lines += ["", *(f"- note: {_text(note)}" for note in report.notes)]
+    if report.repeats:
+        lines += ["", f"{_rows.repeats_title(result)}:", ""]
+        lines += [*_table(_rows.HEADINGS, _rows.repeats_rows(result)), ""]
+        lines += [f"- {_text(line)}" for line in _rows.repeats_lines(result)]
     for tag in report.breakdown:
         if rows := _rows.breakdown_rows(result, tag):
             lines += ["", *_table(_rows.breakdown_headings(result, tag), rows)]

@@ -11,6 +11,7 @@ from snellen.scoring._report import (
     CapabilityReport,
     Disagreement,
     MetricReport,
+    RepeatsReport,
     Report,
     ScoringReport,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Explained",
     "Explanation",
     "MetricReport",
+    "RepeatsReport",
     "Report",
     "Scored",
     "ScoringReport",

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from snellen.stats import Estimate
+
 
 class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A metric as it is published; `bounds` are its values if all that is missing or refused were
@@ -18,6 +20,18 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     ci95: tuple[float, float] | None
     reason: str | None = None
     bounds: tuple[float, float] | None = None
+
+
+def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
+    return MetricReport(
+        value=estimate.value,
+        unit=estimate.unit,
+        n=estimate.n,
+        stderr=estimate.stderr,
+        ci95=estimate.ci95,
+        reason=estimate.reason,
+        bounds=bounds,
+    )
 
 
 class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +76,26 @@ class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     draws: int | None = None
 
 
+class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What several replies to each question tell under one scoring, beside the mean of all, which
+    stays its metric.
+
+    A question was asked up to `most` times; of `questions` a reply has a score. `metrics` are
+    pass@k, where replies are right or wrong, and the majority's score. `between` and `within` are
+    the variances of single scores between questions and within one, `stderr_questions` and
+    `stderr_again` the standard errors of the mean that they make: the first is of other questions,
+    the second of the same ones asked again (`stats.components`).
+    """
+
+    most: int
+    questions: int
+    metrics: dict[str, MetricReport]
+    between: float | None = None
+    within: float | None = None
+    stderr_questions: float | None = None
+    stderr_again: float | None = None
+
+
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     """All sessions that came to their end.
 
@@ -88,7 +122,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data set has, where fewer were asked. `ladders` are the tags whose categories are levels, with
     the metric that says where on them reading ends. `capabilities` are the samples by what they ask
     of a model; their numbers sum to n. `streaming` is of
-    online runs.
+    online runs. `repeats` are there by scoring where questions were asked several times; `alike` is
+    how many of them got the same words each time. `conversations` is how many the n replies are
+    turns of, where each turn is scored.
     """
 
     format: int
@@ -109,3 +145,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ladders: dict[str, str] = {}
     capabilities: dict[str, CapabilityReport] = {}
     streaming: StreamReport | None = None
+    repeats: dict[str, RepeatsReport] = {}
+    alike: int | None = None
+    conversations: int | None = None

@@ -109,7 +109,7 @@ def score_predictions(
     def scored() -> Iterator[Scored]:
         nonlocal known, found, hidden
         seen: set[str] = set()
-        for sample in samples():
+        for place, sample in enumerate(samples()):
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
@@ -123,10 +123,10 @@ def score_predictions(
             for repeat, text in enumerate(texts):
                 if text is None:
                     hidden += sample.hidden
-                    yield Scored(sample, repeat, "absent", None, benchmark.ask)
+                    yield Scored(sample, repeat, "absent", None, benchmark.ask, place=place)
                 else:
                     reply = reply_of(text)
-                    yield Scored(sample, repeat, reply.state, reply, benchmark.ask)
+                    yield Scored(sample, repeat, reply.state, reply, benchmark.ask, place=place)
 
     tally.add(scored())
     if not known:

@@ -26,13 +26,16 @@ from snellen.metrics import Category, Columns, Metric, mean
 from snellen.model import Kind, Reply, ReplyState, Usage
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
+from snellen.scoring._repeats import Rows, repeats_report
 from snellen.scoring._report import (
     Baselines,
     CapabilityReport,
     Disagreement,
     MetricReport,
+    RepeatsReport,
     Report,
     ScoringReport,
+    metric_report,
 )
 from snellen.stats import Estimate
 from snellen.store import FORMAT, ScoreRow
@@ -47,6 +50,8 @@ EMPTY_SHARE = 0.02
 EXAMPLES = 5
 REASONS = 3
 LONGEST_REASON = 300
+REPEATED = 0.1
+"""Where fewer questions have several replies these are doubled rows of a file, and no repeats."""
 SHORT = 8
 """Characters of an answer that is likely to come again."""
 READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
@@ -66,7 +71,8 @@ class Scored(NamedTuple):
     """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
     is that of all its turns, `place` its row's among all rows.
 
-    `absent` is a question that somebody's prediction file has no reply to.
+    `absent` is a question that somebody's prediction file has no reply to. Where each turn is
+    scored, `sample` is what a `turn` (from 0) of the `conversation` asks, and `usage` is its own.
     """
 
     sample: Sample
@@ -78,6 +84,8 @@ class Scored(NamedTuple):
     usage: tuple[Usage, ...] = ()
     reused: bool = False
     place: int = 0
+    turn: int = 0
+    conversation: Sample | None = None
 
 
 def _still_thinking(reply: Reply | None) -> bool:
@@ -150,6 +158,12 @@ class Tally:
         self._tokens: Counter[str] = Counter()
         self._errors: dict[str, tuple[int, str]] = {}
         self._disagreements: dict[str, _Differing] = {}
+        # For each row which (row, turn) it is about, and what was said, as a hash.
+        self._asked = array("q")
+        self._words = array("q")
+        self._conversations: set[tuple[str, int]] = set()
+        self._turns = 0
+        self._repeated = False
 
     def add(self, replies: Iterable[Scored]) -> None:
         """Score each reply, for the report alone."""
@@ -183,8 +197,10 @@ class Tally:
         states = {state: self._reply_states.count(code) for state, code in REPLY_CODES.items()}
         failed = states["failed"]
         said = list(notes)
-        if of > n:
-            said.append(f"partial: {n:,} of {of:,}")
+        # A conversation whose turns are scored one by one is one of the data set's rows.
+        rows = n - self._turns + len(self._conversations)
+        if of > rows:
+            said.append(f"partial: {rows:,} of {of:,}")
         if failed:
             counted = "count as wrong" if self._missing == "wrong" else "are in no mean"
             said.append(
@@ -213,6 +229,12 @@ class Tally:
                     f"{self._thinking:,} of these were cut while the model was still thinking, and "
                     "say nothing: give it room with token_floor in its profile"
                 )
+        alike, several = self._alike()
+        if several and identity.get("generation", {}).get("temperature") == 0:
+            said.append(
+                f"repeats of a greedy model are alike: {alike:,} of {several:,} samples got the "
+                "same words each time"
+            )
         return Report(
             format=FORMAT,
             benchmark=self._benchmark.name,
@@ -230,11 +252,14 @@ class Tally:
             notes=[*said, *self._notes],
             identity=dict(identity),
             incomplete=bool(failed or any(self._waiting(name) for name in self._reported())),
-            asked_of=of if of > n else None,
+            asked_of=of if of > rows else None,
             tokens=dict(self._tokens),
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
             capabilities=self._capabilities(),
+            repeats=self._repeats(),
+            alike=alike if several else None,
+            conversations=len(self._conversations) or None,
         )
 
     def _waiting(self, name: str) -> int:
@@ -286,15 +311,21 @@ class Tally:
 
     def _add(self, scored: Scored) -> list[tuple[str, Found]]:
         """Take a reply into account; gives what each scoring finds in it."""
-        sample = scored.sample
+        sample, reply = scored.sample, scored.reply
         self._reused += scored.reused
+        self._repeated |= scored.repeat > 0
+        self._asked.append(scored.place << 16 | scored.turn)
+        self._words.append(0 if reply is None else hash((reply.text, reply.choices)))
+        if scored.conversation is not None:
+            self._turns += 1
+            self._conversations.add((scored.conversation.id, scored.repeat))
         self._thinking += scored.state == "truncated" and _still_thinking(scored.reply)
         self._refused += scored.state == "refused" and not sample.hidden
         self._reply_states.append(REPLY_CODES[scored.state])
         if scored.error is not None:
             n, example = self._errors.get(scored.error, (0, sample.id))
             self._errors[scored.error] = (n + 1, example)
-        self._cluster.append(self._cluster_of(sample))
+        self._cluster.append(self._cluster_of(scored.conversation or sample))
         for tag, (codes, column) in self._tags.items():
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
         if self._benchmark.capabilities is not None:
@@ -431,7 +462,7 @@ class Tally:
                 nothing = f"none of the {self.n:,} replies is judged"
             return _no_values(scoring, "the answers are hidden" if hidden else nothing)
         whole = {
-            metric: _metric_report(function(counted), _bounds(function, rows, scoring.best))
+            metric: metric_report(function(counted), _bounds(function, rows, scoring.best))
             for metric, function in scoring.metrics.items()
         }
         if all(function is mean for function in scoring.metrics.values()):
@@ -439,6 +470,59 @@ class Tally:
             unread = _objects([None] * counted.n)
             counted = replace(counted, answer=unread, target=unread, references=unread)
         return whole | self._by_category(scoring, counted)
+
+    def _questions(self) -> NDArray[np.intp] | None:
+        """For each row the number of its question; None where too few were asked several times."""
+        import numpy as np
+
+        if not self._repeated:
+            return None
+        _, codes, n = np.unique(
+            np.frombuffer(self._asked, dtype=np.int64), return_inverse=True, return_counts=True
+        )
+        return codes if np.count_nonzero(n > 1) >= REPEATED * len(n) else None
+
+    def _alike(self) -> tuple[int, int]:
+        """How many questions got the same words each time, and how many have several replies."""
+        import numpy as np
+
+        questions = self._questions()
+        if questions is None:
+            return 0, 0
+        silent = [REPLY_CODES[state] for state in ("failed", "absent")]
+        said = ~np.isin(np.frombuffer(self._reply_states, dtype=np.uint8), silent)
+        pairs = np.unique(
+            np.stack([questions[said], np.frombuffer(self._words, dtype=np.int64)[said]]), axis=1
+        )
+        several = np.bincount(questions[said]) > 1
+        different = np.bincount(pairs[0], minlength=len(several))
+        return int((several & (different == 1)).sum()), int(several.sum())
+
+    def _repeats(self) -> dict[str, RepeatsReport]:
+        import numpy as np
+
+        questions = self._questions()
+        if questions is None:
+            return {}
+        found = {}
+        for name in self._reported():
+            scoring = self._benchmark.scorings[name]
+            rows = self._rows_of(scoring, self._columns[name])
+            if rows.columns.score is None or not rows.in_mean.any():
+                continue  # only the whole set has a score, or nothing has
+            asked = Rows(
+                question=questions,
+                cluster=rows.columns.cluster,
+                score=rows.columns.score,
+                answer=rows.columns.answer,
+                in_mean=rows.in_mean,
+                unknown=rows.unknown,
+                best=scoring.best,
+            )
+            most = int(np.bincount(questions).max())
+            # What a judge's verdict says is a grade, and no answer that replies could share.
+            found[name] = repeats_report(asked, most=most, votes=scoring.judge is None)
+        return found
 
     def _capabilities(self) -> dict[str, CapabilityReport]:
         """The mean score under the headline, by what samples ask of a model."""
@@ -454,7 +538,7 @@ class Tally:
         found = {}
         for leaf, code in leaves.items():
             of = np.frombuffer(codes, dtype=np.int32) == code
-            means = [{"": _metric_report(_leaf_mean(rows, of, scoring.best))} for rows in every]
+            means = [{"": metric_report(_leaf_mean(rows, of, scoring.best))} for rows in every]
             found[leaf] = CapabilityReport(n=int(of.sum()), mean=averaged(means)[""])
         return found
 
@@ -499,7 +583,7 @@ class Tally:
                     for name, metric in scoring.metrics.items():
                         estimate = metric(part)
                         if estimate.n:  # a metric may be about some categories alone
-                            found[f"{name}/{label}"] = _metric_report(estimate)
+                            found[f"{name}/{label}"] = metric_report(estimate)
         return found
 
     def _labels(self) -> dict[str, dict[int, str]]:
@@ -681,18 +765,6 @@ class _Differing:
         )
 
 
-def _metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
-    return MetricReport(
-        value=estimate.value,
-        unit=estimate.unit,
-        n=estimate.n,
-        stderr=estimate.stderr,
-        ci95=estimate.ci95,
-        reason=estimate.reason,
-        bounds=bounds,
-    )
-
-
 def _leaf_mean(rows: _Rows, of: NDArray[np.bool_], best: float) -> Estimate:
     """The mean score of some rows, as a share of the best."""
     of, columns = of & rows.in_mean, rows.columns
@@ -702,7 +774,7 @@ def _leaf_mean(rows: _Rows, of: NDArray[np.bool_], best: float) -> Estimate:
 
 
 def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
-    nothing = _metric_report(Estimate(value=None, n=0, reason=reason))
+    nothing = metric_report(Estimate(value=None, n=0, reason=reason))
     return dict.fromkeys(scoring.metrics, nothing)
 
 
