@@ -333,7 +333,8 @@ def _kebab(stem: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Opened:
     """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what
-    suits it (None: find out); `timed` says that it keeps the profile's time-outs itself."""
+    suits it (None: find out); `timed` says that it keeps the profile's time-outs itself; `served`
+    tells of the server that its first question starts."""
 
     model: Model
     name: str
@@ -341,16 +342,18 @@ class Opened:
     revision: str | None = None
     concurrency: int | None = None
     timed: bool = False
+    served: Mapping[str, Any] | None = None
 
 
-def model(spec: str, profile: Profile | None = None) -> Opened:
-    """The model that a name means, opened: one of `MODELS`.
+def model(spec: str, profile: Profile | None = None, *, logs: Path = Path("runs")) -> Opened:
+    """The model that a name means, opened: one of `MODELS`. `logs` is for what a server writes that
+    is started for it.
 
     Raises:
         CatalogError: no model of that name. UsageError: it cannot be opened so.
     """
     profile = profile or Profile()
-    opened = _open(spec, profile)
+    opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
     # A run's replies are found by the requests as they were before a picture was made smaller.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
@@ -455,6 +458,36 @@ def _open(spec: str, profile: Profile) -> Opened:
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
     raise CatalogError(f"no model {spec!r}; {hint}")
+
+
+def _served(spec: str, profile: Profile, logs: Path) -> Opened:
+    """A model behind a server of its own, which gets no keys but the hub's.
+
+    Raises:
+        UsageError: it is none to be served, or said to be elsewhere, or there is no such server.
+    """
+    assert profile.serve is not None
+    kind, _, name = spec.partition("/")
+    if kind != "openai" or not name:
+        raise UsageError(f"{spec}: a server is started for openai/NAME, which serves NAME.")
+    if profile.base_url or profile.api_key_env:
+        raise UsageError(
+            f"{spec}: the server that is started for it has its own address, and wants no key; "
+            "leave out base_url and api_key_env."
+        )
+    from snellen.executors.serve import Served, Server
+    from snellen.models._weights import digest
+
+    environment = {k: value for k, value in os.environ.items() if not k.endswith("_API_KEY")}
+    server = Server(name, profile.serve, logs=logs, environment=environment)
+    opened = _open(spec, msgspec.structs.replace(profile, base_url=server.url, serve=None))
+    weights = digest(Path(name)) if Path(name).is_dir() else None
+    return replace(
+        opened,
+        model=Served(opened.model, server),
+        revision=_revision(profile, weights),
+        served=server.told,
+    )
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:

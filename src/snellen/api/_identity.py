@@ -72,6 +72,7 @@ def manifest_of(
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": [_without_secrets(word) for word in plan.command],
         "server": _without_secrets(opened.server),
+        **({"served": opened.served} if opened.served else {}),
         "profile": _told(profile),
         "limit": plan.limit,
         "sample": plan.sample,

@@ -84,7 +84,7 @@ async def _run_plan(
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
-                opened = _open(spec, profile)
+                opened = _open(spec, profile, plan.out)
                 if opened is not None and isinstance(spec, str):
                     ours.append(opened.model)
                 for benchmark, facts in read:
@@ -169,7 +169,7 @@ def _prepare(
     progress = Progress(
         name=f"{benchmark.name} × {opened.name}",
         total=selection.rows * plan.repeats,
-        notes=_differs(nearest),
+        notes=(*_differs(nearest), *_serves(opened)),
     )
     stop = Stop()
     if opened.server not in limiters:
@@ -231,6 +231,12 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
     return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
 
 
+def _serves(opened: catalog.Opened) -> tuple[str, ...]:
+    if opened.served is None:
+        return ()
+    return (f"a server is started for it, and writes to {opened.served['log']}",)
+
+
 def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
     if profile.token_floor is not None:
@@ -250,11 +256,11 @@ def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     )
 
 
-def _open(spec: str | catalog.Opened, profile: Profile) -> catalog.Opened | None:
+def _open(spec: str | catalog.Opened, profile: Profile, out: Path) -> catalog.Opened | None:
     """The model; None for the one that is made for each benchmark."""
     if not isinstance(spec, str):
         return catalog.with_profile(spec, profile)
-    return None if spec == MOST_FREQUENT else catalog.model(spec, profile)
+    return None if spec == MOST_FREQUENT else catalog.model(spec, profile, logs=out)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> catalog.Opened:

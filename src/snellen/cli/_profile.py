@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from snellen.models._profile import Profile
+from snellen.errors import UsageError
+from snellen.models._profile import Profile, Serve
 
 
 def flagged(
@@ -15,11 +16,22 @@ def flagged(
     base_url: str | None,
     api_key_env: str | None,
     timeout: Mapping[str, float],
+    serve: str | None = None,
+    serve_args: Sequence[str] = (),
 ) -> Profile:
-    """A profile with the flags over it."""
+    """A profile with the flags over it.
+
+    Raises:
+        UsageError: there are arguments of a server, and no server.
+    """
+    if serve_args and not serve:
+        raise UsageError("--serve-arg is for the server that --serve starts; name one.")
     return msgspec.structs.replace(
         profile,
         base_url=base_url or profile.base_url,
         api_key_env=api_key_env or profile.api_key_env,
         timeout=msgspec.structs.replace(profile.timeout, **timeout),
+        serve=msgspec.convert({"kind": serve, "args": serve_args}, Serve)
+        if serve
+        else profile.serve,
     )

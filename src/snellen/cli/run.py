@@ -27,6 +27,7 @@ from snellen.scoring import Scored, Tally
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
+SERVERS = ("vllm", "sglang", "transformers")
 FRACTION = "fraction"
 """The unit of metrics that lie between 0 and 1."""
 
@@ -90,6 +91,18 @@ FRACTION = "fraction"
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="For run folders.")
 @click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
+@click.option(
+    "--serve",
+    type=click.Choice(SERVERS),
+    help="Start a server of openai/NAME's NAME, here, for this run, and stop it at the end.",
+)
+@click.option(
+    "--serve-arg",
+    "serve_args",
+    multiple=True,
+    metavar="WORD",
+    help="A word of that server's command line (--serve-arg=--dtype=float16); repeatable.",
+)
 @click.option("--profile", "profile_file", type=PATH, help="A model profile (TOML).")
 @click.option(
     "--concurrency",
@@ -146,6 +159,8 @@ def command(
     prompt: str | None,
     base_url: str | None,
     api_key_env: str | None,
+    serve: str | None,
+    serve_args: tuple[str, ...],
     profile_file: Path | None,
     timeout: Mapping[str, float],
     max_time: float | None,
@@ -182,7 +197,14 @@ def command(
         for spec in specs
     ]
     _check_floors(floors, chosen, no_score=no_score)
-    with_flags = partial(flagged, base_url=base_url, api_key_env=api_key_env, timeout=timeout)
+    with_flags = partial(
+        flagged,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        timeout=timeout,
+        serve=serve,
+        serve_args=serve_args,
+    )
     plan = api.Plan(
         benchmarks=chosen,
         models=list(dict.fromkeys(models)),

@@ -3,8 +3,9 @@ costs."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -14,6 +15,9 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
+SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
+"""Arguments of servers that are set for them, and that hold keys."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,12 +69,32 @@ class ImageLimits(Checked, frozen=True, omit_defaults=True):
         return {name: limit for name, limit in said.items() if name != "max_images"}
 
 
+class Serve(Checked, frozen=True):
+    """A server that is started for the model: which one, and its own arguments, each a word of its
+    command line. They are stored, and part of the run's identity, so no key may be among them."""
+
+    kind: Literal["vllm", "sglang", "transformers"]
+    args: list[str] = []
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for word in self.args:
+            if SERVED_BY_US.match(word):
+                raise UsageError(f"{word}: this is set for the {self.kind} server; leave it out.")
+            if SECRET.match(word):
+                raise UsageError(
+                    "a key is among the server's arguments, which are stored; leave it out. "
+                    "The server is on this machine alone, and finds HF_TOKEN in the environment."
+                )
+
+
 class Profile(Checked, frozen=True):
     """A model's profile, from a TOML file or from flags.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
-    need room. `extra` is sent to the server as it is. `images` are limits of the pictures.
+    need room. `extra` is sent to the server as it is. `images` are limits of the pictures. `serve`
+    is the server that is started for `openai/NAME`.
     """
 
     base_url: str | None = None
@@ -85,6 +109,7 @@ class Profile(Checked, frozen=True):
     concurrency: Count | None = None
     timeout: Timeouts = Timeouts()
     images: ImageLimits = ImageLimits()
+    serve: Serve | None = None
 
     def changes_answers(self) -> dict[str, object]:
         """The fields that are part of a run's identity, those that are set."""
@@ -92,6 +117,7 @@ class Profile(Checked, frozen=True):
             "token_floor": self.token_floor,
             "extra": self.extra,
             "images": self.images.of_one,
+            "serve": msgspec.to_builtins(self.serve),
         }
         return {name: value for name, value in fields.items() if value not in (None, {})}
 

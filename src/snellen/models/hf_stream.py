@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -30,6 +29,7 @@ from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.model import Emission, Query, SessionSpec, Usage
 from snellen.models._profile import Profile
+from snellen.models._weights import digest
 
 FAMILY = ("qwen2_vl", "qwen2_5_vl")
 """The models whose positions and blocks these are."""
@@ -38,10 +38,6 @@ CACHE_BYTES = 8 << 30
 frames of 256 tokens, one a second."""
 MAX_TOKENS = 512
 """Of a reply to which nobody set a limit."""
-FILES = (".json", ".jinja", ".txt", ".safetensors")
-"""What in a model's folder changes its replies."""
-END = 1 << 20
-"""Bytes at a file's start and end that tell it from others of its size."""
 MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
 """Stands for a text while the chat template is taken apart."""
 
@@ -297,7 +293,7 @@ class _Qwen:
         said = model.generation_config.eos_token_id
         self._stops = {self._tokenizer.eos_token_id, *(said if isinstance(said, list) else [said])}
         dtype = str(model.dtype).removeprefix("torch.")
-        self.revision = f"transformers {transformers.__version__} {dtype} {_digest(folder)}"
+        self.revision = f"transformers {transformers.__version__} {dtype} {digest(folder)}"
         self._layout("")  # a template that cannot be taken apart is told of before any video
 
     # -- what happens to a stream
@@ -501,18 +497,3 @@ def _check_family(folder: Path) -> None:
             f"hf-stream/{folder}: it is of the kind {kind!r}, and streams are fed to "
             f"{' and '.join(FAMILY)} alone."
         )
-
-
-def _digest(folder: Path) -> str:
-    """BLAKE2b-64 (hex) of the names, sizes, starts and ends of a model's files: another training
-    changes them all."""
-    told = blake2b(digest_size=8)
-    for path in sorted(folder.iterdir()):
-        if path.suffix in FILES:
-            size = path.stat().st_size
-            told.update(f"{path.name} {size}\n".encode())
-            with path.open("rb") as file:
-                told.update(file.read(END))
-                file.seek(max(END, size - END))
-                told.update(file.read())
-    return told.hexdigest()
