@@ -6,16 +6,19 @@ number --metrics--> Estimate
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.content import Message, Part, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
 from snellen.media import video
-from snellen.metrics import Metric
+from snellen.metrics import Columns, Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
+from snellen.stats import Estimate
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
 """A sample's earlier turns: what was sent and what came. A failed turn ends the sample."""
@@ -84,7 +87,8 @@ class Scoring:
     and scores 0 unless the authors' rule says else.
     `missing` is what becomes of a question without a reply in other people's prediction files.
     `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
-    that an answer may be worth a part of it.
+    that an answer may be worth a part of it. `named` gives further metrics of the whole set, whose
+    names are known only with them.
     """
 
     version: int
@@ -97,6 +101,7 @@ class Scoring:
     judge: Judge | None = None
     best: float = 1.0
     partial: bool = False
+    named: Callable[[Columns], Mapping[str, Estimate]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,8 +236,9 @@ class Benchmark:
     and its replies by sample id (None: it failed). `temperature` is what it is asked with where
     neither a flag nor a profile says another, `frames` the policy by which it is shown videos,
     likewise. `streaming` is of benchmarks that ask for sessions. `capabilities` says what its
-    categories ask of a model. `options` are what this benchmark was loaded with; `notes` are said
-    in every result.
+    categories ask of a model. `options` are what this benchmark was loaded with; `called` is what a
+    model is told it is called, where one is told at all (`model.Prompts`); `notes` are said in
+    every result.
     """
 
     name: str
@@ -261,6 +267,7 @@ class Benchmark:
     results: Callable[[str, Mapping[str, str | None]], Results] | None = None
     capabilities: Capabilities | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    called: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -311,8 +318,23 @@ class Benchmark:
             generation=generation or Generation(max_tokens=self.max_answer_tokens),
             seed=seed,
             stop=self.stop,
-            origin=Origin(benchmark=self.name, sample=sample.id),
+            origin=Origin(
+                benchmark=self.called or self.name, sample=sample.id, asked=partial(_asked, sample)
+            ),
         )
+
+
+def _asked(sample: Sample) -> Mapping[str, object]:
+    """What a sample asks, by the names of VLMEvalKit's columns; one without a value is absent."""
+    whole = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
+    columns = {
+        "index": int(sample.id) if whole else sample.id,
+        "question": sample.question,
+        "hint": sample.data.get("hint"),
+        **dict(zip(ascii_uppercase, sample.choices, strict=False)),
+        **sample.tags,
+    }
+    return {name: value for name, value in columns.items() if value not in (None, "")}
 
 
 def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:

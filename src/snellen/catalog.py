@@ -42,6 +42,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
+    "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, as it is"),
     "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
 }
 PASSED = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -51,6 +52,8 @@ WINDOW = "window:4"
 IN_PROCESS = 32
 """Requests at once to a model that runs here and says nothing else."""
 BUNDLED = "the data are the few bundled rows: this is no result"
+OF_CLASS = "vlmevalkit-class:"
+"""Before FILE:CLASS, a data set class written for VLMEvalKit."""
 SYNTHETIC = "synthetic"
 """As `data`: the few rows that are bundled with a benchmark."""
 OFFICIAL = "https://api.openai.com/v1"
@@ -95,6 +98,10 @@ def benchmark(
     Raises:
         CatalogError: no benchmark of that name. UsageError: an option that it has not.
     """
+    if spec.startswith(OF_CLASS):
+        if data or task or columns or options:
+            raise UsageError(f"{spec}: the class has its own rows and prompts; leave the rest out.")
+        return _of_class(*spec.removeprefix(OF_CLASS).split(":"))
     given = {**_split_options(spec)[1], **(options or {})}
     name = _split_options(spec)[0]
     if name.endswith(OWN_DATA) or "/" in name:
@@ -131,6 +138,8 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
         CatalogError: it is none of ours, nor a file of rows.
     """
     options = manifest["identity"]["options"]
+    if "class" in options:
+        return _of_class(*options["class"].split(":"), options["dataset"])
     if {"task", "columns"} <= set(options):
         from snellen.benchmarks._own import stored
 
@@ -181,6 +190,8 @@ def reads_data(spec: str) -> bool:
         CatalogError: no benchmark of that name.
     """
     name = spec.partition(":")[0]
+    if spec.startswith(OF_CLASS):
+        return False
     return name.endswith(OWN_DATA) or "/" in name or _reads_data(_resolve(name)[0])
 
 
@@ -254,6 +265,15 @@ def _own(
     from snellen.benchmarks._own import own_data
 
     return own_data(path, task=task, columns=columns or {}, data=data)
+
+
+def _of_class(*named: str) -> Benchmark:
+    """The benchmark of a data set class written for VLMEvalKit."""
+    if len(named) not in (2, 3) or not all(named):
+        raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
+    from snellen.benchmarks._vlmevalkit_class import vlmevalkit_class
+
+    return vlmevalkit_class(":".join(named[:2]), *named[2:])
 
 
 def _split_options(spec: str) -> tuple[str, dict[str, str]]:
@@ -433,7 +453,7 @@ def _within_limits(opened: Opened, profile: Profile) -> Opened:
 
 def _open(spec: str, profile: Profile) -> Opened:
     kind, slash, name = spec.partition("/")
-    if spec.startswith(("python:", "worker:")):
+    if spec.startswith(("python:", "worker:", "vlmevalkit:")):
         kind, _, name = spec.partition(":")
     elif not slash or not name:
         raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
@@ -453,7 +473,10 @@ def _open(spec: str, profile: Profile) -> Opened:
             concurrency=profile.concurrency,
             timed=True,
         )
-    if kind in ("python", "worker", "recorded", "hf-stream") or _with_no_seconds(spec) in MODELS:
+    if (
+        kind in ("python", "worker", "vlmevalkit", "recorded", "hf-stream")
+        or _with_no_seconds(spec) in MODELS
+    ):
         return _in_process(spec, kind, name, profile)
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."

@@ -4,7 +4,7 @@ A back end translates and reports. It does not retry, cache, count or log, and n
 benchmark's name (`Request.origin` is read by the VLMEvalKit wrapper alone).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
@@ -32,10 +32,12 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Which question a request came from; no part of its digest."""
+    """Which question a request came from; no part of its digest. `asked` gives what is asked, by
+    the names of VLMEvalKit's columns, and never what is right."""
 
     benchmark: str
     sample: str
+    asked: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +259,17 @@ class Streams(Protocol):
     name: str
 
     async def open(self, spec: SessionSpec) -> Session: ...
+
+
+@runtime_checkable
+class Prompts(Protocol):
+    """Is told what a benchmark is called (`Origin.benchmark`), and asks some of them in words of
+    its own: `own_prompt` says which, `prompted` gives the request in them. VLMEvalKit's classes
+    alone."""
+
+    def own_prompt(self, benchmark: str) -> bool: ...
+
+    async def prompted(self, request: Request) -> Request: ...
 
 
 Model = Generates | Ranks | Streams

@@ -16,8 +16,9 @@ from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3
 """Questions whose pictures are looked at before a run goes on."""
-SAME_MODEL = ("model", "model_revision", "profile")
-"""What two runs must have alike for a reply of one to be one of the other."""
+SAME_MODEL = ("model", "model_revision", "profile", "called")
+"""What two runs must have alike for a reply of one to be one of the other: `called` is what a model
+is told of the benchmark, if it is told."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:
@@ -66,7 +67,7 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
             if plan.reuse_strictly:
                 raise
             continue  # it is somebody else's to mend
-        if any(identity[field] != other.get(field) for field in SAME_MODEL):
+        if any(identity.get(field) != other.get(field) for field in SAME_MODEL):
             others.append(f"{path} ({other.get('model')})")
             continue
         run.load()

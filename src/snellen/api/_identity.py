@@ -18,9 +18,11 @@ from snellen.benchmark import Benchmark
 from snellen.datasets import Facts, missing_note
 from snellen.media import video
 from snellen.models._profile import Profile
-from snellen.runner import Settings
+from snellen.runner import Settings, own_prompt
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
+
+OWN_PROMPT = "the model's own"
 
 
 def run_identity(
@@ -44,6 +46,8 @@ def run_identity(
         "data": {"digest": facts.digest, "revision": benchmark.data.revision},
         "model": opened.name,
         "model_revision": opened.revision,
+        **({"called": benchmark.called} if benchmark.called else {}),
+        **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
         "profile": profile.changes_answers(),
         "generation": {
@@ -82,7 +86,9 @@ def manifest_of(
         "system": platform.platform(),
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
-    notes = [*benchmark.notes, *data_notes(benchmark)]
+    notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
+    if "prompt" in identity:
+        notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
     if limits := profile.images.of_one:
         said = ", ".join(f"{name} = {limit:,}" for name, limit in limits.items())
         notes.append(f"pictures beyond {said} were made smaller for the model")

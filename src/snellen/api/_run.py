@@ -19,7 +19,7 @@ from snellen.api._score import scored
 from snellen.benchmark import Benchmark
 from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
-from snellen.model import Generation, Model
+from snellen.model import Generation, Model, Prompts
 from snellen.models._profile import Profile
 from snellen.runner import (
     Asking,
@@ -156,6 +156,10 @@ def _prepare(
     if benchmark.ask == "session":
         opened, adapter = catalog.watching(opened, plan.adapter)
     check_model(benchmark, opened.model)
+    if isinstance(opened.model, Prompts):
+        options = {"options": benchmark.options}
+        named = catalog.vlmevalkit_name({"benchmark": benchmark.name, "identity": options})
+        benchmark = replace(benchmark, called=named)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)
@@ -218,7 +222,7 @@ def _entered(
     stack.enter_context(run.folder.lock())
     stack.callback(run.close)
     before = {} if run.folder.get(MANIFEST) is None else run.manifest()
-    if before:
+    if before and "prompt" not in identity:
         check_pictures(run, benchmark)
     run.put_manifest(manifest(before))
     run.load()

@@ -109,7 +109,7 @@ def told_as(
     kind: type[Rejected | UsageError],
     what: str,
     source: str | None,
-    but: type[Exception] | tuple[()] = (),
+    but: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Iterator[None]:
     """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
     `Rejected` fails one question."""

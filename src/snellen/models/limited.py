@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from snellen.content import Image, Message
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
-from snellen.model import Generates, Model, Ranks, Request
+from snellen.model import Generates, Model, Prompts, Ranks, Request
 from snellen.models._profile import ImageLimits
 
 T = TypeVar("T")
@@ -47,6 +47,8 @@ class Limited:
             self.generate = self._within(model.generate)
         if isinstance(model, Ranks):
             self.rank = self._within(model.rank)
+        if isinstance(model, Prompts):
+            self.own_prompt, self.prompted = model.own_prompt, model.prompted
 
     async def close(self) -> None:
         if close := getattr(self._model, "close", None):

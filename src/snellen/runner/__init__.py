@@ -3,7 +3,7 @@
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
-from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop, check_model
+from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop, check_model, own_prompt
 from snellen.runner._select import Selection, check, chosen, select
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "check",
     "check_model",
     "chosen",
+    "own_prompt",
     "select",
 ]

@@ -27,6 +27,7 @@ from snellen.model import (
     Generates,
     Generation,
     Model,
+    Prompts,
     Ranks,
     Reply,
     Request,
@@ -179,6 +180,9 @@ class Asking:
         self.progress = progress
         self._ask = _asker(benchmark, model)
         self._wants_frames = getattr(model, "wants_frames", True)
+        self._prompted = (
+            model.prompted if isinstance(model, Prompts) and own_prompt(benchmark, model) else None
+        )
         self._online = self._sessions(model) if benchmark.ask == "session" else None
         self._random = random.Random(os.getpid())
         self._failing = 0
@@ -478,10 +482,12 @@ class Asking:
                             opening.clips = Clips({}, 1, self._threads)
                         request = await opening.clips.shown(request, sample.id)
                     request = loaded(request)
-                except MediaError as error:
+                    if self._prompted is not None:
+                        request = await self._prompted(request)
+                except (MediaError, ModelError) as error:
                     self._render(row, sample, key, request)
                     self._failed(key, "", error, attempt=1, media=[])
-                    self.progress.failed += 1
+                    self._count_failure(error)
                     return
                 if self._stop.reason:
                     return
@@ -642,7 +648,7 @@ class Asking:
             reply_record(key, digest, _now(), error=failure, attempt=attempt, media=media)
         )
 
-    def _count_failure(self, error: ModelError) -> None:
+    def _count_failure(self, error: ModelError | MediaError) -> None:
         """Count a question that got no reply; leave the rest unasked when no reply is to be
         expected."""
         self.progress.failed += 1
@@ -704,6 +710,17 @@ class Asking:
         while True:
             await asyncio.sleep(1.0)
             await loop.run_in_executor(None, self._run.folder.flush)
+
+
+def own_prompt(benchmark: Benchmark, model: Model) -> bool:
+    """Whether the model words the benchmark's questions itself: those of one turn, on pictures.
+
+    Raises:
+        UsageError: it cannot say.
+    """
+    worded = benchmark.ask == "generate" and benchmark.turns == 1 and benchmark.frames is None
+    called = benchmark.called or benchmark.name
+    return worded and isinstance(model, Prompts) and model.own_prompt(called)
 
 
 def check_model(benchmark: Benchmark, model: Model) -> None:

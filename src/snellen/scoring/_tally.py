@@ -465,6 +465,9 @@ class Tally:
             metric: metric_report(function(counted), _bounds(function, rows, scoring.best))
             for metric, function in scoring.metrics.items()
         }
+        if scoring.named is not None:
+            named = scoring.named(counted)
+            whole |= {metric: _metric_report(estimate) for metric, estimate in named.items()}
         if all(function is mean for function in scoring.metrics.values()):
             # Which reads no objects: two million references are not picked for each category.
             unread = _objects([None] * counted.n)

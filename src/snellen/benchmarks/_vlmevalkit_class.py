@@ -1,0 +1,311 @@
+"""A data set class in VLMEvalKit's shape as a benchmark: vlmevalkit-class:FILE:CLASS[:DATASET].
+
+Its rows, its `build_prompt(line)`, its `evaluate(eval_file, **judge_kwargs)`, by
+open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_base.py. Only
+the whole set has a score: what `evaluate` gives for a file of all replies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from string import ascii_uppercase
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.content import Image, Message, Part
+from snellen.datasets import Drawn, Row
+from snellen.errors import DataError, UsageError
+from snellen.formats import separated, xlsx
+from snellen.metrics import Columns
+from snellen.models._own import told_as
+from snellen.models._vlmevalkit import aside, class_named, made_of, ours
+from snellen.sample import Sample
+from snellen.stats import Estimate
+from snellen.store import safe_name
+
+KIND = "vlmevalkit-class"
+JUDGE = {"model": "exact_matching", "nproc": 4, "verbose": False}
+"""What `evaluate` is told: no judge is asked. Names as run.py's get_judge_kwargs has them."""
+UNIT = "as evaluate gives it"
+NO_INTERVAL = "evaluate gives no interval"
+PRIMARY = ("overall", "acc", "score")
+"""In this order, what the name of the first metric has in it where the class does not say."""
+
+
+def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
+    """The benchmark of `FILE:CLASS`, made for one of its data sets; without a name its only one.
+
+    Raises:
+        UsageError: there is no such class, it cannot be made, or its sets are not of pictures and
+            one turn.
+    """
+    title = f"{KIND}:{named}"
+    own = class_named(named, KIND)
+    dataset = dataset or _only(own.made, title)
+    made = made_of(own, {"dataset": dataset}, title) if isinstance(own.made, type) else own.made
+    for method in ("build_prompt", "evaluate"):
+        if not callable(getattr(made, method, None)):
+            raise UsageError(f"{title} has no method {method}: {made!r:.80} is no data set.")
+    if getattr(made, "MODALITY", "IMAGE") == "VIDEO" or getattr(made, "TYPE", "") == "MT":
+        raise UsageError(f"{title}: sets of videos or of several turns are not asked through this.")
+    dataset = str(getattr(made, "dataset_name", dataset))
+    rows = _Rows(made, title, own.source)
+    scores = _Evaluated(made, dataset, title, own.source)
+    return Benchmark(
+        name=_name(dataset),
+        asks=1,
+        data=Drawn(f"{title}, {dataset}", rows.fields),
+        sample=rows.sample,
+        prompt=lambda sample, _: messages_of(sample),
+        scorings={
+            "evaluate": Scoring(
+                version=1,
+                source=f"{named}, its evaluate",
+                parse=lambda reply, _: Reading(answer=reply.text, rule="whole reply"),
+                score=lambda reading, sample: None,
+                metrics={"primary": scores.primary},
+                named=scores.named,
+            )
+        },
+        metric_tags=("index",),
+        max_answer_tokens=2048,
+        options={"class": named, "dataset": dataset, "digest": own.digest},
+        notes=(
+            f"scored by {named}'s own evaluate, without a judge; questions without a reply are not "
+            "in the file that it reads",
+        ),
+    )
+
+
+def _only(made: Any, title: str) -> str:
+    names = getattr(made, "supported_datasets", None)
+    known = [str(name) for name in names()] if callable(names) else []
+    if len(known) == 1 or not isinstance(made, type):
+        return known[0] if len(known) == 1 else str(getattr(made, "dataset_name", ""))
+    said = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
+    raise UsageError(f"{title}: say which set is meant, {title}:DATASET; {said}.")
+
+
+def _name(dataset: str) -> str:
+    """Never that of a benchmark of ours."""
+    name = safe_name(dataset)
+    taken = Path(__file__).with_name(f"{name.lower().replace('-', '_')}.py").exists()
+    return f"{name}-class" if taken else name
+
+
+# -- rows
+
+
+class _Rows:
+    """The rows of a class's `data`: a pandas frame, or a list of dictionaries."""
+
+    def __init__(self, made: Any, title: str, source: str | None) -> None:
+        self._made = made
+        self._title = title
+        self._source = source
+        if getattr(made, "data", None) is None:
+            raise UsageError(f"{title} has no `data`: its rows are to be there once it is made.")
+
+    def fields(self) -> Iterator[Mapping[str, Any]]:
+        """Each row's cells in JSON's types, a picture by its digest; without empty ones."""
+        for row in records(self._made.data):
+            cells = ((name, _cell(name, cell)) for name, cell in row.items())
+            yield {name: cell for name, cell in cells if cell is not None}
+
+    def sample(self, place: int, row: Row) -> Sample:
+        """What is asked, as `build_prompt` has it.
+
+        Raises:
+            UsageError: it raised something. ValueError: it gave no prompt.
+        """
+        data = self._made.data
+        what = f"{self._title}: build_prompt of row {place + 1} failed"
+        with aside(), told_as(UsageError, what, self._source):
+            said = self._made.build_prompt(
+                data.iloc[place] if hasattr(data, "iloc") else data[place]
+            )
+        media: list[Part] = []
+        turns: list[list[object]] = []
+        for message in ours(said, lambda path: Image(Path(path), place=path)):
+            parts: list[str | int] = []
+            for part in message.content:
+                parts.append(part if isinstance(part, str) else len(media))
+                media += [] if isinstance(part, str) else [part]
+            turns.append([message.role, parts])
+        letters = [letter for letter in ascii_uppercase if letter in row]
+        return Sample(
+            id=str(row.get("index", place)),
+            question=str(row.get("question", "")),
+            choices=tuple(str(row[letter]) for letter in letters),
+            media=tuple(medium for medium in media if not isinstance(medium, str)),
+            # What is right is the class's to know: a set whose rows do not say it is not hidden.
+            target=str(row.get("answer", "")),
+            tags={"index": str(row.get("index", place))},
+            data={"messages": turns},
+        )
+
+
+def records(data: Any) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = data.to_dict("records") if hasattr(data, "iloc") else data
+    return found
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A cell in JSON's types; None where it is empty, as pandas says it with a NaN."""
+    if hasattr(value, "item"):  # one of numpy's numbers
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if name == "image" and value is not None:
+        return blake2b(str(value).encode(), digest_size=16).hexdigest()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def messages_of(sample: Sample) -> tuple[Message, ...]:
+    """The prompt, of the sample alone."""
+    turns: Any = sample.data["messages"]
+    return tuple(
+        Message(
+            role, tuple(part if isinstance(part, str) else sample.media[part] for part in parts)
+        )
+        for role, parts in turns
+    )
+
+
+# -- scores
+
+
+class _Evaluated:
+    """What `evaluate` says of the last set of replies that a metric saw."""
+
+    def __init__(self, made: Any, dataset: str, title: str, source: str | None) -> None:
+        self._made = made
+        self._dataset = dataset
+        self._title = title
+        self._source = source
+        self._columns: Columns | None = None
+        self._found: Mapping[str, float] = {}
+        self._reason = ""
+
+    def primary(self, columns: Columns) -> Estimate:
+        """The metric that the class calls its first; else the first with one of PRIMARY in its
+        name, or the first."""
+        self._see(columns)
+        if not self._found:
+            return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
+        said = None
+        if report := getattr(self._made, "report_primary_metric", None):
+            with (
+                aside(),
+                told_as(UsageError, f"{self._title}: report_primary_metric", self._source),
+            ):
+                said = next(iter((report(dict(self._found)) or {}).values()), None)
+        if said is None:
+            by_name = (name for word in PRIMARY for name in self._found if word in name.lower())
+            said = self._found[next(by_name, next(iter(self._found)))]
+        return self._estimate(float(said), columns)
+
+    def named(self, columns: Columns) -> Mapping[str, Estimate]:
+        """Every number of what `evaluate` gave, by its flattened name."""
+        self._see(columns)
+        return {name: self._estimate(value, columns) for name, value in self._found.items()}
+
+    def _estimate(self, value: float, columns: Columns) -> Estimate:
+        return Estimate(value=value, unit=UNIT, n=columns.n, reason=NO_INTERVAL)
+
+    def _see(self, columns: Columns) -> None:
+        if self._columns is columns:
+            return
+        self._columns, self._found = columns, {}
+        index = columns.tags["index"]
+        ids = [index.names[code] for code in index.codes]
+        if len(set(ids)) < len(ids):
+            self._reason = "evaluate reads one reply to a question, and there are several"
+            return
+        replies = dict(zip(ids, columns.answer, strict=True))
+        try:
+            self._found = flattened(self._evaluated(replies))
+            self._reason = "evaluate gave no number"
+        except UsageError as error:
+            self._reason = str(error)
+
+    def _evaluated(self, replies: Mapping[str, str | None]) -> object:
+        with TemporaryDirectory(prefix="snellen-") as folder:
+            path = _written(Path(folder, f"model_{self._dataset}.xlsx"), self._made.data, replies)
+            with aside(), told_as(UsageError, f"{self._title}: evaluate failed", self._source):
+                return self._made.evaluate(str(path), **JUDGE)
+
+
+def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
+    """The file of predictions as VLMEvalKit writes it: a spreadsheet with the rows' cells but their
+    pictures, and `prediction`; a .tsv where a reply is too long for a spreadsheet's cell."""
+    every = records(data)
+    columns = list(dict.fromkeys(name for row in every for name in row if name != "image"))
+    rows = [
+        [*(_cell(name, row.get(name)) for name in columns), replies[index] or ""]
+        for place, row in enumerate(every)
+        if (index := str(_cell("index", row.get("index", place)))) in replies
+    ]
+    try:
+        xlsx.write(path, [*columns, "prediction"], rows)
+    except DataError:
+        path = path.with_suffix(".tsv")
+        separated.write(path, [*columns, "prediction"], rows, formulas="kept")
+    return path
+
+
+def flattened(found: Any) -> Mapping[str, float]:
+    """The numbers of a dictionary, a frame or a list, as VLMEvalKit's report names them: `a|b` of
+    what is nested, and of a frame `column=text|column of numbers` for each row.
+
+    vlmeval/smp/status_report.py, flatten_summary_metrics.
+    """
+    out: dict[str, float] = {}
+    _flatten(found, "", out)
+    return out
+
+
+def _flatten(found: Any, prefix: str, out: dict[str, float]) -> None:
+    if hasattr(found, "iloc"):
+        rows = records(found)
+        numbers = {name for row in rows for name, cell in row.items() if _number(cell) is not None}
+        for row in rows:
+            texts = [
+                f"{name}={cell}".strip()
+                for name, cell in row.items()
+                if name not in numbers and _cell(str(name), cell) not in (None, "")
+            ]
+            for name in (name for name in row if name in numbers):
+                _put(out, "|".join(filter(None, (prefix, *texts, str(name)))), row[name])
+    elif isinstance(found, Mapping):
+        for name, value in found.items():
+            _flatten(value, "|".join(filter(None, (prefix, str(name).strip()))), out)
+    elif isinstance(found, list | tuple) and len(found) != 1:
+        for place, value in enumerate(found):
+            _flatten(value, "|".join(filter(None, (prefix, str(place)))), out)
+    else:
+        _put(out, prefix or "value", found[0] if isinstance(found, list | tuple) else found)
+
+
+def _put(out: dict[str, float], name: str, value: Any) -> None:
+    """Under a name that is taken a number counts on: none is lost."""
+    number = _number(value)
+    if number is not None:
+        again = sum(one == name or one.startswith(f"{name}#") for one in out)
+        out[f"{name}#{again}" if again else name] = number
+
+
+def _number(value: Any) -> float | None:
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,209 @@
+"""What VLMEvalKit's classes are told and say, in its form and in ours.
+
+Its messages are lists of {"type": text|image|video, "value", "role"?}, or lists of text, one text
+or one such object, pictures and videos being files:
+open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/vlm/base.py,
+preproc_content, and vlmeval/smp/file.py, parse_file.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import mimetypes
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import Any
+
+from snellen.content import Image, Message, Part, Role, Video
+from snellen.errors import UsageError
+from snellen.media import images
+from snellen.models._own import Found, found, told_as
+
+PACKAGE = "vlmeval"
+ROLES: tuple[Role, ...] = ("system", "user", "assistant")
+ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png"}
+
+
+def class_named(name: str, kind: str) -> Found:
+    """What `FILE:NAME` means.
+
+    Raises:
+        UsageError: there is no such file or name, or the file cannot be loaded; says so where it
+            needs VLMEvalKit itself.
+    """
+    try:
+        with aside():
+            return found(name, kind)
+    except UsageError as error:
+        cause = error.__cause__
+        lacking = cause.name if isinstance(cause, ModuleNotFoundError) else None
+        if (lacking or "").partition(".")[0] != PACKAGE:
+            raise
+        raise UsageError(
+            f"{error} VLMEvalKit is not installed beside this package. Install it (pip install -e "
+            "in a clone of it), or leave its base class out: only the methods count."
+        ) from error
+
+
+def made_of(own: Found, arguments: dict[str, Any], title: str) -> Any:
+    """The object that a class, a partial or another function gives for these arguments, or that
+    stands there already.
+
+    Raises:
+        UsageError: it raised something, or an object would be given arguments.
+    """
+    if not (isinstance(own.made, type | functools.partial) or inspect.isroutine(own.made)):
+        if arguments:
+            raise UsageError(
+                f"{title} is made already: there is nothing to give {', '.join(arguments)} to. "
+                "Name its class, or leave the arguments out."
+            )
+        return own.made
+    with aside(), told_as(UsageError, f"{title} cannot be made", own.source):
+        return own.made(**arguments)
+
+
+# -- standard output
+
+
+class _Aside:
+    """How many calls of strangers' code are under way, and what standard output was before."""
+
+    lock = Lock()
+    depth = 0
+    was: Any = None
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """What is printed goes to standard error: standard output is one JSON document. Threads may be
+    in it at the same time; the last one out puts it back."""
+    with _Aside.lock:
+        if not _Aside.depth:
+            _Aside.was, sys.stdout = sys.stdout, sys.stderr
+        _Aside.depth += 1
+    try:
+        yield
+    finally:
+        with _Aside.lock:
+            _Aside.depth -= 1
+            if not _Aside.depth:
+                sys.stdout, _Aside.was = _Aside.was, None
+
+
+# -- pictures as files
+
+
+class Pictures:
+    """Pictures as files, since that is what these classes open: the original bytes, once for each
+    digest, in a folder that goes with `close`. Threads may call it."""
+
+    def __init__(self) -> None:
+        self._folder: TemporaryDirectory[str] | None = None
+        self._known: dict[str, Image] = {}
+        self._lock = Lock()
+
+    def path(self, image: Image) -> str:
+        """The file of a picture."""
+        image = images.load(image)
+        assert isinstance(image.source, bytes) and image.digest and image.mime
+        ending = ENDINGS.get(image.mime) or mimetypes.guess_extension(image.mime) or ""
+        with self._lock:
+            if self._folder is None:
+                self._folder = TemporaryDirectory(prefix="snellen-")
+            path = Path(self._folder.name, image.digest.partition(":")[2] + ending)
+            if str(path) not in self._known:
+                path.write_bytes(image.source)
+                self._known[str(path)] = Image(path, place=image.place)
+        return str(path)
+
+    def image(self, path: str) -> Image:
+        """The picture of a file, by the name that the benchmark has for it if it is one of ours."""
+        return self._known.get(path) or Image(Path(path), place=path)
+
+    def close(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+# -- messages
+
+
+def ours(said: object, image: Callable[[str], Image]) -> tuple[Message, ...]:
+    """Messages of ours of what a `build_prompt` gave; `image` makes one of a file's path.
+
+    Raises:
+        ValueError: it is no such list, or names what is not there.
+    """
+    if isinstance(said, str):
+        said = [{"type": "text", "value": said}]
+    elif isinstance(said, dict):
+        said = [said]
+    if not isinstance(said, list | tuple) or not said:
+        raise ValueError(
+            f"a prompt is a list of texts, or of objects with type and value: {said!r:.80}"
+        )
+    parts = [
+        _of_text(one, image) if isinstance(one, str) else _of_object(one, image) for one in said
+    ]
+    return tuple(
+        Message(role, tuple(part for _, part in of))
+        for role, of in groupby(parts, key=lambda part: part[0])
+    )
+
+
+def _of_text(text: str, image: Callable[[str], Image]) -> tuple[Role, Part]:
+    """As its parser takes a text of a list: a file that is there, a picture's data, else text."""
+    kind = (mimetypes.guess_type(text)[0] or "").partition("/")[0]
+    # A question may be longer than a path can be, which the system tells as an error.
+    there = kind in ("image", "video") and len(text) < 4096 and Path(text).is_file()
+    if there or text.startswith("data:image/"):
+        return "user", _medium("image" if text.startswith("data:") else kind, text, image)
+    return "user", text
+
+
+def _of_object(one: Any, image: Callable[[str], Image]) -> tuple[Role, Part]:
+    if not isinstance(one, dict) or not isinstance(one.get("value"), str):
+        raise ValueError(f"a part of a prompt is an object with type and value: {one!r:.80}")
+    if others := sorted(set(one) - {"type", "value", "role"}):
+        raise ValueError(f"a part of a prompt has {', '.join(others)}, which is not taken here")
+    role = one.get("role", "user")
+    if role not in ROLES:
+        raise ValueError(f"the role of a part is one of {', '.join(ROLES)}, not {role!r:.40}")
+    if one.get("type") == "text":
+        return role, one["value"]
+    return role, _medium(one.get("type"), one["value"], image)
+
+
+def _medium(kind: object, value: str, image: Callable[[str], Image]) -> Part:
+    if kind not in ("image", "video"):
+        raise ValueError(f"the type of a part is text, image or video, not {kind!r:.40}")
+    if kind == "image" and value.startswith("data:image/"):
+        return Image(value.encode(), place="a picture in the prompt")
+    if "://" in value:
+        raise ValueError(f"a part of a prompt is an address, {value:.80}: none is fetched")
+    if not Path(value).is_file():
+        raise ValueError(f"a prompt names the file {value:.200}, which is not there")
+    return image(value) if kind == "image" else Video(Path(value), place=value)
+
+
+def theirs(content: Sequence[Part], path: Callable[[Image], str]) -> list[dict[str, str]]:
+    """A message's parts as its classes take them; the frames of a video that was decoded are
+    pictures, one that was not is its file."""
+    parts: list[dict[str, str]] = []
+    for part in content:
+        if isinstance(part, str):
+            parts.append({"type": "text", "value": part})
+        elif isinstance(part, Image):
+            parts.append({"type": "image", "value": path(part)})
+        elif part.frames:
+            parts += [{"type": "image", "value": path(frame.image)} for frame in part.frames]
+        else:
+            parts.append({"type": "video", "value": str(part.source)})
+    return parts
