@@ -467,7 +467,7 @@ class Tally:
         }
         if scoring.named is not None:
             named = scoring.named(counted)
-            whole |= {metric: _metric_report(estimate) for metric, estimate in named.items()}
+            whole |= {metric: metric_report(estimate) for metric, estimate in named.items()}
         if all(function is mean for function in scoring.metrics.values()):
             # Which reads no objects: two million references are not picked for each category.
             unread = _objects([None] * counted.n)
