@@ -39,7 +39,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does: after `delay` seconds it sends head and body, `pause` seconds a byte.
+    """What the server does: after `delay` seconds it sends head and body, `pause` seconds a `piece`
+    of so many bytes.
 
     After `cut` bytes of the body it resets the connection. With status None there is no reply: the
     connection is closed after `delay`.
@@ -50,6 +51,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
     delay: float = 0.0
     pause: float = 0.0
+    piece: int = 1
     cut: int | None = None
 
 
@@ -114,8 +116,8 @@ def resets(answer: Answer) -> Answer:
     return replace(answer, cut=len(answer.body) // 2)
 
 
-def drips(answer: Answer, pause: float) -> Answer:
-    return replace(answer, pause=pause)
+def drips(answer: Answer, pause: float, *, piece: int = 1) -> Answer:
+    return replace(answer, pause=pause, piece=piece)
 
 
 def in_turn(*answers: Answer) -> Decide:
@@ -279,4 +281,5 @@ async def _send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
 
 def _pieces(answer: Answer) -> Sequence[bytes]:
     body = answer.body[: answer.cut]
-    return [bytes([byte]) for byte in body] if answer.pause else [body]
+    size = answer.piece if answer.pause else max(1, len(body))
+    return [body[at : at + size] for at in range(0, len(body), size)]

@@ -130,7 +130,8 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Seconds from sending the request to the first byte and to the end of the reply."""
+    """Seconds from sending the request to the first byte (of a streamed reply: its first piece of
+    text or reasoning) and to the end of the reply."""
 
     first: float | None = None
     total: float | None = None

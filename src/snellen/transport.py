@@ -31,17 +31,32 @@ IN_ONE_PIECE = 1 << 20
 """Larger bodies are given to the HTTP client as a stream: it warns about larger bytes."""
 HERE = ("localhost", "127.0.0.1", "::1")
 MOST_REDIRECTIONS = 10
+EVENTS = "text/event-stream"
+LINE_END = re.compile(rb"\r\n|\n|\r")
+EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One event of a stream: its data, and the seconds until it had come."""
+
+    data: bytes
+    at: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What a server sent; `first` and `total` are seconds until its head and its end had come."""
+    """What a server sent; `first` and `total` are seconds until its head and its end had come.
+
+    A reply of status 200 that is a stream of events has them in `events`, and no `body`.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     first: float
     total: float
+    events: tuple[Event, ...] = ()
 
     @property
     def retry_after(self) -> float | None:
@@ -124,7 +139,14 @@ class Transport:
                 first = now() - started
                 late = f"the reply was not complete within {self._total:g} s (time-out `total`)"
                 patience.reschedule(started + self._total)
-                content = await self._body(reply)
+                content = b""
+                events: tuple[Event, ...] = ()
+                if reply.status == 200 and reply.content_type == EVENTS:
+                    events = await self._events(reply, started)
+                else:
+                    content = self._without_secrets(
+                        b"".join([b async for b in self._blocks(reply)])
+                    )
         # The HTTP client's own errors quote the address and the headers, keys included: they are
         # told in our words, and never appear in a traceback.
         except aiohttp.ConnectionTimeoutError:
@@ -150,6 +172,7 @@ class Transport:
             body=content,
             first=first,
             total=now() - started,
+            events=events,
         )
 
     def redact(self, text: str) -> str:
@@ -174,22 +197,43 @@ class Transport:
         return self._session
 
     def _url(self, path: str) -> URL:
+        """The address of a path, which may have a query beside that of the base."""
         url = self._urls.get(path)
         if url is None:
-            whole = f"{self._base.raw_path.rstrip('/')}/{path}"
-            url = self._base.with_path(whole, encoded=True, keep_query=True)
+            path_alone, _, query = path.partition("?")
+            whole = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
+            url = self._base.with_path(whole, encoded=True, keep_query=True).extend_query(query)
             self._urls[path] = url
         return url
 
-    async def _body(self, reply: aiohttp.ClientResponse) -> bytes:
-        blocks = []
+    async def _blocks(self, reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         size = 0
         while block := await reply.content.readany():
-            blocks.append(block)
             size += len(block)
             if size > MOST_BYTES:
                 raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB")
-        content = blocks[0] if len(blocks) == 1 else b"".join(blocks)
+            yield block
+
+    async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
+        """A stream's events that have data. One that no empty line ends is none, as the standard
+        has it (WHATWG HTML, 9.2.6): the stream was cut in it."""
+        now = asyncio.get_running_loop().time
+        events: list[Event] = []
+        rest = bytearray()
+        async for block in self._blocks(reply):
+            seen = max(0, len(rest) - 3)
+            rest += block
+            if EVENT_END.search(rest, seen) is None:
+                continue
+            *whole, left = EVENT_END.split(rest)
+            rest = bytearray(left)
+            at = now() - started
+            events += (
+                Event(data=self._without_secrets(data), at=at) for data in map(_data, whole) if data
+            )
+        return tuple(events)
+
+    def _without_secrets(self, content: bytes) -> bytes:
         for secret in self._secrets:
             content = content.replace(secret, b"[key]")
         return content
@@ -285,6 +329,14 @@ class Downloads:
         if isinstance(error, TimeoutError):
             return f"nothing came for {self._silence:g} s"
         return _what_broke(error)
+
+
+def _data(event: bytes) -> bytes:
+    """What the `data` lines of an event say."""
+    lines = LINE_END.split(event)
+    return b"\n".join(
+        bytes(line[5:]).removeprefix(b" ") for line in lines if line.startswith(b"data:")
+    )
 
 
 def _server(url: URL) -> tuple[str, str | None, int | None]:
