@@ -12,7 +12,7 @@ import inspect
 import os
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -30,6 +30,9 @@ TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet")
 MODELS: Mapping[str, tuple[str, str]] = {
     "openai/NAME": ("openai", "any OpenAI-compatible server (--base-url)"),
+    "openai-responses/NAME": ("openai_responses", "OpenAI's Responses API"),
+    "anthropic/NAME": ("anthropic", "Anthropic's Messages API"),
+    "google/NAME": ("google", "Google's Gemini API"),
     "recorded/RUN": ("recorded", "the replies of a run folder, again"),
     "baseline/random": ("baseline", "a choice drawn blindly, by a seed"),
     "baseline/first": ("baseline", "the first choice, blindly"),
@@ -56,7 +59,16 @@ OF_CLASS = "vlmevalkit-class:"
 """Before FILE:CLASS, a data set class written for VLMEvalKit."""
 SYNTHETIC = "synthetic"
 """As `data`: the few rows that are bundled with a benchmark."""
-OFFICIAL = "https://api.openai.com/v1"
+SERVERS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "openai": ("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
+    "openai-responses": ("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
+    "anthropic": ("https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",)),
+    "google": (
+        "https://generativelanguage.googleapis.com/v1beta",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+}
+"""The official server of each kind, and the variables in which its key is looked for."""
 
 
 # -- benchmarks
@@ -457,22 +469,8 @@ def _open(spec: str, profile: Profile) -> Opened:
         kind, _, name = spec.partition(":")
     elif not slash or not name:
         raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
-    if kind == "openai":
-        from snellen.models import openai
-
-        key = _key(spec, profile)
-        url = profile.base_url or OFFICIAL
-        opened = openai.open_model(
-            name, profile=msgspec.structs.replace(profile, base_url=url), api_key=key
-        )
-        return Opened(
-            model=opened,
-            name=spec,
-            server=url,
-            revision=profile.revision,
-            concurrency=profile.concurrency,
-            timed=True,
-        )
+    if kind in SERVERS:
+        return _on_a_server(spec, kind, name, profile)
     if (
         kind in ("python", "worker", "vlmevalkit", "recorded", "hf-stream")
         or _with_no_seconds(spec) in MODELS
@@ -544,22 +542,35 @@ def _opened(made: Any, name: str, revision: str | None, concurrency: int | None)
     return Opened(model=model, name=name, server=name, revision=revision, concurrency=concurrency)
 
 
-def _key(spec: str, profile: Profile) -> str | None:
-    """The key of a server. The official service's own variable is the default there, and goes
-    nowhere else."""
-    variable = profile.api_key_env or (None if profile.base_url else "OPENAI_API_KEY")
-    if variable is None:
-        return None
-    key = os.environ.get(variable)
-    if key:
-        return key
-    if profile.base_url:
+def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
+    """A model of a service, or of a server that speaks as one. A service's own variables are looked
+    into for its official server, and go nowhere else."""
+    official, variables = SERVERS[kind]
+    url = profile.base_url or official
+    named = [profile.api_key_env] if profile.api_key_env else [] if profile.base_url else variables
+    found = next((one for one in named if os.environ.get(one)), None)
+    if named and found is None:
+        variable = " or ".join(named)
+        if profile.base_url:
+            raise UsageError(
+                f"{spec}: the environment variable {variable} is not set; it is to hold the key."
+            )
         raise UsageError(
-            f"{spec}: the environment variable {variable} is not set; it is to hold the key."
+            f"{spec}: no --base-url, and no key in {variable} for the official service. "
+            "Name a server with --base-url, or set the key."
         )
-    raise UsageError(
-        f"{spec}: no --base-url, and no key in {variable} for the official service. "
-        "Name a server with --base-url, or set the key."
+    opened = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}").open_model(
+        name,
+        profile=msgspec.structs.replace(profile, base_url=url, api_key_env=found),
+        api_key=os.environ[found] if found else None,
+    )
+    return Opened(
+        model=opened,
+        name=spec,
+        server=url,
+        revision=profile.revision,
+        concurrency=profile.concurrency,
+        timed=True,
     )
 
 
@@ -570,4 +581,5 @@ def hub_token() -> str | None:
 
 def keys_set() -> Mapping[str, bool]:
     """The variables in which keys are looked for by themselves, and whether they are set."""
-    return {name: bool(os.environ.get(name)) for name in ("OPENAI_API_KEY", "HF_TOKEN")}
+    names = [name for _, variables in SERVERS.values() for name in variables]
+    return {name: bool(os.environ.get(name)) for name in (*names, "HF_TOKEN")}

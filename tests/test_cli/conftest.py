@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from snellen import cli
+from snellen import catalog, cli
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ def snellen(
     """`snellen("list", "--json")`, in a folder of its own without data and keys."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for variable in catalog.keys_set():
+        monkeypatch.delenv(variable, raising=False)
 
     def call(*args: str | Path) -> Said:
         code = cli.exit_code([str(arg) for arg in args])

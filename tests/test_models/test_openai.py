@@ -17,7 +17,6 @@ from snellen.media import images
 from snellen.model import Generation, Reply, Request, Usage
 from snellen.models._profile import Profile, Timeouts
 from snellen.models.openai import OpenAI, open_model
-from snellen.transport import Transport
 from tests.servers import (
     Answer,
     Asked,
@@ -144,7 +143,7 @@ async def test_the_newer_name_of_the_token_limit_takes_the_place_of_the_older() 
 
 
 def test_the_official_service_gets_the_newer_name() -> None:
-    model = OpenAI("m", Transport("https://api.openai.com/v1"))
+    model = open_model("m", profile=Profile(base_url="https://api.openai.com/v1"), api_key=None)
     request = Request(messages=HELLO.messages, generation=Generation(max_tokens=7))
 
     body = json.loads(model._body(request))

@@ -233,7 +233,7 @@ def test_the_official_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatc
     opened = catalog.model("openai/m", Profile(base_url="http://127.0.0.1:9/v1"))
 
     assert isinstance(opened.model, openai.OpenAI)
-    assert "sk-official" not in str(vars(opened.model._transport))
+    assert "sk-official" not in str(vars(opened.model._there.transport))
 
 
 def test_a_named_key_that_is_not_set_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

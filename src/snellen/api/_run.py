@@ -246,7 +246,8 @@ def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     if profile.token_floor is not None:
         most = max(most, profile.token_floor)
     given = (plan.temperature, profile.temperature, benchmark.temperature)
-    temperature = next((one for one in given if one is not None), None)
+    chosen = next((one for one in given if one is not None), None)
+    temperature = None if chosen == "default" else chosen
     prices = profile.prices
     return Settings(
         generation=Generation(

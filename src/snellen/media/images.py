@@ -144,6 +144,21 @@ def smaller(
     return load(replace(image, source=data, digest=None))
 
 
+def as_png(image: Image) -> Image:
+    """The image as `load` gives it if that is a PNG, else as one, without loss: for models that do
+    not take its type.
+
+    Raises:
+        MediaError: as `load`; the compressed data are damaged.
+    """
+    image = load(image)
+    assert isinstance(image.source, bytes)
+    if image.mime == "image/png":
+        return image
+    data, note = _decoded(image, image.source, MAX_PIXELS, _as_png)
+    return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
+
+
 def pixels(image: Image, *, max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
     """The picture as a person sees it: (height, width, 3), RGB, 0 to 255.
 

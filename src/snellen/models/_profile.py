@@ -15,6 +15,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+HeaderName = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]+$")]
 SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
 SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
 """Arguments of servers that are set for them, and that hold keys."""
@@ -92,6 +93,9 @@ class Profile(Checked, frozen=True):
     """A model's profile, from a TOML file or from flags.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never here.
+    `key_header` is the header that it goes in, where that is not the usual one of the service.
+    `stream` asks for replies in pieces, which come whole all the same.
+    `temperature = "default"` sends none, whatever the benchmark asks for: some services refuse it.
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
     need room. `extra` is sent to the server as it is. `images` are limits of the pictures. `serve`
     is the server that is started for `openai/NAME`.
@@ -99,8 +103,10 @@ class Profile(Checked, frozen=True):
 
     base_url: str | None = None
     api_key_env: str | None = None
+    key_header: HeaderName | None = None
+    stream: bool = False
     revision: str | None = None
-    temperature: Amount | None = None
+    temperature: Amount | Literal["default"] | None = None
     top_p: Share | None = None
     max_tokens: Count | None = None
     token_floor: Count | None = None

@@ -1,0 +1,70 @@
+"""What OpenAI's two interfaces share: errors, pictures, the key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from snellen.content import Image
+from snellen.errors import Overloaded, Rejected
+from snellen.models._profile import Profile
+from snellen.models._server import Service, encoded, fragment, service, string, words_of
+from snellen.transport import Response
+
+VARIABLE = "OPENAI_API_KEY"
+FILTERED = ("content_filter", "image_content_policy_violation", "bio_policy")
+"""Codes of errors that say that the service withheld the reply."""
+STATUS = {
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "insufficient_quota": 429,
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "data_residency_mismatch": 400,
+    "authentication_error": 401,
+}
+"""The status that an error would have had, where it comes inside a reply of status 200."""
+ASKED_WRONG = ("invalid_", "image_", "unsupported_", "empty_", "failed_to_download_")
+"""How further codes begin that mean 400 (openai/openai-python@e43b422:
+src/openai/types/responses/response_error.py)."""
+
+
+def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Service:
+    return service(name, profile=profile, api_key=api_key, path=path, variable=VARIABLE)
+
+
+def is_filtered(error: Mapping[str, Any]) -> bool:
+    return error.get("code") in FILTERED
+
+
+def refused(
+    there: Service, status: int, error: Mapping[str, Any], response: Response
+) -> Overloaded | Rejected:
+    """What an error means that is no content filter's."""
+    return there.error(
+        status,
+        words_of(error, response.body),
+        wait=response.retry_after,
+        is_unpaid=error.get("code") == "insufficient_quota",
+    )
+
+
+def status_of(error: Mapping[str, Any]) -> int:
+    """The status of an error inside a reply; one that nobody knows is the server's, 500."""
+    code = error.get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    for name in (string(code), string(error.get("type"))):
+        if name in STATUS:
+            return STATUS[name]
+        if name and name.startswith(ASKED_WRONG):
+            return 400
+    return 500
+
+
+def data_url(image: Image) -> orjson.Fragment:
+    """A picture of exactly the bytes that were loaded, as a `data:` address."""
+    mime, data = encoded(image)
+    return fragment(f"data:{mime};base64,".encode(), data)

@@ -1,0 +1,239 @@
+"""What back ends of servers share: their errors in our classes, and fields that may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pybase64 import b64encode
+
+from snellen.content import Image, Message, Video
+from snellen.errors import Overloaded, Rejected
+from snellen.media import images
+from snellen.model import Times
+from snellen.models._profile import Profile
+from snellen.transport import Response, Transport
+
+ASK_AGAIN = (408, 409, 425, 429)
+QUOTED = 300
+"""Characters of a server's words that are kept."""
+BEARER = "Authorization"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A model on a server, and what is said when it gives no reply.
+
+    `path` is what follows the server's address, which mostly ends in `version`; `key_variable` is
+    where the key came from; `stream` says that replies are to come in pieces.
+    """
+
+    name: str
+    transport: Transport
+    path: str
+    version: str = "/v1"
+    key_variable: str | None = None
+    stream: bool = False
+
+    def error(
+        self,
+        status: int,
+        words: str,
+        *,
+        wait: float | None = None,
+        is_unpaid: bool = False,
+        is_wrong_key: bool = False,
+        is_hopeless: bool = False,
+    ) -> Overloaded | Rejected:
+        """What a status other than 200 means; `is_hopeless`, of what is not asked again, that no
+        other question would fare better."""
+        said = f"{self.transport.where}: {status}: {words}"
+        if is_unpaid or status == 402:
+            return Rejected(f"{_ended(said)} The account must be paid.", hopeless=True)
+        if status in ASK_AGAIN or status >= 500:
+            return Overloaded(said, retry_after=wait, throttled=status == 429)
+        if is_wrong_key or status == 401:
+            hint = (
+                f"Is the key in {self.key_variable} right?"
+                if self.key_variable
+                else "Name the variable that holds its key with --api-key-env."
+            )
+            return Rejected(f"{_ended(said)} {hint}", hopeless=True)
+        if status == 404:
+            return Rejected(
+                f"{_ended(said)} Is {self.name!r} a model there, and does the address end where "
+                f"/{self.path} is to follow (mostly in {self.version})?",
+                hopeless=True,
+            )
+        return Rejected(said, hopeless=is_hopeless)
+
+    def json(self, data: bytes, what: str) -> dict[str, Any]:
+        """The object that a reply, or an event of one, is.
+
+        Raises:
+            Overloaded: it is no JSON, or not `what` it should be.
+        """
+        try:
+            found = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            raise self.unreadable("no JSON", data) from None
+        if not isinstance(found, dict):
+            raise self.unreadable(f"no {what}", data)
+        return found
+
+    def unreadable(self, what: str, data: bytes) -> Overloaded:
+        return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
+
+    def cut(self) -> Overloaded:
+        """A stream that ended without the mark of its end."""
+        return Overloaded(f"{self.transport.where}: the stream ended before the reply did")
+
+
+def service(
+    name: str,
+    *,
+    profile: Profile,
+    api_key: str | None,
+    path: str,
+    variable: str,
+    key_header: str = BEARER,
+    headers: Mapping[str, str] | None = None,
+    version: str = "/v1",
+) -> Service:
+    """The model of that name on the profile's server. The key goes in the profile's header for it,
+    else in `key_header`; `variable` is where the official server's comes from."""
+    assert profile.base_url is not None
+    header = profile.key_header or key_header
+    sent = dict(headers or {})
+    if api_key:
+        sent[header] = f"Bearer {api_key}" if header.lower() == BEARER.lower() else api_key
+    transport = Transport(
+        profile.base_url,
+        headers=sent,
+        secrets=[api_key] if api_key else [],
+        connect=profile.timeout.connect,
+        first=profile.timeout.first,
+        total=profile.timeout.total,
+    )
+    return Service(
+        name=name,
+        transport=transport,
+        path=path,
+        version=version,
+        key_variable=profile.api_key_env or (variable if api_key else None),
+        stream=profile.stream,
+    )
+
+
+# -- there
+
+
+def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, bytes]:
+    """An image's type, and its bytes as base64; as a PNG where the type is not among those that a
+    server `takes` (None: it takes all that are loaded)."""
+    image = images.load(image)
+    if takes is not None and image.mime not in takes:
+        image = images.as_png(image)
+    assert isinstance(image.source, bytes) and image.mime is not None
+    return image.mime, b64encode(image.source)
+
+
+def fragment(*text: bytes) -> orjson.Fragment:
+    """A JSON string of bytes that need no escapes, as base64 does not: so it is not decoded,
+    searched and encoded once more."""
+    return orjson.Fragment(b"".join((b'"', *text, b'"')))
+
+
+def pictures(video: Video) -> list[Image]:
+    """A video's frames.
+
+    Raises:
+        Rejected: there are none.
+    """
+    if not video.frames:
+        raise Rejected(f"{video.place or video.source}: no frames of it were decoded to be sent.")
+    return [frame.image for frame in video.frames]
+
+
+def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
+    """What the system says, for servers that are told it apart, and the turns after it.
+
+    Raises:
+        Rejected: the system says something later than first, or shows something.
+    """
+    if not messages or messages[0].role != "system":
+        first, rest = None, messages
+    else:
+        first, rest = messages[0].text, messages[1:]
+        if not all(isinstance(part, str) for part in messages[0].content):
+            raise Rejected("the system's message has pictures, and this service takes text there.")
+    if any(message.role == "system" for message in rest):
+        raise Rejected(
+            "the system's message is not the first, or there are two; this service takes one, "
+            "before all others."
+        )
+    return first, rest
+
+
+def body_of(fields: Mapping[str, Any]) -> bytes:
+    """A request's body; fields that are None are left out."""
+    return orjson.dumps({name: value for name, value in fields.items() if value is not None})
+
+
+# -- and back
+
+
+def error_in(body: bytes) -> dict[str, Any]:
+    """The error object of a body, in the shapes that servers give it; empty where there is none."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    if isinstance(found, list) and found:  # Google's, where a stream was asked for
+        found = found[0]
+    error = found.get("error", found) if isinstance(found, dict) else {}
+    return error if isinstance(error, dict) else {"message": error}
+
+
+def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
+    """An error's own words on one line, else the beginning of the body."""
+    message = string(error.get("message"))
+    return " ".join(message.split())[:QUOTED] if message else quote(body)
+
+
+def times(response: Response, first: float | None = None) -> Times:
+    """A reply's times; `first` is when the first piece of a streamed one came."""
+    return Times(first=response.first if first is None else first, total=response.total)
+
+
+def count(counts: object, name: str) -> int | None:
+    found = counts.get(name) if isinstance(counts, dict) else None
+    return found if isinstance(found, int) else None
+
+
+def total(*counts: int | None) -> int | None:
+    """The sum of what was counted; None where nothing was."""
+    known = [one for one in counts if one is not None]
+    return sum(known) if known else None
+
+
+def string(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a list; none where it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def quote(body: bytes) -> str:
+    """The beginning of a body, on one line."""
+    text = " ".join(body[: 4 * QUOTED].decode(errors="replace").split())
+    return repr(text[:QUOTED]) if text else "nothing"
+
+
+def _ended(words: str) -> str:
+    """A server's words, before a sentence of ours."""
+    return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -1,0 +1,229 @@
+"""Anthropic's Messages API, and servers that speak it.
+
+Takes text and images (JPEG, PNG, WebP, GIF) in any order and several turns; a system message first
+of all. Images go as base64 of exactly the bytes that were loaded, in the places where the messages
+have them; a video goes as its frames, an image each. A seed is not sent: there is no such field.
+
+The service's own limits (its pages Vision and Errors): a request of 32 MB; 100 or 600 images in it,
+by model; a side of 8,000 pixels, 2,000 where there are more than 20 images. A profile's `[images]`
+keeps them. A profile's `extra` is merged into the request and wins over our own fields, None leaves
+one out: `thinking = { type = "enabled", budget_tokens = 8000 }`, with a `token_floor` above it.
+
+Fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types (message_create_
+params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from snellen.content import Image, Message
+from snellen.errors import Overloaded, Rejected
+from snellen.model import Reply, Request, Usage
+from snellen.models._profile import Profile
+from snellen.models._server import (
+    Service,
+    body_of,
+    count,
+    encoded,
+    error_in,
+    fragment,
+    objects,
+    pictures,
+    service,
+    string,
+    system_apart,
+    times,
+    total,
+    words_of,
+)
+from snellen.transport import Response
+
+PATH = "messages"
+VERSION = {"anthropic-version": "2023-06-01"}
+MOST_TOKENS = 4096
+"""Where nobody says how many: the service wants to be told."""
+STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
+STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that an error of a stream would have had by itself."""
+UNPAID = "credit balance is too low"
+
+
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic:
+    """The model of that name on the profile's server."""
+    return Anthropic(
+        service(
+            name,
+            profile=profile,
+            api_key=api_key,
+            path=PATH,
+            variable="ANTHROPIC_API_KEY",
+            key_header="x-api-key",
+            headers=VERSION,
+        )
+    )
+
+
+class Anthropic:
+    """A model behind the Messages API."""
+
+    def __init__(self, there: Service) -> None:
+        self.name = there.name
+        self._there = there
+
+    async def generate(self, request: Request) -> Reply:
+        """One reply.
+
+        Raises:
+            Overloaded, Rejected: as the server's status says; a body that is no message, or a
+                stream that is not whole, is asked for again.
+        """
+        response = await self._there.transport.post(PATH, self._body(request))
+        if response.status != 200:
+            raise self._error(response.status, error_in(response.body), response)
+        if response.events:
+            return self._streamed(response)
+        return self._reply(self._there.json(response.body, "message"), response)
+
+    async def close(self) -> None:
+        await self._there.transport.close()
+
+    # -- there
+
+    def _body(self, request: Request) -> bytes:
+        generation = request.generation
+        system, turns = system_apart(request.messages)
+        body: dict[str, Any] = {
+            "model": self.name,
+            "max_tokens": generation.max_tokens or MOST_TOKENS,
+            "system": system,
+            "messages": [{"role": turn.role, "content": _content(turn)} for turn in turns],
+            "temperature": generation.temperature,
+            "top_p": generation.top_p,
+            "stop_sequences": list(request.stop) or None,
+            "stream": self._there.stream or None,
+        }
+        return body_of({**body, **generation.extra})
+
+    # -- and back
+
+    def _error(
+        self, status: int, error: Mapping[str, Any], response: Response
+    ) -> Overloaded | Rejected:
+        words = words_of(error, response.body)
+        return self._there.error(
+            status,
+            words,
+            wait=response.retry_after,
+            is_unpaid=status == 400 and UNPAID in words,
+            is_hopeless=status == 403,
+        )
+
+    def _streamed(self, response: Response) -> Reply:
+        """The reply that a stream's events make: whole once it says that it stops."""
+        said: dict[tuple[int, str], list[str]] = defaultdict(list)
+        usage: dict[str, Any] = {}
+        stop = first = None
+        for event in response.events:
+            found = self._there.json(event.data, "event of a message")
+            kind = found.get("type")
+            if kind == "error":
+                error = next(iter(objects([found.get("error")])), {})
+                status = STATUS.get(string(error.get("type")) or "", 500)
+                raise self._error(status, error, response)
+            if kind == "message_stop":
+                break
+            if kind == "message_start":
+                usage |= _counted(next(iter(objects([found.get("message")])), {}))
+            if kind == "message_delta":
+                usage |= _counted(found)
+            delta = found.get("delta")
+            if not isinstance(delta, dict):
+                continue
+            stop = delta.get("stop_reason") or stop
+            for name in ("text", "thinking"):
+                if piece := string(delta.get(name)):
+                    said[found.get("index", 0), name].append(piece)
+                    first = event.at if first is None else first
+        else:
+            raise self._there.cut()
+        # A key that a model repeats comes in pieces, too.
+        redact = self._there.transport.redact
+        blocks = [
+            {"type": name, name: redact("".join(pieces))} for (_, name), pieces in said.items()
+        ]
+        message = {"content": blocks, "stop_reason": stop, "usage": usage or None}
+        return self._reply(message, response, first)
+
+    def _reply(
+        self, message: Mapping[str, Any], response: Response, first: float | None = None
+    ) -> Reply:
+        if not isinstance(message.get("content"), list):
+            raise self._there.unreadable("no message", response.body)
+        stop = string(message.get("stop_reason"))
+        return Reply(
+            text="".join(_of_kind("text", message)),
+            reasoning="\n".join(_of_kind("thinking", message)) or None,
+            stop=STOPS.get(stop, stop) if stop else None,
+            usage=_usage(message.get("usage")),
+            times=times(response, first),
+        )
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    """A turn's blocks. Text of white space alone is left out: the service refuses it."""
+    blocks: list[dict[str, Any]] = []
+    for part in message.content:
+        if isinstance(part, str):
+            blocks += [{"type": "text", "text": part}] if part.strip() else []
+        else:
+            shown = [part] if isinstance(part, Image) else pictures(part)
+            blocks += map(_image, shown)
+    return blocks
+
+
+def _image(image: Image) -> dict[str, Any]:
+    mime, data = encoded(image)
+    source = {"type": "base64", "media_type": mime, "data": fragment(data)}
+    return {"type": "image", "source": source}
+
+
+def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
+    """What the blocks of one kind say."""
+    blocks = [block for block in objects(message["content"]) if block.get("type") == name]
+    return [said for block in blocks if (said := string(block.get(name)))]
+
+
+def _counted(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts of an event that it does not leave open; they are of all so far."""
+    usage = found.get("usage")
+    if not isinstance(usage, dict):
+        return {}
+    return {name: value for name, value in usage.items() if value is not None}
+
+
+def _usage(usage: object) -> Usage | None:
+    """The service counts what it read from its cache, and wrote there, apart from the rest."""
+    if not isinstance(usage, dict):
+        return None
+    cached = count(usage, "cache_read_input_tokens")
+    written = count(usage, "cache_creation_input_tokens")
+    return Usage(
+        input=total(count(usage, "input_tokens"), cached, written),
+        output=count(usage, "output_tokens"),
+        reasoning=count(usage.get("output_tokens_details"), "thinking_tokens"),
+        cached=cached,
+    )

@@ -1,0 +1,329 @@
+"""Google's Gemini API (generateContent), and servers that speak it.
+
+Takes text and images in any order and several turns; a system message first of all. Images (JPEG,
+PNG, WebP; a GIF goes as PNG) go as base64 of exactly the bytes that were loaded, in the places
+where the messages have them; a video goes as its frames, an image each.
+
+With `native_video = true` in the profile's `extra`, a video goes as its whole file instead, with
+the seconds from which and to which the service may look, and no frame is decoded here. The service
+picks frames by a rate, so the frame policy is then `fps:RATE`, of at most 24 (one of another kind
+is turned down); it hears the file's sound, too. A request has at most 100 MB, which a file of 75 MB
+fills.
+
+The rest of `extra` is merged into the request and wins over our own fields, None leaves one out;
+`generationConfig` is merged into ours: `generationConfig = { thinkingConfig = { thinkingBudget = 0,
+includeThoughts = true } }`.
+
+Fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
+GenerateContentResponse, VideoMetadata), models.py; the service's pages Troubleshooting, Image
+understanding and Video understanding; google.rpc.ErrorInfo, RetryInfo, QuotaFailure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import quote as quoted
+
+from pybase64 import b64encode
+
+from snellen.content import Image, Message, Part, Video
+from snellen.errors import MediaError, Overloaded, Rejected, UsageError
+from snellen.media import video as videos
+from snellen.model import Reply, Request, Usage
+from snellen.models._profile import Profile
+from snellen.models._server import (
+    Service,
+    body_of,
+    count,
+    encoded,
+    error_in,
+    fragment,
+    objects,
+    pictures,
+    service,
+    string,
+    system_apart,
+    times,
+    total,
+    words_of,
+)
+from snellen.transport import Response
+
+IMAGES = ("image/jpeg", "image/png", "image/webp")
+VIDEOS = {
+    ".mp4": "video/mp4",
+    ".mpeg": "video/mpeg",
+    ".mpg": "video/mpg",
+    ".mov": "video/mov",
+    ".avi": "video/avi",
+    ".flv": "video/x-flv",
+    ".webm": "video/webm",
+    ".wmv": "video/wmv",
+    ".3gp": "video/3gpp",
+}
+NATIVE_VIDEO = "native_video"
+MOST_BYTES = 75_000_000
+"""Of a video's file: as base64, what a request may have."""
+MOST_RATE = 24.0
+ROLES = {"user": "user", "assistant": "model"}
+WITHHELD = (
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+)
+STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
+
+
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
+    """The model of that name on the profile's server.
+
+    Raises:
+        UsageError: a field of the profile's `extra` that is ours to read is of another type.
+    """
+    if not isinstance(profile.extra.get("generationConfig", {}), dict):
+        raise UsageError(f"google/{name}: `generationConfig` in the profile's `extra` is a table.")
+    native_video = profile.extra.get(NATIVE_VIDEO, False)
+    if not isinstance(native_video, bool):
+        raise UsageError(
+            f"google/{name}: `{NATIVE_VIDEO}` in the profile's `extra` is true or false."
+        )
+    named = name if name.startswith(("models/", "tunedModels/")) else f"models/{name}"
+    how = "streamGenerateContent" if profile.stream else "generateContent"
+    there = service(
+        name,
+        profile=profile,
+        api_key=api_key,
+        path=f"{quoted(named)}:{how}",
+        variable="GEMINI_API_KEY",
+        key_header="x-goog-api-key",
+        version="/v1beta",
+    )
+    return Google(there, native_video=native_video)
+
+
+class Google:
+    """A model behind generateContent; one that is sent videos' files wants no frames of them."""
+
+    def __init__(self, there: Service, *, native_video: bool = False) -> None:
+        self.name = there.name
+        self.wants_frames = not native_video
+        self._there = there
+        self._path = f"{there.path}?alt=sse" if there.stream else there.path
+
+    async def generate(self, request: Request) -> Reply:
+        """One reply.
+
+        Raises:
+            Overloaded, Rejected: as the server's status says; a body that is no reply, or a stream
+                that is not whole, is asked for again.
+        """
+        # Files of megabytes are read and encoded beside what else is asked meanwhile.
+        body = (
+            self._body(request)
+            if self.wants_frames
+            else await asyncio.to_thread(self._body, request)
+        )
+        response = await self._there.transport.post(self._path, body)
+        if response.status != 200:
+            raise self._error(response.status, error_in(response.body), response)
+        if response.events:
+            return self._streamed(response)
+        return self._reply(self._there.json(response.body, "reply of Gemini's"), response)
+
+    async def close(self) -> None:
+        await self._there.transport.close()
+
+    # -- there
+
+    def _body(self, request: Request) -> bytes:
+        generation = request.generation
+        system, turns = system_apart(request.messages)
+        settings: dict[str, Any] = {
+            "maxOutputTokens": generation.max_tokens,
+            "temperature": generation.temperature,
+            "topP": generation.top_p,
+            "seed": request.seed,
+            "stopSequences": list(request.stop) or None,
+        }
+        extra = {**generation.extra}
+        extra.pop(NATIVE_VIDEO, None)
+        settings |= cast("dict[str, Any]", extra.pop("generationConfig", {}))
+        settings = {name: value for name, value in settings.items() if value is not None}
+        body: dict[str, Any] = {
+            "systemInstruction": {"parts": [{"text": system}]} if system else None,
+            "contents": [{"role": ROLES[turn.role], "parts": self._parts(turn)} for turn in turns],
+            "generationConfig": settings or None,
+        }
+        return body_of({**body, **extra})
+
+    def _parts(self, message: Message) -> list[dict[str, Any]]:
+        return [made for part in message.content for made in self._of_part(part)]
+
+    def _of_part(self, part: Part) -> list[dict[str, Any]]:
+        if isinstance(part, str):
+            return [{"text": part}]
+        if isinstance(part, Video) and not self.wants_frames:
+            return [_file(part)]
+        shown = [part] if isinstance(part, Image) else pictures(part)
+        return [_inline(*encoded(image, takes=IMAGES)) for image in shown]
+
+    # -- and back
+
+    def _error(
+        self, status: int, error: Mapping[str, Any], response: Response
+    ) -> Overloaded | Rejected:
+        details = objects(error.get("details"))
+        reasons = [string(detail.get("reason")) or "" for detail in details]
+        # What is left of a day's quota is nothing, however soon it says to ask again.
+        quotas = [quota for one in details for quota in objects(one.get("violations"))]
+        is_spent = any("PerDay" in (string(quota.get("quotaId")) or "") for quota in quotas)
+        words = words_of(error, response.body)
+        if status == 429 and is_spent:
+            return Rejected(f"{self._there.transport.where}: 429: {words}", hopeless=True)
+        return self._there.error(
+            status,
+            words,
+            wait=_wait(details) if response.retry_after is None else response.retry_after,
+            is_wrong_key=any(reason.startswith("API_KEY_") for reason in reasons),
+            # The account, or the country that it is asked from, is not served.
+            is_hopeless=status == 403 or error.get("status") == "FAILED_PRECONDITION",
+        )
+
+    def _streamed(self, response: Response) -> Reply:
+        """The reply that a stream's chunks make: whole once it says why it ends."""
+        parts: list[dict[str, Any]] = []
+        stop = usage = blocked = first = None
+        for event in response.events:
+            chunk = self._there.json(event.data, "chunk of a reply of Gemini's")
+            if isinstance(error := chunk.get("error"), dict):
+                raise self._error(count(error, "code") or 500, error, response)
+            usage = chunk.get("usageMetadata") or usage
+            blocked = chunk.get("promptFeedback") or blocked
+            for candidate in objects(chunk.get("candidates"))[:1]:
+                stop = candidate.get("finishReason") or stop
+                parts += _parts_of(candidate)
+            first = event.at if first is None and parts else first
+        if stop is None and not _is_blocked(blocked):
+            raise self._there.cut()
+        candidate = {"content": {"parts": parts}, "finishReason": stop}
+        whole = {"candidates": [candidate], "usageMetadata": usage, "promptFeedback": blocked}
+        return self._reply(whole, response, first)
+
+    def _reply(
+        self, found: Mapping[str, Any], response: Response, first: float | None = None
+    ) -> Reply:
+        candidate = next(iter(objects(found.get("candidates"))), None)
+        is_blocked = _is_blocked(found.get("promptFeedback"))
+        if candidate is None and not is_blocked:
+            raise self._there.unreadable("no reply of Gemini's", response.body)
+        parts = _parts_of(candidate or {})
+        stop = string((candidate or {}).get("finishReason"))
+        # A key that a model repeats comes in pieces, too.
+        redact = self._there.transport.redact
+        return Reply(
+            text=redact("".join(part["text"] for part in parts if not part.get("thought"))),
+            reasoning=redact("".join(part["text"] for part in parts if part.get("thought")))
+            or None,
+            stop="filter" if is_blocked else STOPS.get(stop, stop) if stop else None,
+            usage=_usage(found.get("usageMetadata")),
+            times=times(response, first),
+        )
+
+
+def _inline(mime: str, data: bytes) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": mime, "data": fragment(data)}}
+
+
+def _file(video: Video) -> dict[str, Any]:
+    """A video's whole file, and which part of it may be seen, at which rate.
+
+    Raises:
+        Rejected: the service takes no such file, or cannot be told to look at it so.
+    """
+    named = video.place or str(video.source)
+    mime = VIDEOS.get(video.source.suffix.lower())
+    if mime is None:
+        raise Rejected(
+            f"{named}: no kind of video that Gemini takes; these are {', '.join(VIDEOS)}."
+        )
+    try:
+        path = videos.load(video).source
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MOST_BYTES else None
+    except (MediaError, OSError) as error:
+        raise Rejected(f"{named} cannot be read: {error}") from error
+    if data is None:
+        raise Rejected(
+            f"{named} has {size / 1e6:,.0f} MB; Gemini takes {MOST_BYTES / 1e6:.0f} MB of a file "
+            f"in a request. Leave out {NATIVE_VIDEO}: its frames are then sent."
+        )
+    seen = {
+        "startOffset": _seconds(video.start) if video.start else None,
+        "endOffset": None if video.end is None else _seconds(video.end),
+        "fps": _rate(video),
+    }
+    seen = {name: value for name, value in seen.items() if value is not None}
+    return {**_inline(mime, b64encode(data)), **({"videoMetadata": seen} if seen else {})}
+
+
+def _rate(video: Video) -> float | None:
+    """The rate of the frame policy; None where there is no policy."""
+    if video.policy is None:
+        return None
+    policy = videos.policy(video.policy)
+    if (
+        policy.rate is None
+        or policy.rate > MOST_RATE
+        or policy != videos.policy(f"fps:{policy.rate}")
+    ):
+        raise Rejected(
+            f"{NATIVE_VIDEO}: Gemini looks at a video by a rate of at most {MOST_RATE:g} frames a "
+            f"second, not by {policy}. Ask with --frames fps:1, say.",
+            hopeless=True,
+        )
+    return policy.rate
+
+
+def _seconds(value: float) -> str:
+    """A google.protobuf.Duration in JSON: at most nine digits behind the point."""
+    return f"{value:.9f}".rstrip("0").rstrip(".") + "s"
+
+
+def _wait(details: list[dict[str, Any]]) -> float | None:
+    """The seconds that a RetryInfo asks to wait."""
+    for detail in details:
+        number = (string(detail.get("retryDelay")) or "").removesuffix("s")
+        if number.replace(".", "", 1).isdecimal():
+            return float(number)
+    return None
+
+
+def _is_blocked(feedback: object) -> bool:
+    """Whether the service did not show the model the question."""
+    return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
+
+
+def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A candidate's parts that are text."""
+    content = candidate.get("content")
+    parts = objects(content.get("parts")) if isinstance(content, dict) else []
+    return [part for part in parts if isinstance(part.get("text"), str)]
+
+
+def _usage(usage: object) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    thoughts = count(usage, "thoughtsTokenCount")
+    return Usage(
+        input=count(usage, "promptTokenCount"),
+        output=total(count(usage, "candidatesTokenCount"), thoughts),
+        reasoning=thoughts,
+        cached=count(usage, "cachedContentTokenCount"),
+    )

@@ -1,0 +1,188 @@
+"""OpenAI's Responses API, and servers that speak it.
+
+Takes text and images (JPEG, PNG, WebP, still GIF) in any order, a system message and several turns.
+Images go as `data:` addresses of exactly the bytes that were loaded, in the places where the
+messages have them; a video goes as its frames, an image each. A seed is not sent: there is no such
+field; nor are there words to stop at, so that a request with some is turned down. Nothing is kept
+there (`store: false`).
+
+A profile's `extra` is merged into the request and wins over our own fields, None leaves one out:
+`reasoning = { effort = "low", summary = "auto" }`. What the model thought comes as far as the
+service tells it, in summaries. The key's header on Azure is as in `openai.py`.
+
+Fields and errors: openai/openai-python@e43b422: src/openai/types/responses (response_create_
+params.py, response.py, response_usage.py, response_error.py, response_stream_event.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from snellen.content import Image, Message
+from snellen.errors import Rejected
+from snellen.model import Reply, Request, Usage
+from snellen.models._openai import data_url, is_filtered, opened, refused, status_of
+from snellen.models._profile import Profile
+from snellen.models._server import (
+    Service,
+    body_of,
+    count,
+    error_in,
+    objects,
+    pictures,
+    string,
+    times,
+)
+from snellen.transport import Response
+
+PATH = "responses"
+STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
+ENDS = ("response.completed", "response.incomplete", "response.failed")
+"""Events that end a stream, each with the whole response."""
+PIECES = (
+    "response.output_text.delta",
+    "response.refusal.delta",
+    "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
+)
+
+
+def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIResponses:
+    """The model of that name on the profile's server."""
+    return OpenAIResponses(opened(name, profile=profile, api_key=api_key, path=PATH))
+
+
+class OpenAIResponses:
+    """A model behind the Responses API."""
+
+    def __init__(self, there: Service) -> None:
+        self.name = there.name
+        self._there = there
+
+    async def generate(self, request: Request) -> Reply:
+        """One reply.
+
+        Raises:
+            Overloaded, Rejected: as the server's status, or the response's error, says; a body
+                that is no response, or a stream that is not whole, is asked for again.
+        """
+        response = await self._there.transport.post(PATH, self._body(request))
+        if response.status != 200:
+            return self._withheld(response.status, error_in(response.body), response)
+        if response.events:
+            return self._streamed(response)
+        return self._reply(self._there.json(response.body, "response"), response)
+
+    async def close(self) -> None:
+        await self._there.transport.close()
+
+    # -- there
+
+    def _body(self, request: Request) -> bytes:
+        if request.stop:
+            raise Rejected(
+                f"{self._there.transport.where}: the Responses API takes no words to stop at, and "
+                "the request has some. Ask the model by openai/NAME.",
+                hopeless=True,
+            )
+        generation = request.generation
+        body: dict[str, Any] = {
+            "model": self.name,
+            "input": [_turn(message) for message in request.messages],
+            "max_output_tokens": generation.max_tokens,
+            "temperature": generation.temperature,
+            "top_p": generation.top_p,
+            "store": False,
+            "stream": self._there.stream or None,
+        }
+        return body_of({**body, **generation.extra})
+
+    # -- and back
+
+    def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
+        """What an error means; only a content filter's gives a reply."""
+        if status == 400 and is_filtered(error):
+            return Reply(text="", stop="filter", times=times(response))
+        raise refused(self._there, status, error, response)
+
+    def _streamed(self, response: Response) -> Reply:
+        """The reply that a stream's last event has."""
+        first = None
+        for event in response.events:
+            found = self._there.json(event.data, "event of a response")
+            kind = found.get("type")
+            if kind == "error":
+                nested = found.get("error")
+                error = nested if isinstance(nested, dict) else found
+                return self._withheld(status_of(error), error, response)
+            if kind in PIECES and first is None:
+                first = event.at
+            if kind in ENDS and isinstance(found.get("response"), dict):
+                return self._reply(found["response"], response, first)
+        raise self._there.cut()
+
+    def _reply(
+        self, found: Mapping[str, Any], response: Response, first: float | None = None
+    ) -> Reply:
+        status = string(found.get("status"))
+        if status == "failed":
+            error = next(iter(objects([found.get("error")])), {})
+            return self._withheld(status_of(error), error, response)
+        if not isinstance(found.get("output"), list) or status not in ("completed", "incomplete"):
+            raise self._there.unreadable("no whole response", response.body)
+        output = objects(found["output"])
+        said = [part for one in _of_kind("message", output) for part in objects(one.get("content"))]
+        # Where the service gives no summary, other servers give the thoughts themselves.
+        thoughts = _of_kind("reasoning", output)
+        told = [part for one in thoughts for part in objects(one.get("summary"))]
+        told = told or [part for one in thoughts for part in objects(one.get("content"))]
+        # A key that a model repeats comes in pieces, too.
+        redact = self._there.transport.redact
+        text = redact(_texts("output_text", said))
+        stop = string((found.get("incomplete_details") or {}).get("reason")) or status
+        if not text and _of_kind("refusal", said):
+            stop = "filter"
+        return Reply(
+            text=text,
+            reasoning=redact("\n".join(string(part.get("text")) or "" for part in told)) or None,
+            stop=STOPS.get(stop, stop),
+            usage=_usage(found.get("usage")),
+            times=times(response, first),
+        )
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    if all(isinstance(part, str) for part in message.content):
+        return {"role": message.role, "content": message.text}
+    parts: list[dict[str, Any]] = []
+    for part in message.content:
+        if isinstance(part, str):
+            parts.append({"type": "input_text", "text": part})
+        else:
+            shown = [part] if isinstance(part, Image) else pictures(part)
+            parts += map(_image, shown)
+    return {"role": message.role, "content": parts}
+
+
+def _image(image: Image) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": data_url(image), "detail": "auto"}
+
+
+def _of_kind(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in found if one.get("type") == name]
+
+
+def _texts(name: str, parts: list[dict[str, Any]]) -> str:
+    return "".join(string(part.get("text")) or "" for part in _of_kind(name, parts))
+
+
+def _usage(usage: object) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    return Usage(
+        input=count(usage, "input_tokens"),
+        output=count(usage, "output_tokens"),
+        reasoning=count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        cached=count(usage.get("input_tokens_details"), "cached_tokens"),
+    )
