@@ -7,6 +7,7 @@ number --metrics--> Estimate
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import dropwhile
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -224,21 +225,23 @@ class Benchmark:
 
     `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked
     again. `prompt` gives the whole conversation to send, and () when there is no further turn; it
-    is not asked for more than `turns` turns (None: until it gives ()). The last turn's reply is
-    what scorings read. `cluster_by` and `group_by` name what samples share (an image, a video),
-    from a sample's id, tags and data alone: clusters widen intervals, groups are scheduled
-    together. Samples that mean something only `together` (the passes of one question) are selected
-    so. `metric_tags` are tags that metrics read, and results are not broken down by. `ladders`
-    names the break-downs that are levels of difficulty, with the metric that says where on them
-    reading ends. `files` is where the rows are read from, if from published files. `layout` reads
-    replies as the authors publish them where these are not rows with an id and a reply each; it
-    gives None for a file or folder that is not of that form. `results` writes it, of a model's name
-    and its replies by sample id (None: it failed). `temperature` is what it is asked with where
-    neither a flag nor a profile says another, `frames` the policy by which it is shown videos,
-    likewise. `streaming` is of benchmarks that ask for sessions. `capabilities` says what its
-    categories ask of a model. `options` are what this benchmark was loaded with; `called` is what a
-    model is told it is called, where one is told at all (`model.Prompts`); `notes` are said in
-    every result.
+    is not asked for more than `turns` turns (None: until it gives ()). A conversation begins with
+    the user, system messages before it, alternates, and ends with the user. The last turn's reply
+    is what scorings read, or with `by_turn` each reply, as one to the sample that its turn is;
+    those whose answers are hidden are asked and not scored, where another's is known. `cluster_by`
+    and `group_by` name what samples share (an image, a video), from a sample's id, tags and data
+    alone: clusters widen intervals, groups are scheduled together. Samples that mean something only
+    `together` (the passes of one question) are selected so. `metric_tags` are tags that metrics
+    read, and results are not broken down by. `ladders` names the break-downs that are levels of
+    difficulty, with the metric that says where on them reading ends. `files` is where the rows are
+    read from, if from published files. `layout` reads replies as the authors publish them where
+    these are not rows with an id and a reply each; it gives None for a file or folder that is not
+    of that form. `results` writes it, of a model's name and its replies by sample id (None: it
+    failed). `temperature` is what it is asked with where neither a flag nor a profile says another,
+    `frames` the policy by which it is shown videos, likewise. `streaming` is of benchmarks that ask
+    for sessions. `capabilities` says what its categories ask of a model. `options` are what this
+    benchmark was loaded with; `called` is what a model is told it is called, where one is told at
+    all (`model.Prompts`); `notes` are said in every result.
     """
 
     name: str
@@ -248,6 +251,7 @@ class Benchmark:
     prompt: Callable[[Sample, History], tuple[Message, ...]]
     scorings: Mapping[str, Scoring]
     turns: int | None = 1
+    by_turn: Callable[[Sample], tuple[Sample, ...]] | None = None
     ask: Kind = "generate"
     break_down_by: tuple[str, ...] = ()
     metric_tags: tuple[str, ...] = ()
@@ -309,19 +313,44 @@ class Benchmark:
         messages = self.prompt(sample, history)
         if not messages:
             return None
+        self._check_roles(messages, sample)
+        asked = sample if self.by_turn is None else self.by_turn(sample)[len(history)]
         if any(message.videos for message in messages):
             messages = _shown_by(str(video.policy(self.frames or video.DEFAULT)), messages)
         return Request(
             messages=messages,
             kind=self.ask,
-            choices=sample.choices,
+            choices=asked.choices,
             generation=generation or Generation(max_tokens=self.max_answer_tokens),
             seed=seed,
             stop=self.stop,
             origin=Origin(
-                benchmark=self.called or self.name, sample=sample.id, asked=partial(_asked, sample)
+                benchmark=self.called or self.name, sample=sample.id, asked=partial(_asked, asked)
             ),
         )
+
+    def _check_roles(self, messages: Sequence[Message], sample: Sample) -> None:
+        """Back ends take conversations in which user and model take turns, and the user asks last.
+
+        Raises:
+            DataError: this is none.
+        """
+        roles = [message.role for message in messages]
+        spoken = [*dropwhile("system".__eq__, roles)]
+        if spoken != ["user", "assistant"] * (len(spoken) // 2) + ["user"]:
+            raise DataError(
+                f"{self.name}: the prompt of sample {sample.id!r} is a conversation of "
+                f"{', '.join(roles)}. After system messages, user and assistant must take turns, "
+                "and the user be first and last: this is a bug of the benchmark's prompt."
+            )
+
+    def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
+        """For each turn of a conversation the sample that its reply is scored as, None where it is
+        not scored; `by_turn` must be there."""
+        assert self.by_turn is not None
+        turns = self.by_turn(sample)
+        every = all(turn.hidden for turn in turns)
+        return tuple(turn if every or not turn.hidden else None for turn in turns)
 
 
 def _asked(sample: Sample) -> Mapping[str, object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark, Check
+from snellen.benchmark import Benchmark, Check, History
 from snellen.errors import UsageError
 from snellen.model import Generation, Ranked, Reply, loaded, request_digest
 from snellen.sample import Sample
@@ -31,14 +31,29 @@ def table(
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
-        reply = _reply(benchmark, sample, say(sample))
+        turns = _turns(benchmark, sample)
         for repeat in range(repeats):
-            request = benchmark.request(
-                sample, generation=generation, seed=(seed or 0) + repeat if repeat else seed
-            )
-            if request is not None:
-                replies[request_digest(loaded(request))] = reply
+            history: History = ()
+            while True:
+                request = benchmark.request(
+                    sample,
+                    history,
+                    generation=generation,
+                    seed=(seed or 0) + repeat if repeat else seed,
+                )
+                if request is None:
+                    break
+                request = loaded(request)
+                turn = turns[min(len(history), len(turns) - 1)]
+                reply = _reply(benchmark, turn, say(turn))
+                replies[request_digest(request)] = reply
+                history = (*history, (request.messages, reply))
     return replies
+
+
+def _turns(benchmark: Benchmark, sample: Sample) -> tuple[Sample, ...]:
+    """What each turn of a conversation asks; the sample itself where its turns are no samples."""
+    return (sample,) if benchmark.by_turn is None else benchmark.by_turn(sample)
 
 
 def _reply(benchmark: Benchmark, sample: Sample, said: str) -> Reply:
@@ -94,7 +109,7 @@ def most_frequent(benchmark: Benchmark) -> Say:
         UsageError: the benchmark's answers are hidden, or its file does not say in which words it
         wants them.
     """
-    samples = (benchmark.read(row) for row in benchmark.data)
+    samples = (turn for row in benchmark.data for turn in _turns(benchmark, benchmark.read(row)))
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
     if not common or check is None:

@@ -1,7 +1,10 @@
 """Pieces that prompts of several benchmarks share."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from string import ascii_uppercase
+
+from snellen.content import Part
 
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
@@ -15,3 +18,21 @@ def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
         form.format(letter=letter, choice=choice)
         for letter, choice in zip(ascii_uppercase, choices, strict=False)
     )
+
+
+def interleaved(
+    text: str, mark: re.Pattern[str], medium: Callable[[str | None], Part]
+) -> tuple[Part, ...]:
+    """The text with a medium in the place of each mark, without empty parts of text.
+
+    `mark` has one group, what a mark calls its medium by: `medium` gets that, None where a mark has
+    none.
+
+    >>> interleaved("Is <2> like <1>?", re.compile("<(.)>"), lambda number: f"picture {number}")
+    ('Is ', 'picture 2', ' like ', 'picture 1', '?')
+    """
+    first, *rest = mark.split(text)
+    parts: list[Part] = [first]
+    for name, after in zip(rest[::2], rest[1::2], strict=True):
+        parts += [medium(name), after]
+    return tuple(part for part in parts if part)

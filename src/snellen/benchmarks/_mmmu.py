@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from string import ascii_uppercase
 
+from snellen import prompts
 from snellen.benchmark import Capabilities, Reading
 from snellen.benchmarks._forms import texts
 from snellen.content import Image, Part
@@ -220,13 +221,9 @@ def shown(sample: Sample, number: int) -> Part:
 
 def interleaved(sample: Sample, text: str) -> tuple[Part, ...]:
     """The text with each picture in the place of its mark; all of them in front if it has none."""
-    first, *rest = MARK.split(text)
-    if not rest:
+    if not MARK.search(text):
         return (*sample.media, text)
-    parts: list[Part] = [first]
-    for number, after in zip(rest[::2], rest[1::2], strict=True):
-        parts += [shown(sample, int(number)), after]
-    return tuple(part for part in parts if part)
+    return prompts.interleaved(text, MARK, lambda number: shown(sample, int(number or 0)))
 
 
 def marked_once(sample: Sample, text: str) -> tuple[Part, ...]:

@@ -7,16 +7,24 @@ Data     the file that the user names. Columns: id | index (else the row's numbe
          from the one and before the other, in seconds from the first frame; question; hint (put
          before it); A, B, C, ... or choices; answer | answers | caption | captions; category and
          split (results are broken down by them). `--map COLUMN=FIELD` gives a column another
-         meaning
+         meaning. turns, in the place of question: a list of questions, or of objects with fields
+         as a row has them (question, image, choices, answer); the row's answers are a list with one
+         for each turn (null: it is asked and not scored), or one that is the last turn's; its
+         images, video and hint are the first turn's, its choices all turns'
 Prompt   images, the video, hint, question, choices, and a line on the form of the answer (ASK
          below). mcq and vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are
-         ours. Of a video uniform:64, unless --frames says another
+         ours. Where the text has marks, `<image>` (the next picture) or `<image 2>` (that one),
+         pictures stand in their places, and those without one in front. Of a video uniform:64,
+         unless --frames says another. In a conversation the model's own replies stand between the
+         turns
 Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
          the whole reply, without case, punctuation and articles, against the answer; with three
          answers or more, min(1, how many of them it equals / 3). robust (vqa): the same for what
          follows "the answer is", where a reply says so. caption: CIDEr, BLEU, ROUGE-L. vqa and
-         caption, judged: what a judge gives, 0 to 10, against the answers (`snellen judge`)
+         caption, judged: what a judge gives, 0 to 10, against the answers (`snellen judge`).
+         Each turn with an answer is scored as a question of its own; a conversation's turns share a
+         cluster
 """
 
 import json
@@ -27,12 +35,12 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, cast, get_args
 
-from snellen.benchmark import Benchmark, Check
+from snellen.benchmark import Benchmark, Check, History
 from snellen.benchmarks._tasks import (
     ASK,
     CHOICES,
@@ -44,11 +52,11 @@ from snellen.benchmarks._tasks import (
     verdict,
     yes_no,
 )
-from snellen.content import Image, Message, Slice, Video, user
+from snellen.content import Image, Message, Part, Slice, Video, assistant, user
 from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
 from snellen.media import video
-from snellen.prompts import lettered
+from snellen.prompts import interleaved, lettered
 from snellen.sample import Sample
 
 FIELDS: Mapping[str, Sequence[str]] = {
@@ -58,6 +66,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "start": ("start",),
     "end": ("end",),
     "question": ("question",),
+    "turns": ("turns",),
     "hint": ("hint",),
     "choices": ("choices",),
     "answer": ("answer", "answers", "caption", "captions"),
@@ -66,6 +75,9 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
 }
 BREAK_DOWN = ("category", "split")
+OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
+"""Fields of a row that its first turn alone has."""
+_MARK = re.compile(r"<image(?: (\d{1,3}))?>")
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 """How many rows, of how many characters in all, the task is guessed from."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
@@ -108,7 +120,7 @@ def own_data(
         raise DataError(
             f"{data} is no folder; --data names the folder that images and videos lie in."
         )
-    head = _head(path)
+    head = _head(path, columns or {})
     found = _columns(path, head, columns or {})
     notes = []
     if task is None:
@@ -122,7 +134,8 @@ def own_data(
     if "answer" not in found:
         notes.append("the rows have no column of answers: asked and stored, not scored")
     elif without := sum(_cell(row, found, "answer") is None for row in head):
-        notes.append(f"{without:,} of the first {len(head):,} rows have no answer: in no mean")
+        which = "turns" if "turns" in found else "rows"
+        notes.append(f"{without:,} of the first {len(head):,} {which} have no answer: in no mean")
     folder = data or (path if path.is_dir() else path.parent)
     known = {column for here in found.values() for column in here}
     if unused := [name for name in _names(head) if name not in known]:
@@ -142,7 +155,7 @@ def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
     Raises:
         DataError: a column of the map is not there, or the rows cannot be read.
     """
-    head = _head(path)
+    head = _head(path, columns or {})
     return _guess(head, _columns(path, head, columns or {}))
 
 
@@ -162,13 +175,16 @@ def _benchmark(
     data: Table,
     sample: Callable[[int, Row], Sample],
 ) -> Benchmark:
+    in_turns = "turns" in columns
     return Benchmark(
         name=name,
-        asks=1,
+        asks=2,
         data=data,
         sample=sample,
-        prompt=lambda s, _: prompt(task, s),
+        prompt=lambda s, history: _conversation(task, s, history),
         scorings=scorings(task),
+        turns=None if in_turns else 1,
+        by_turn=by_turn if in_turns else None,
         break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
         cluster_by=_shown_by,
         # Each video is decoded once for all that is asked about it.
@@ -193,24 +209,92 @@ OF_VIDEO = "Describe the video in one sentence."
 
 
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """Images first, then the video, then all text, a line each."""
+    """Images first, but for those that have a mark in the text, then the video, then all text, a
+    line each."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
     is_video = any(isinstance(one, Video) for one in sample.media)
     lines.append(OF_VIDEO if task == "caption" and is_video else ASK[task])
-    return (user(*sample.media, "\n".join(filter(None, lines))),)
+    return (user(*_placed(sample.media, "\n".join(filter(None, lines)), sample.id)),)
+
+
+def _placed(media: Sequence[Image | Video], text: str, where: str) -> tuple[Part, ...]:
+    """Media and text, with each image that has a mark in the text in its place.
+
+    Raises:
+        DataError: a mark calls an image that is not there.
+    """
+    pictures = [one for one in media if isinstance(one, Image)]
+    if not pictures or not _MARK.search(text):
+        return (*media, text)
+    in_order = iter(range(1, len(pictures) + 1))
+    placed: set[int] = set()
+
+    def picture(number: str | None) -> Part:
+        place = next(in_order, len(pictures) + 1) if number is None else int(number)
+        if not 1 <= place <= len(pictures):
+            called = "<image>" if number is None else f"<image {number}>"
+            raise DataError(
+                f"{where} says {called} in its text, and has no image {place}: it has "
+                f"{len(pictures)}. Give it the image, or take the mark out."
+            )
+        placed.add(place)
+        return pictures[place - 1]
+
+    parts = interleaved(text, _MARK, picture)
+    left = [one for number, one in enumerate(pictures, 1) if number not in placed]
+    return (*left, *(one for one in media if isinstance(one, Video)), *parts)
+
+
+def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message, ...]:
+    """The next turn behind those that were asked and what the model said to them."""
+    turns = by_turn(sample)
+    if len(history) == len(turns):
+        return ()
+    asked = prompt(task, turns[len(history)])
+    if not history:
+        return asked
+    sent, reply = history[-1]
+    return (*sent, assistant(reply.text), *asked)
+
+
+def by_turn(sample: Sample) -> tuple[Sample, ...]:
+    """What each turn of a row asks, as a sample; the row's own where it is no conversation."""
+    turns: Any = sample.data.get("turns")
+    if turns is None:
+        return (sample,)
+    media = iter(sample.media)
+    rest = {name: value for name, value in sample.data.items() if name != "turns"}
+    return tuple(
+        Sample(
+            id=f"{sample.id}#{number}",
+            question=turn["question"],
+            choices=tuple(turn["choices"]),
+            media=tuple(islice(media, turn["media"])),
+            target=turn["target"],
+            references=tuple(turn["references"]),
+            tags=sample.tags,
+            data=rest,
+        )
+        for number, turn in enumerate(turns, 1)
+    )
 
 
 # -- columns, and what they are taken for
 
 
-def _head(path: Path) -> list[dict[str, Any]]:
-    """The first rows, long cells cut and pictures left out: a thousand may be gigabytes."""
+def _head(path: Path, given: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The first rows, and in the place of one with turns a row for each; long cells cut and
+    pictures left out: a thousand may be gigabytes."""
+    spelled = {**FIELDS, **{field: (column,) for column, field in given.items()}}
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
-        head.append({name: _cut(value) for name, value in row.items()})
+        turns = _exploded(row, spelled, f"row {row.place + 1} of {path.name}")
+        named = {name: None for name in row}  # turns and answers are columns too
+        for one in turns or [row]:
+            head.append({**named, **{name: _cut(value) for name, value in one.items()}})
         size += sum(len(value) for value in row.values() if isinstance(value, str))
         if size > MOST_LOOKED_AT:
             break
@@ -223,6 +307,57 @@ def _cut(value: Any) -> Any:
     if isinstance(value, Image):
         return None
     return [_cut(part) for part in value[:30]] if isinstance(value, list | tuple) else value
+
+
+def _exploded(
+    row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
+) -> list[dict[str, Any]] | None:
+    """For each turn of a conversation the row that it would be alone; None for another row.
+
+    Raises:
+        DataError: the turns are no list of questions or objects, or there are not as many answers,
+            or answers in both places.
+    """
+    cell = _cell(row, columns, "turns")
+    if cell is None:
+        return None
+    turns = _list(cell)
+    if turns == [cell] or not turns:
+        raise DataError(
+            f"{where} has turns that are no list. Write them as a JSON list of questions, or of "
+            'objects: [{"question": "What is it?", "answer": "a cat"}, ...].'
+        )
+    if _cell(row, columns, "question") is not None:
+        raise DataError(f"{where} has a question beside its turns. Make it one of them.")
+    answer = columns.get("answer", FIELDS["answer"])[0]
+    given = _cell(row, columns, "answer")
+    listed = _list(given)
+    if given is None or listed == [given]:
+        listed = [None] * (len(turns) - 1) + [given]
+    if len(listed) != len(turns):
+        raise DataError(
+            f"{where} has {len(turns)} turns and {len(listed)} answers. Give one for each turn, "
+            "null where there is none, or one alone, which is the last turn's."
+        )
+    apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
+    once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
+    made = []
+    for number, (turn, right) in enumerate(zip(turns, listed, strict=True), 1):
+        if isinstance(turn, str):
+            turn = {columns.get("question", FIELDS["question"])[0]: turn}
+        if not isinstance(turn, Mapping):
+            raise DataError(
+                f"turn {number} of {where} is a {type(turn).__name__}, not a question or an object "
+                "that has one."
+            )
+        if right is not None:
+            if _cell(turn, columns, "answer") is not None:
+                raise DataError(f"turn {number} of {where} has an answer, and its row another.")
+            turn = {**turn, answer: right}
+        left_out = apart if number == 1 else apart | once
+        shared = {name: value for name, value in row.items() if name not in left_out}
+        made.append({**shared, **turn})
+    return made
 
 
 def _names(head: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -368,8 +503,38 @@ class _Reader:
         return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
     def sample(self, place: int, row: Row) -> Sample:
-        cell = partial(_cell, row, self.columns)
         where = f"row {place + 1} of {self.name}"
+        turns = _exploded(row, self.columns, where)
+        if turns is None:
+            return self._sample(place, row, where)
+        asked = [
+            self._sample(place, turn, f"turn {number} of {where}")
+            for number, turn in enumerate(turns, 1)
+        ]
+        told = {name: value for one in reversed(asked) for name, value in one.data.items()}
+        for medium in ("image", "video"):
+            if shown := [str(one.data[medium]) for one in asked if medium in one.data]:
+                told[medium] = ", ".join(shown)
+        told["turns"] = [
+            {
+                "question": one.question,
+                "choices": [*one.choices],
+                "target": one.target,
+                "references": [*one.references],
+                "media": len(one.media),
+            }
+            for one in asked
+        ]
+        return Sample(
+            id=asked[0].id,
+            question="\n".join(one.question for one in asked),
+            media=tuple(chain.from_iterable(one.media for one in asked)),
+            tags=asked[0].tags,
+            data=told,
+        )
+
+    def _sample(self, place: int, row: Mapping[str, Any], where: str) -> Sample:
+        cell = partial(_cell, row, self.columns)
         question = cell("question")
         if question is None and self.task != "caption":
             raise DataError(f"{where} has no question. Give it one, or take the row out.")
@@ -383,15 +548,19 @@ class _Reader:
         target, references = self._right(_answers(cell("answer")), choices, where)
         film = self._video(cell, where)
         data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
+        data.pop("turns", None)  # ours
         if cells:
             data["image"] = ", ".join(map(_image_key, cells))
         if film is not None:
             data["video"] = film.place
+        asked = "\n".join(str(text) for text in (cell("hint"), question) if text is not None)
+        images = self._images(cells, where)
+        _placed(images, "\n".join((asked, *choices)), where)
         return Sample(
             id=str(place if name is None else name),
-            question="\n".join(str(text) for text in (cell("hint"), question) if text is not None),
+            question=asked,
             choices=choices,
-            media=(*self._images(cells, where), *filter(None, (film,))),
+            media=(*images, *filter(None, (film,))),
             target=target,
             references=references,
             tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},

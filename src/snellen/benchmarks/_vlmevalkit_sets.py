@@ -92,7 +92,9 @@ MVTamperBench* MVU-Eval* MovieChat1k* OMTGBench* QBench_* ReVSI* STI-Bench* Site
 TempCompass* V2P-Bench* V2PBench* VCR-Bench* VCRBench* VDC* VSI-Bench* Video-* VideoMMMU* Video_*
 VsiSuper* WorldSense* moviechat1k_* revsi*
 """
-TURNS = "MMDU OST"
+TURNS = "OST"
+# open-compass/VLMEvalKit@e8e78f05:vlmeval/dataset/image_mt.py#L60-L110
+GRADED_TURNS = "MMDU"
 TEXT = "Flames SGI-DeepResearch SGI-DryExperiment SGI-IdeaGeneration SGI-WetExperiment XSTest"
 CAPTIONS = "ChartCap MMSci_DEV_Captioning_* MedqbenchCaption* MedqbenchPairedDescription*"
 PARTS = """
@@ -120,6 +122,10 @@ ELSEWHERE: Mapping[str, str] = {
     "its replies are read or scored by a judge.": JUDGE,
     "it is about videos.": VIDEO,
     "its samples are conversations of several turns.": TURNS,
+    "its samples are conversations of several turns, which a judge grades by six criteria and "
+    "overall. They can be asked as rows of your own with `turns`; the grades are not made here.": (
+        GRADED_TURNS
+    ),
     "it has no pictures.": TEXT,
     "it asks for descriptions.": CAPTIONS,
     "it is not published as one TSV.": PARTS,

@@ -47,7 +47,8 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
 def short_of(result: Result) -> list[str]:
     """What keeps a result from being one of the whole data set."""
     report = result.report
-    notes = [] if report.asked_of is None else [f"partial: {report.n:,} of {report.asked_of:,}"]
+    rows = report.conversations or report.n
+    notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 

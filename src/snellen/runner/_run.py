@@ -503,7 +503,13 @@ class Asking:
                 break
         if asked and reply is not None:
             self.progress.done += 1
-            self._running_score(reply, sample)
+            if self._benchmark.by_turn is None:
+                self._running_score(reply, sample)
+                return
+            scored = self._benchmark.scored_turns(sample)
+            for one, (_, said) in zip(scored, history, strict=True):
+                if one is not None:
+                    self._running_score(said, one)
         else:
             self.progress.kept += 1
 

@@ -9,7 +9,7 @@ from snellen.content import Message
 from snellen.model import Reply
 from snellen.scoring._run import replies_of, sample_of
 from snellen.scoring._tally import Scored, Tally
-from snellen.store import ReplyRecord, Run, ScoreRow
+from snellen.store import Key, ReplyRecord, Run, ScoreRow
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,28 +57,41 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
-    """The story of a run's sample, once for each repeat; none where it was not asked."""
-    found = {one.repeat: one for one in replies_of(run, benchmark) if one.sample.id == sample}
-    messages: dict[int, list[tuple[str, str]]] = {}
+    """The story of a run's sample, once for each repeat, and for each turn where turns are scored;
+    none where it was not asked."""
+    apart = benchmark.by_turn is not None
+
+    def story(key: Key) -> tuple[int, int]:
+        return key[1], key[2] if apart else 0
+
+    found = {
+        (one.repeat, one.turn): one
+        for one in replies_of(run, benchmark)
+        if (one.conversation or one.sample).id == sample
+    }
+    messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for question in run.questions():
         if question.key[0] != sample:
             continue
         # What has no reply yet, as after a kill, is told as far as it went.
-        nothing = Scored(sample_of(question), question.key[1], "absent", None, benchmark.ask)
-        found.setdefault(question.key[1], nothing)
+        asked = sample_of(question)
+        if benchmark.by_turn is not None:
+            asked = benchmark.by_turn(asked)[question.key[2]]
+        nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
+        found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [
                 part if isinstance(part, str) else _picture(question.media[part].place)
                 for part in parts
             ]
-            messages.setdefault(question.key[1], []).append((role, "\n".join(shown)))
-    attempts: dict[int, list[Attempt]] = {}
+            messages.setdefault(story(question.key), []).append((role, "\n".join(shown)))
+    attempts: dict[tuple[int, int], list[Attempt]] = {}
     for record in run.replies():
         if isinstance(record, ReplyRecord) and record.key[0] == sample:
-            attempts.setdefault(record.key[1], []).append(_attempt(record))
+            attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
-        _explained(benchmark, scored, verdicts, messages.get(repeat, []), attempts.get(repeat, []))
-        for repeat, scored in sorted(found.items())
+        _explained(benchmark, found[key], verdicts, messages.get(key, []), attempts.get(key, []))
+        for key in sorted(found)
     ]
 
 

@@ -11,14 +11,14 @@ import msgspec
 
 from snellen.benchmark import Benchmark, History, Missing, Verdicts
 from snellen.content import Image, Message, Part, Video
-from snellen.errors import DataError
+from snellen.errors import DataError, UsageError
 from snellen.model import Reply, Usage
 from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
 from snellen.scoring._report import Report
 from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
-from snellen.store import REPORT, SCORES, Question, Run
+from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run
 
 
 def score_run(
@@ -93,8 +93,13 @@ def score_predictions(
 
     Raises:
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.
-        UsageError: there is no scoring of that name.
+        UsageError: there is no scoring of that name, or each turn is scored.
     """
+    if benchmark.by_turn is not None:
+        raise UsageError(
+            f"{benchmark.name} has conversations of several turns, whose replies are scored in a "
+            "run's folder alone: a file of predictions does not say which turn a reply is to."
+        )
     tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
     asked = _Asked(questions or {})
     known = found = hidden = 0
@@ -248,6 +253,9 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 
 def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
     """What became of one sample's turns; nothing while its last reply is still to come."""
+    if benchmark.by_turn is not None:
+        yield from _each_turn(run, benchmark, turns)
+        return
     sample = sample_of(turns[0])
     history: History = ()
     reply: Reply | None = None
@@ -258,15 +266,13 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
         if record is None:
             return
         if record.state == "failed":
-            # The record's type is a class's name, which says nothing to who reads a report.
-            error = (record.error and record.error.message) or "no reason was given"
             yield Scored(
                 sample,
                 question.key[1],
                 "failed",
                 None,
                 benchmark.ask,
-                error=error,
+                error=_why(record),
                 usage=tuple(usage),
                 place=turns[0].place,
             )
@@ -289,6 +295,47 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             reused=reused,
             place=turns[0].place,
         )
+
+
+def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
+    """What became of each of a sample's turns that is scored; nothing while one is still to come. A
+    failed turn ended the conversation: those behind it failed with it."""
+    conversation = sample_of(turns[0])
+    records = [record for turn in turns if (record := run.final(turn.key)) is not None]
+    failed = next((n for n, record in enumerate(records) if record.state == "failed"), None)
+    wanted = benchmark.scored_turns(conversation)
+    if len(records) < len(turns if failed is not None else wanted):
+        return
+    usage = tuple(reply.usage for one in records if (reply := one.as_reply()).usage is not None)
+    for number, sample in enumerate(wanted):
+        if sample is None:
+            continue
+        said: Reply | None = None
+        error: str | None = None
+        if failed is None or number < failed:
+            said = records[number].as_reply()
+        else:
+            before = "" if number == failed else f"turn {failed + 1} of it has no reply: "
+            error = before + _why(records[failed])
+        yield Scored(
+            sample,
+            turns[0].key[1],
+            "failed" if said is None else said.state,
+            said,
+            benchmark.ask,
+            error=error,
+            usage=usage,
+            reused=said is not None and records[number].reused is not None,
+            place=turns[0].place,
+            turn=number,
+            conversation=conversation,
+        )
+        usage = ()
+
+
+def _why(record: ReplyRecord) -> str:
+    # The record's type is a class's name, which says nothing to who reads a report.
+    return (record.error and record.error.message) or "no reason was given"
 
 
 def sample_of(question: Question) -> Sample:

@@ -72,7 +72,7 @@ class Scored(NamedTuple):
     is that of all its turns, `place` its row's among all rows.
 
     `absent` is a question that somebody's prediction file has no reply to. Where each turn is
-    scored, `sample` is what a `turn` (from 0) of the `conversation` asks, and `usage` is its own.
+    scored, `sample` is what a `turn` (from 0) of the `conversation` asks; the first has the usage.
     """
 
     sample: Sample
