@@ -120,7 +120,7 @@ def _part_digest(part: Part) -> object:
 @dataclass(frozen=True, kw_only=True)
 class Usage:
     """Tokens as the server counted them; None where it did not say. `reasoning` is part of
-    `output`."""
+    `output`, `cached` of `input`."""
 
     input: int | None = None
     output: int | None = None

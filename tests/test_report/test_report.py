@@ -24,6 +24,8 @@ from snellen.scoring import (
     MetricReport,
     Report,
     ScoringReport,
+    Seconds,
+    Spent,
 )
 
 FEW = "3 clusters: an interval needs at least 10"
@@ -82,7 +84,16 @@ def made(**changes: Any) -> Report:
             "profile": {},
             "generation": {"max_tokens": 64, "temperature": None},
         },
-        tokens={"input": 61_500, "output": 205},
+        spent=Spent(
+            replies=205,
+            questions=205,
+            tokens={"input": 61_500, "output": 205},
+            cost=0.41,
+            currency="USD",
+            seconds=75,
+            first=Seconds(mean=0.3, p50=0.25, p90=0.5),
+            total=Seconds(mean=1.3, p50=1.25, p90=2.5),
+        ),
         incomplete=True,
     )
     return msgspec.structs.replace(report, **changes)
@@ -150,7 +161,10 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 - replies: 205, of them 195 ok, 5 truncated, 5 failed
 - official, readings: 190 answered, 10 unparsed, 5 no-reply
 - robust, readings: 200 answered, 5 no-reply
-- tokens: 61,500 input, 205 output
+- tokens (a question): 61,500 input (300.0), 205 output (1.0)
+- cost (a question): 0.410 USD (0.00200 USD)
+- a request: 1.25 s, nine of ten within 2.50 s; first byte 0.25 s, 0.50 s
+- time: 1 min 15 s
 - official, source: them/theirs@0123abc:score.py\#L1-L9, version 2
 - robust, source: ours, version 1
 - options: split=test, columns=(id=id)
@@ -188,14 +202,17 @@ official and robust score 3 replies differently, such as those to 7, 31, 90
  boxed | last letter               2
  none | last letter                1
 
-replies             205, of them 195 ok, 5 truncated, 5 failed
-official, readings  190 answered, 10 unparsed, 5 no-reply
-robust, readings    200 answered, 5 no-reply
-tokens              61,500 input, 205 output
-official, source    them/theirs@0123abc:score.py#L1-L9, version 2
-robust, source      ours, version 1
-options             split=test, columns=(id=id)
-generation          max_tokens=64
+replies              205, of them 195 ok, 5 truncated, 5 failed
+official, readings   190 answered, 10 unparsed, 5 no-reply
+robust, readings     200 answered, 5 no-reply
+tokens (a question)  61,500 input (300.0), 205 output (1.0)
+cost (a question)    0.410 USD (0.00200 USD)
+a request            1.25 s, nine of ten within 2.50 s; first byte 0.25 s, 0.50 s
+time                 1 min 15 s
+official, source     them/theirs@0123abc:score.py#L1-L9, version 2
+robust, source       ours, version 1
+options              split=test, columns=(id=id)
+generation           max_tokens=64
 """  # noqa: E501
 
 

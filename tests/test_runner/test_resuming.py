@@ -117,7 +117,8 @@ def test_tokens_of_all_turns_are_counted(tmp_path: Path) -> None:
     finished = run(tmp_path, model, benchmark(3, prompt=two_turns, turns=None))
 
     assert finished.result is not None
-    assert finished.result.report.tokens == {"input": 60, "output": 6}
+    assert finished.result.report.spent is not None
+    assert finished.result.report.spent.tokens == {"input": 60, "output": 6}
 
 
 def test_missing_stands_in_the_manifest_and_in_the_result(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from threading import get_ident
 
 import pytest
 
@@ -14,9 +17,11 @@ import snellen.runner._run as asking
 from snellen.api import Plan, evaluate, run_plan
 from snellen.api import ask as ask_once
 from snellen.catalog import Opened
-from snellen.errors import DataError, Overloaded, StoreError, UsageError
+from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Prices, Profile
+from snellen.sample import Sample
+from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states
 
 
@@ -286,3 +291,127 @@ def test_every_attempt_is_journaled_with_its_number(tmp_path: Path) -> None:
         (2, "failed"),
         (3, "ok"),
     ]
+
+
+def cost_of(n: int) -> Usage:
+    return Usage(input=n * 1_000_000, output=0)
+
+
+def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
+    """16 at once, and still no more than the limit: without it 16 would have been paid."""
+
+    class Priced(Waits):
+        async def generate(self, request: Request) -> Reply:
+            reply = await super().generate(request)
+            return replace(reply, usage=cost_of(1))
+
+    model = Priced(0.05)
+    profile = Profile(prices=Prices(input=1.0, output=1.0))
+
+    finished = run(tmp_path, model, benchmark(40), concurrency=16, max_cost=5.0, profile=profile)
+
+    assert model.asked == 5
+    assert finished.progress.cost == pytest.approx(5.0)
+    assert finished.stopped == "the budget of 5 is spent (1, and about 4 more is under way)"
+
+
+def test_until_a_price_is_known_questions_are_asked_one_by_one(tmp_path: Path) -> None:
+    replies = iter([Overloaded("busy"), Overloaded("busy"), cost_of(9)])
+
+    def say(request: Request) -> Reply:
+        came = next(replies)
+        if isinstance(came, Overloaded):
+            raise came
+        return Reply(text="yes", stop="stop", usage=came)
+
+    model = Says(say)
+    profile = Profile(prices=Prices(input=1.0, output=1.0))
+    retry = {"attempts": 1}
+
+    run(tmp_path, model, benchmark(40), concurrency=16, max_cost=5.0, profile=profile, retry=retry)
+
+    assert (model.most, len(model.requests)) == (1, 3)
+
+
+def test_a_budget_is_of_one_call_and_the_report_of_all(tmp_path: Path) -> None:
+    def say(request: Request) -> Reply:
+        return Reply(text="yes", stop="stop", usage=cost_of(1))
+
+    profile = Profile(prices=Prices(input=1.0, output=1.0))
+    for calls in (1, 2):
+        finished = run(
+            tmp_path, Says(say), benchmark(10), concurrency=1, max_cost=3.0, profile=profile
+        )
+
+        assert finished.interrupted
+        assert finished.progress.cost == pytest.approx(3.0)
+        assert finished.result is not None and finished.result.report.spent is not None
+        assert finished.result.report.spent.cost == pytest.approx(3.0 * calls)
+
+    whole = run(tmp_path, Says(say), benchmark(10), profile=profile)
+    assert whole.result is not None and whole.result.report.spent is not None
+    assert (whole.progress.kept, whole.result.report.spent.cost) == (6, pytest.approx(10.0))
+
+
+# -- told of each reply
+
+
+def test_each_new_reply_is_told_with_what_each_scoring_gives_it(tmp_path: Path) -> None:
+    told: list[tuple[str, str, Mapping[str, float | None]]] = []
+    model = Says(lambda request: "yes" if "1" in request.messages[0].text else "no")
+
+    def on_sample(sample: Sample, reply: Reply, scores: Mapping[str, float | None]) -> None:
+        stored = Run(next(tmp_path.glob("tiny/says/*")))
+        stored.load()
+        assert stored.has_reply((sample.id, 0, 0))
+        told.append((sample.id, reply.text, scores))
+
+    evaluate(benchmark(3), model, out=tmp_path, on_sample=on_sample)
+    evaluate(benchmark(3), model, out=tmp_path, on_sample=on_sample)  # all of it is kept
+
+    assert sorted(told) == [
+        ("s0", "no", {"official": 0.0}),
+        ("s1", "yes", {"official": 1.0}),
+        ("s2", "no", {"official": 0.0}),
+    ]
+
+
+def test_failed_questions_are_not_told(tmp_path: Path) -> None:
+    def say(request: Request) -> str:
+        if "1" in request.messages[0].text:
+            raise Rejected("no")
+        return "yes"
+
+    told = []
+    evaluate(benchmark(3), Says(say), out=tmp_path, on_sample=lambda one, *_: told.append(one.id))
+
+    assert sorted(told) == ["s0", "s2"]
+
+
+def test_replies_are_told_in_the_callers_thread(tmp_path: Path) -> None:
+    threads = set()
+    model = Says(lambda request: "yes")
+    evaluate(benchmark(), model, out=tmp_path, on_sample=lambda *_: threads.add(get_ident()))
+
+    assert threads == {get_ident()}
+
+
+def test_what_is_raised_by_who_is_told_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
+    """Four samples share a medium and are under way together; the first one's news is refused."""
+    told = []
+
+    def refuse(sample: Sample, reply: Reply, scores: Mapping[str, float | None]) -> None:
+        told.append(sample.id)
+        raise ZeroDivisionError("a bug of the loop")
+
+    made = benchmark(12, group_by=lambda sample: str(int(sample.id[1:]) // 4))
+    model = Waits(0.2)
+
+    with pytest.raises(ZeroDivisionError, match="a bug of the loop"):
+        evaluate(made, model, out=tmp_path, concurrency=4, on_sample=refuse)
+
+    stored = [one for one in Run(next(tmp_path.glob("tiny/waits/*"))).replies()]
+    assert len(told) == 1
+    assert 1 < model.asked < 12
+    assert [one.state for one in stored if isinstance(one, ReplyRecord)] == ["ok"] * model.asked
+    assert evaluate(made, Waits(0.0), out=tmp_path).report.replies == {"ok": 12}

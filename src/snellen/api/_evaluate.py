@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from snellen import catalog
-from snellen.api._plan import Plan
+from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
@@ -44,6 +44,7 @@ def evaluate(
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
     show: Show | None = None,
+    on_sample: OnSample | None = None,
 ) -> Result:
     """Ask a model a benchmark's questions, score the replies, and give the result.
 
@@ -52,7 +53,8 @@ def evaluate(
     messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
     file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
     policy, such as `fps:1,max=256`, in the place of the benchmark's; `adapter` how a model that
-    does not watch streams is shown them (`window:4`).
+    does not watch streams is shown them (`window:4`). `on_sample` is called with sample, reply and
+    `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -82,6 +84,7 @@ def evaluate(
         frames=frames,
         adapter=adapter,
         missing=missing,
+        on_sample=on_sample,
     )
     if isinstance(model, str):
         finished = run_plan(replace(plan, models=[model]), show)[0]

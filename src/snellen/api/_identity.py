@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 import re
-import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def manifest_of(
     """The identity, and whatever else is needed to repeat the run; `before` is the manifest that it
     has already, if any. No keys: they are never in a profile."""
     session = {
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "command": [_without_secrets(word) for word in plan.command],
         "server": _without_secrets(opened.server),
         **({"served": opened.served} if opened.served else {}),

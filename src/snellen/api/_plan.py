@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -14,10 +14,14 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
 from snellen.errors import UsageError
 from snellen.media import video
+from snellen.model import Reply
 from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.runner import Progress
+from snellen.sample import Sample
 
+OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
+"""Is told of each sample that has its last reply, with what each scoring gives it."""
 COUNTS = ("limit", "sample", "repeats", "concurrency", "max_tokens", "max_requests")
 """Fields that are numbers from 1 on."""
 AMOUNTS = ("temperature", "max_cost", "max_seconds")
@@ -32,7 +36,8 @@ class Plan:
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
     it is an error if none of them is that model's. `frames` is a frame policy in the place of the
-    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`).
+    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`). `on_sample` is
+    told of each new reply.
 
     Raises:
         UsageError: a field is what it may not be.
@@ -62,6 +67,7 @@ class Plan:
     reuse_strictly: bool = True
     command: Sequence[str] = ()
     retry: Mapping[str, Any] = field(default_factory=dict)
+    on_sample: OnSample | None = None
 
     def __post_init__(self) -> None:
         for name in COUNTS:

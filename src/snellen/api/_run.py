@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from snellen import catalog, dummies
 from snellen.api._earlier import check_pictures, reuse_of
 from snellen.api._identity import manifest_of, run_identity
-from snellen.api._plan import Finished, Plan
+from snellen.api._plan import Finished, OnSample, Plan
 from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
 from snellen.api._score import scored
 from snellen.benchmark import Benchmark
@@ -25,6 +25,7 @@ from snellen.runner import (
     Asking,
     Budget,
     Limiter,
+    OnReply,
     Progress,
     Settings,
     Stop,
@@ -32,6 +33,7 @@ from snellen.runner import (
     check_model,
     select,
 )
+from snellen.scoring import Tally
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
@@ -147,7 +149,7 @@ def _prepare(
 ) -> _Job | None:
     """Everything up to the first request: which run it is, its folder, which rows are asked. None
     where it is one of the runs `done`: one benchmark under two names."""
-    settings = _settings(plan, profile, benchmark)
+    settings = settings_of(plan, profile, benchmark)
     if opened is None:
         opened = _most_frequent(benchmark, profile, settings)
     if opened.timed:
@@ -173,6 +175,7 @@ def _prepare(
     progress = Progress(
         name=f"{benchmark.name} × {opened.name}",
         total=selection.rows * plan.repeats,
+        prices=profile.prices,
         notes=(*_differs(nearest), *_serves(opened)),
     )
     stop = Stop()
@@ -189,8 +192,17 @@ def _prepare(
         stop=stop,
         progress=progress,
         reuse=reuse,
+        on_reply=_telling(plan.on_sample, benchmark),
     )
     return _Job(benchmark, run, asking, stop, progress)
+
+
+def _telling(on_sample: OnSample | None, benchmark: Benchmark) -> OnReply | None:
+    """Tells `on_sample` of a reply with its scores."""
+    if on_sample is None:
+        return None
+    scores = Tally(benchmark).scores
+    return lambda sample, reply: on_sample(sample, reply, scores(sample, reply))
 
 
 def _entered(
@@ -241,14 +253,13 @@ def _serves(opened: catalog.Opened) -> tuple[str, ...]:
     return (f"a server is started for it, and writes to {opened.served['log']}",)
 
 
-def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
+def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
     if profile.token_floor is not None:
         most = max(most, profile.token_floor)
     given = (plan.temperature, profile.temperature, benchmark.temperature)
     chosen = next((one for one in given if one is not None), None)
     temperature = None if chosen == "default" else chosen
-    prices = profile.prices
     return Settings(
         generation=Generation(
             max_tokens=most, temperature=temperature, top_p=profile.top_p, extra=profile.extra
@@ -256,7 +267,6 @@ def _settings(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
         seed=plan.seed,
         repeats=plan.repeats,
         timeout=profile.timeout.total,
-        prices=None if prices is None else (prices.input, prices.output),
         **plan.retry,
     )
 

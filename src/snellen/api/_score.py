@@ -21,10 +21,12 @@ from snellen.result import Result, load_report
 from snellen.sample import Sample
 from snellen.scoring import (
     Explanation,
+    Spent,
     explain_reply,
     explain_run,
     score_predictions,
     score_run,
+    spent,
 )
 from snellen.store import MANIFEST, Run
 
@@ -291,12 +293,28 @@ def scored(
     with ExitStack() as stack:
         verdicts, notes = judge.verdicts(run, benchmark, stack)
         report = score_run(
-            run, benchmark, scorings=scorings, missing=missing, verdicts=verdicts, notes=notes
+            run,
+            benchmark,
+            scorings=scorings,
+            missing=missing,
+            verdicts=verdicts,
+            notes=notes,
+            judging=_judging(run, benchmark),
         )
     result = Result(report, run.path, stopped)
     if scorings is None:
         write_markdown(result)
     return result
+
+
+def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
+    """What each judge of a run took, under all its scorings."""
+    by_model: dict[str, list[Run]] = {}
+    for name, scoring in benchmark.scorings.items():
+        for one in judge.runs_of(run.path, f"{benchmark.name}.{name}") if scoring.judge else ():
+            by_model.setdefault(one.manifest()["model"], []).append(one)
+    took = {model: spent(runs) for model, runs in by_model.items()}
+    return {model: one for model, one in took.items() if one is not None}
 
 
 def benchmark_of(

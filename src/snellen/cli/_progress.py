@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from time import monotonic
 
-from snellen.result import plain
+from snellen.result import duration, money, plain
 from snellen.runner import Progress
 
 FIRST, EVERY = 1.0, 10.0
@@ -64,7 +64,8 @@ class ProgressLines:
 
 
 def line(run: Progress) -> str:
-    """`mathvision × openai/m  120/304  31.2/s  6 s left  2 failed  8 in flight  score 0.412`"""
+    """`mathvision × openai/m  120/304  31.2/s  6 s left  0.0412 USD of 0.104 USD  2 failed
+    8 in flight  score 0.412  tokens 36,120 in, 480 out`"""
     finished = run.kept + run.done + run.failed
     parts = [plain(run.name)]
     parts.append(f"{finished:,}" if run.total is None else f"{finished:,}/{run.total:,}")
@@ -77,6 +78,9 @@ def line(run: Progress) -> str:
     parts.append(f"{run.rate:.1f}/s")
     if run.finished is None and run.seconds_left is not None:
         parts.append(f"{duration(run.seconds_left)} left")
+    if run.prices is not None and run.priced:
+        at_least = "at least " if run.unpriced else ""
+        parts.append(f"{at_least}{_money(run)}")
     if run.failed:
         parts.append(f"{run.failed:,} failed")
     if run.retries:
@@ -85,17 +89,16 @@ def line(run: Progress) -> str:
         parts.append(f"{run.in_flight} in flight")
     if run.score is not None:
         parts.append(f"score {run.score:.3f}{' of the new ones' if run.kept else ''}")
+    if run.input_tokens or run.output_tokens:
+        thought = f" ({run.reasoning_tokens:,} reasoning)" if run.reasoning_tokens else ""
+        parts.append(f"tokens {run.input_tokens:,} in, {run.output_tokens:,} out{thought}")
     return "  ".join(parts)
 
 
-def duration(seconds: float) -> str:
-    """
-    >>> [duration(seconds) for seconds in (7, 75, 7500)]
-    ['7 s', '1 min 15 s', '2 h 5 min']
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+def _money(run: Progress) -> str:
+    """What is spent, and while it goes on, what will have been at its end."""
+    currency = run.prices.currency if run.prices else None
+    spent, expected = money(run.cost, currency), run.cost_at_the_end
+    if run.finished is not None or expected is None:
+        return spent
+    return f"{spent} of {money(expected, currency)}"

@@ -20,11 +20,11 @@ from snellen.benchmark import Benchmark
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
-from snellen.cli._progress import EVERY, FIRST, duration
+from snellen.cli._progress import EVERY, FIRST
 from snellen.content import Image
 from snellen.datasets import Row, published
 from snellen.errors import DataError, UsageError
-from snellen.result import plain
+from snellen.result import duration, plain
 
 if TYPE_CHECKING:
     from snellen.datasets.published import Checked, File, Progress

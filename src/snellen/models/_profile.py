@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from snellen.errors import UsageError
+from snellen.model import Usage
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
@@ -19,6 +20,9 @@ HeaderName = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]+$")]
 SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
 SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
 """Arguments of servers that are set for them, and that hold keys."""
+Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
+ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
+"""How many tokens a picture is, by its size: `models/_image_tokens.py`."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,11 +50,34 @@ class Timeouts(Checked, frozen=True):
     total: Seconds = 1200.0
 
 
-class Prices(Checked, frozen=True):
-    """Money for a million tokens."""
+class Prices(Checked, frozen=True, omit_defaults=True):
+    """Money for a million tokens. `cached` is for input that the server had already (None: as
+    `input`), `reasoning` for that part of the output (None: as `output`); `currency` is a word to
+    show."""
 
     input: Amount
     output: Amount
+    cached: Amount | None = None
+    reasoning: Amount | None = None
+    currency: Word = "USD"
+
+    def cost(self, usage: Usage | None) -> float | None:
+        """What a reply cost; None where the server did not say how many tokens it took.
+
+        >>> Prices(input=2, output=8, cached=0.5).cost(Usage(input=1000, output=100, cached=600))
+        0.0019
+        """
+        if usage is None or usage.input is None or usage.output is None:
+            return None
+        cached = min(usage.cached or 0, usage.input)
+        reasoning = min(usage.reasoning or 0, usage.output)
+        parts = (
+            (usage.input - cached, self.input),
+            (cached, self.input if self.cached is None else self.cached),
+            (usage.output - reasoning, self.output),
+            (reasoning, self.output if self.reasoning is None else self.reasoning),
+        )
+        return sum(tokens * price for tokens, price in parts) / 1e6
 
 
 class ImageLimits(Checked, frozen=True, omit_defaults=True):
@@ -99,6 +126,7 @@ class Profile(Checked, frozen=True):
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
     need room. `extra` is sent to the server as it is. `images` are limits of the pictures. `serve`
     is the server that is started for `openai/NAME`.
+    `image_tokens` is how many tokens a picture is, for `run --estimate`: a number, or a rule.
     """
 
     base_url: str | None = None
@@ -116,6 +144,7 @@ class Profile(Checked, frozen=True):
     timeout: Timeouts = Timeouts()
     images: ImageLimits = ImageLimits()
     serve: Serve | None = None
+    image_tokens: Count | ImageRule | None = None
 
     def changes_answers(self) -> dict[str, object]:
         """The fields that are part of a run's identity, those that are set."""

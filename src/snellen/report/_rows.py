@@ -9,8 +9,8 @@ from typing import Any
 from snellen.capabilities import over
 from snellen.catalog import BUNDLED
 from snellen.report._ladder import ladder
-from snellen.result import Result, Shown, percent, shown
-from snellen.scoring import Disagreement
+from snellen.result import Result, Shown, duration, money, percent, shown
+from snellen.scoring import Disagreement, Spent
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 OVERVIEW = (
@@ -272,16 +272,38 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "replies", f"{report.n:,}, of them {counts(report.replies)}"
     for name, scoring in report.scorings.items():
         yield f"{name}, readings", counts(scoring.readings)
-    if report.tokens:
-        yield "tokens", counts(report.tokens)
+    if report.spent is not None:
+        yield from _spent(report.spent)
     for name, scoring in report.scorings.items():
         yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
+    for judge, took in report.judging.items():
+        for what, said in _spent(took):
+            yield f"{judge} as judge, {what}", said
     for name, value in report.identity.items():
         # Benchmark and model are the title.
         if name not in ("benchmark", "model") and (text := _words(value)):
             yield name.replace("_", " "), text
     if result.run is not None:
         yield "run", str(result.run)
+
+
+def _spent(took: Spent) -> Iterator[tuple[str, str]]:
+    """(what, how much): tokens and money of all replies (and of a question), and time."""
+    counted = took.replies - took.unsaid
+    each = took.questions * counted / took.replies  # questions, without those that nobody counted
+    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
+    if counted:
+        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
+        yield "tokens (a question)", f"{', '.join(parts)}{of}"
+    if took.cost is not None:
+        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
+        yield "cost (a question)", f"{all_of_it} ({one}){of}"
+    if took.total is not None:
+        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
+        if took.first is not None:
+            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
+        yield "a request", said
+    yield "time", duration(took.seconds)
 
 
 def _words(value: Any) -> str:

@@ -3,13 +3,23 @@
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
-from snellen.runner._run import Asking, Outcome, Reuse, Settings, Stop, check_model, own_prompt
+from snellen.runner._run import (
+    Asking,
+    OnReply,
+    Outcome,
+    Reuse,
+    Settings,
+    Stop,
+    check_model,
+    own_prompt,
+)
 from snellen.runner._select import Selection, check, chosen, select
 
 __all__ = [
     "Asking",
     "Budget",
     "Limiter",
+    "OnReply",
     "Outcome",
     "Progress",
     "Reuse",

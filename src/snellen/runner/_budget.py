@@ -5,38 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
-from snellen.model import Usage
+from snellen.runner._progress import Progress
 
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits on requests, money and seconds, shared by all runs of one call. Prices are for a
-    million tokens."""
+    """Limits on requests, money and seconds, shared by all `runs` of one call. What earlier calls
+    spent does not count."""
 
     max_requests: int | None = None
     max_cost: float | None = None
     max_seconds: float | None = None
-    requests: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
+    runs: list[Progress] = field(default_factory=list)
     started: float = field(default_factory=monotonic)
 
-    def pay(self, usage: Usage | None, prices: tuple[float, float] | None) -> None:
-        """Count what a reply cost; `prices` are those of input and output."""
-        if prices is None:
-            return
-        if usage is None or usage.input is None or usage.output is None:
-            self.unpriced += 1
-        else:
-            self.cost += (usage.input * prices[0] + usage.output * prices[1]) / 1e6
-
     def spent(self) -> str | None:
-        """Which limit on requests or money has been reached, in words."""
-        if self.max_requests is not None and self.requests >= self.max_requests:
-            return f"the budget of {self.max_requests} requests is spent"
-        if self.max_cost is not None and self.cost >= self.max_cost:
-            return f"the budget of {self.max_cost:g} is spent ({self.cost:.4g})"
-        if self.max_cost is not None and self.unpriced:
+        """Which limit on requests or money has been reached, in words.
+
+        What is under way is taken to cost what replies of its run have cost so far, so that the
+        limit is not passed by all that is in flight.
+        """
+        most = self.max_requests
+        if most is not None and sum(run.requests for run in self.runs) >= most:
+            return f"the budget of {most} requests is spent"
+        if self.max_cost is None:
+            return None
+        cost = sum(run.cost for run in self.runs)
+        under_way = sum(run.in_flight * (run.mean_cost or 0.0) for run in self.runs)
+        if cost + under_way >= self.max_cost:
+            more = f", and about {under_way:.4g} more is under way" if under_way else ""
+            return f"the budget of {self.max_cost:g} is spent ({cost:.4g}{more})"
+        if any(run.unpriced for run in self.runs):
             return (
                 "the server does not say how many tokens a reply took, so that --max-cost cannot "
                 "be kept (--max-requests can)"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
+from snellen.model import Usage
+from snellen.models._profile import Prices
+
 
 @dataclass
 class Progress:
@@ -12,7 +15,8 @@ class Progress:
 
     `videos` of `videos_total` are done with, where there are some that questions share.
     `score_sum / score_n` is the running mean of the headline scoring, where it scores single
-    samples. `notes` are to be said before anything else.
+    samples. `cost` is that of the `priced` replies, `unpriced` those whose tokens the server does
+    not say, where the model has `prices`. `notes` are to be said before anything else.
     """
 
     name: str
@@ -29,10 +33,49 @@ class Progress:
     videos_total: int | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
+    prices: Prices | None = None
+    cost: float = 0.0
+    priced: int = 0
+    unpriced: int = 0
     score_sum: float = 0.0
     score_n: int = 0
     started: float = field(default_factory=monotonic)
     finished: float | None = None
+
+    def count(self, usage: Usage | None) -> None:
+        """Take a reply's tokens into account, and what they cost."""
+        if usage is not None:
+            self.input_tokens += usage.input or 0
+            self.output_tokens += usage.output or 0
+            self.reasoning_tokens += usage.reasoning or 0
+        if self.prices is None:
+            return
+        cost = self.prices.cost(usage)
+        if cost is None:
+            self.unpriced += 1
+        else:
+            self.priced += 1
+            self.cost += cost
+
+    @property
+    def mean_cost(self) -> float | None:
+        """What a reply has cost so far, None where none has."""
+        return self.cost / self.priced if self.priced else None
+
+    @property
+    def cost_at_the_end(self) -> float | None:
+        """What this call will have cost, if those left cost as much as those that it has done."""
+        if self.left is None or not self.priced or not self.done:
+            return None
+        return self.cost * (1 + self.left / self.done)
+
+    @property
+    def left(self) -> int | None:
+        """How many (sample, repeat)s have yet to be finished."""
+        if self.total is None:
+            return None
+        return max(0, self.total - self.kept - self.done - self.failed)
 
     @property
     def score(self) -> float | None:
@@ -46,6 +89,4 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        if self.total is None or not self.rate:
-            return None
-        return max(0, self.total - self.kept - self.done - self.failed) / self.rate
+        return None if self.left is None or not self.rate else self.left / self.rate

@@ -54,6 +54,8 @@ from snellen.store import (
 )
 
 Group = list[tuple[Row, Sample]]
+OnReply = Callable[[Sample, Reply], object]
+"""Is told of each sample that has its last reply."""
 Reuse = Callable[[str], tuple[str, Reply] | None]
 """The reply to a request, by its digest, that another run has, and that run's folder."""
 
@@ -87,7 +89,6 @@ class Settings:
     longest_wait: float = 60.0
     timeout: float | None = 1800.0
     give_up: int = 20
-    prices: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +168,7 @@ class Asking:
         stop: Stop,
         progress: Progress,
         reuse: Reuse | None = None,
+        on_reply: OnReply | None = None,
     ) -> None:
         self._benchmark = benchmark
         self._run = run
@@ -177,7 +179,9 @@ class Asking:
         self._stop = stop
         self._threads = ThreadPoolExecutor(THREADS, "decode")
         self._reuse = reuse
+        self._on_reply = on_reply
         self.progress = progress
+        budget.runs.append(progress)
         self._ask = _asker(benchmark, model)
         self._wants_frames = getattr(model, "wants_frames", True)
         self._prompted = (
@@ -280,7 +284,6 @@ class Asking:
         if self._stop.reason:
             return False
         self.progress.requests += 1
-        self._budget.requests += 1
         return True
 
     async def _start_group(self, group: Group, clips: Clips | None) -> bool:
@@ -292,6 +295,8 @@ class Asking:
             most = 2 * self._limiter.limit + 16
             if self._online is not None:
                 most = max(1, int(self._limiter.limit)) - 1  # each session holds a video open
+            if self._budget.max_cost is not None and self.progress.mean_cost is None:
+                most = 0  # until it is known what one costs
             while len(self._tasks) > most:
                 await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
             if clips is not None:
@@ -430,8 +435,7 @@ class Asking:
             self.progress.retries += told.attempts - 1
             if told.reply is not None:
                 self._succeeded(key, digest, told.reply, told.attempts, seen)
-                self.progress.done += 1
-                self._running_score(told.reply, told.sample)
+                self._finished(told.sample, told.reply)
                 return
             assert told.error is not None
             self._failed(key, digest, told.error, told.attempts, seen)
@@ -502,14 +506,7 @@ class Asking:
             if turn == self._benchmark.turns:
                 break
         if asked and reply is not None:
-            self.progress.done += 1
-            if self._benchmark.by_turn is None:
-                self._running_score(reply, sample)
-                return
-            scored = self._benchmark.scored_turns(sample)
-            for one, (_, said) in zip(scored, history, strict=True):
-                if one is not None:
-                    self._running_score(said, one)
+            self._finished(sample, reply, history)
         else:
             self.progress.kept += 1
 
@@ -566,7 +563,6 @@ class Asking:
         """Send a request once, and write down what came of it."""
         self.progress.in_flight += 1
         self.progress.requests += 1
-        self._budget.requests += 1
         try:
             if self._settings.timeout is None:
                 reply = await self._ask(request)
@@ -613,10 +609,7 @@ class Asking:
     ) -> None:
         self._store(key, digest, reply, attempt, media)
         self._failing = 0
-        self._budget.pay(reply.usage, self._settings.prices)
-        if reply.usage is not None:
-            self.progress.input_tokens += reply.usage.input or 0
-            self.progress.output_tokens += reply.usage.output or 0
+        self.progress.count(reply.usage)
 
     def _store(
         self,
@@ -688,6 +681,31 @@ class Asking:
                 f"the id {key[0]!r} of an earlier row. Ids must be unique: give each row its own. "
                 "Replies so far are kept."
             )
+
+    def _finished(self, sample: Sample, reply: Reply, history: History = ()) -> None:
+        """Count a sample that has its last reply, and tell who wants to know: of each turn that is
+        scored, where turns are.
+
+        They are told in a task of its own: what they raise ends the run, and none of the questions
+        that are asked beside this one.
+        """
+        self.progress.done += 1
+        every: list[tuple[Sample | None, Reply]] = [(sample, reply)]
+        if self._benchmark.by_turn is not None:
+            turns = self._benchmark.scored_turns(sample)
+            every = [(one, said) for one, (_, said) in zip(turns, history, strict=True)]
+        for one, said in every:
+            if one is None:
+                continue
+            self._running_score(said, one)
+            if self._on_reply is not None and self._crash is None:
+                task = asyncio.create_task(self._told(self._on_reply, one, said))
+                self._tasks.add(task)
+                task.add_done_callback(self._done)
+
+    async def _told(self, on_reply: OnReply, sample: Sample, reply: Reply) -> None:
+        if self._crash is None:
+            on_reply(sample, reply)
 
     def _running_score(self, reply: Reply, sample: Sample) -> None:
         scoring = self._benchmark.scorings[self._benchmark.headline]

@@ -14,8 +14,11 @@ from snellen.scoring._report import (
     RepeatsReport,
     Report,
     ScoringReport,
+    Seconds,
+    Spent,
 )
 from snellen.scoring._run import replies_of, score_predictions, score_run
+from snellen.scoring._spent import prices_of, spent
 from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
@@ -31,11 +34,15 @@ __all__ = [
     "Report",
     "Scored",
     "ScoringReport",
+    "Seconds",
+    "Spent",
     "Tally",
     "common_answer",
     "explain_reply",
     "explain_run",
+    "prices_of",
     "replies_of",
     "score_predictions",
     "score_run",
+    "spent",
 ]

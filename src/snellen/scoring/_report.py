@@ -113,6 +113,35 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     most_lag: float
 
 
+class Seconds(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds of requests: mean, median, and what nine of ten do not pass."""
+
+    mean: float
+    p50: float
+    p90: float
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the `replies` to so many `questions` (samples x repeats; a question may have several
+    turns) took; what was taken from another run, and failed attempts, are not in it.
+
+    `tokens` are the sums that the server counted: input (`cached` is part of it), output
+    (`reasoning` is part of it); `unsaid` replies have no count, and are in neither tokens nor
+    `cost`, which is None where prices are not known. `seconds` are those from the start of each
+    call to its last record; `first` and `total` those of a request to its first byte and its end.
+    """
+
+    replies: int
+    questions: int
+    tokens: dict[str, int]
+    unsaid: int = 0
+    cost: float | None = None
+    currency: str | None = None
+    seconds: float
+    first: Seconds | None = None
+    total: Seconds | None = None
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
     × repeats).
@@ -124,7 +153,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     of a model; their numbers sum to n. `streaming` is of
     online runs. `repeats` are there by scoring where questions were asked several times; `alike` is
     how many of them got the same words each time. `conversations` is how many the n replies are
-    turns of, where each turn is scored.
+    turns of, where each turn is scored. `spent` is of the model's own replies, `judging` of each
+    judge's.
     """
 
     format: int
@@ -140,7 +170,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     identity: dict[str, Any]
     incomplete: bool = False
     asked_of: int | None = None
-    tokens: dict[str, int] = {}
+    spent: Spent | None = None
+    judging: dict[str, Spent] = {}
     baselines: Baselines | None = None
     ladders: dict[str, str] = {}
     capabilities: dict[str, CapabilityReport] = {}

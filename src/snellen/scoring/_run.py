@@ -12,10 +12,11 @@ import msgspec
 from snellen.benchmark import Benchmark, History, Missing, Verdicts
 from snellen.content import Image, Message, Part, Video
 from snellen.errors import DataError, UsageError
-from snellen.model import Reply, Usage
+from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
-from snellen.scoring._report import Report
+from snellen.scoring._report import Report, Spent
+from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
 from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run
@@ -29,8 +30,10 @@ def score_run(
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
     notes: Sequence[str] = (),
+    judging: Mapping[str, Spent] | None = None,
 ) -> Report:
-    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`.
+    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`; its judges took
+    what `judging` says.
 
     With some of the scorings alone nothing is written: the stored report has them all.
 
@@ -55,6 +58,7 @@ def score_run(
         notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes],
         of=of,
     )
+    report = msgspec.structs.replace(report, spent=spent([run]), judging=dict(judging or {}))
     if (streamed := stream_report(run)) is not None:
         said = [*report.notes, *stream_notes(streamed)]
         report = msgspec.structs.replace(report, streaming=streamed, notes=said)
@@ -259,7 +263,6 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
     sample = sample_of(turns[0])
     history: History = ()
     reply: Reply | None = None
-    usage: list[Usage] = []
     reused = False
     for question in turns:
         record = run.final(question.key)
@@ -273,14 +276,11 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
                 None,
                 benchmark.ask,
                 error=_why(record),
-                usage=tuple(usage),
                 place=turns[0].place,
             )
             return
         reply = record.as_reply()
         reused |= record.reused is not None
-        if reply.usage is not None:
-            usage.append(reply.usage)
         if len(turns) > 1 or benchmark.turns != 1:
             history = (*history, (_messages(question), reply))
     if benchmark.turns == 1 or benchmark.request(sample, history) is None:
@@ -291,7 +291,6 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             reply.state,
             reply,
             benchmark.ask,
-            usage=tuple(usage),
             reused=reused,
             place=turns[0].place,
         )
@@ -306,7 +305,6 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
     wanted = benchmark.scored_turns(conversation)
     if len(records) < len(turns if failed is not None else wanted):
         return
-    usage = tuple(reply.usage for one in records if (reply := one.as_reply()).usage is not None)
     for number, sample in enumerate(wanted):
         if sample is None:
             continue
@@ -324,13 +322,11 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
             said,
             benchmark.ask,
             error=error,
-            usage=usage,
             reused=said is not None and records[number].reused is not None,
             place=turns[0].place,
             turn=number,
             conversation=conversation,
         )
-        usage = ()
 
 
 def _why(record: ReplyRecord) -> str:

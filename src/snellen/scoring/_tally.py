@@ -23,7 +23,7 @@ from snellen.benchmark import (
 )
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric, mean
-from snellen.model import Kind, Reply, ReplyState, Usage
+from snellen.model import Kind, Reply, ReplyState
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
 from snellen.scoring._repeats import Rows, repeats_report
@@ -68,11 +68,11 @@ REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 
 
 class Scored(NamedTuple):
-    """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `usage`
-    is that of all its turns, `place` its row's among all rows.
+    """One (sample, repeat) with what the model said; `reply` is None where it said nothing. `place`
+    is its row's among all rows.
 
     `absent` is a question that somebody's prediction file has no reply to. Where each turn is
-    scored, `sample` is what a `turn` (from 0) of the `conversation` asks; the first has the usage.
+    scored, `sample` is what a `turn` (from 0) of the `conversation` asks.
     """
 
     sample: Sample
@@ -81,7 +81,6 @@ class Scored(NamedTuple):
     reply: Reply | None
     kind: Kind = "generate"
     error: str | None = None
-    usage: tuple[Usage, ...] = ()
     reused: bool = False
     place: int = 0
     turn: int = 0
@@ -155,7 +154,6 @@ class Tally:
         self._references: list[tuple[str, ...]] = []
         self._choices = array("i")
         self._reply_states = bytearray()
-        self._tokens: Counter[str] = Counter()
         self._errors: dict[str, tuple[int, str]] = {}
         self._disagreements: dict[str, _Differing] = {}
         # For each row which (row, turn) it is about, and what was said, as a hash.
@@ -253,7 +251,6 @@ class Tally:
             identity=dict(identity),
             incomplete=bool(failed or any(self._waiting(name) for name in self._reported())),
             asked_of=of if of > rows else None,
-            tokens=dict(self._tokens),
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
             capabilities=self._capabilities(),
@@ -309,6 +306,12 @@ class Tally:
 
     # -- one reply
 
+    def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
+        """What each scoring gives one reply; None where only a judge or the whole set tells. It is
+        not counted."""
+        scored = Scored(sample, 0, reply.state, reply, self._benchmark.ask)
+        return {name: self._read(name, scored).score for name in self._columns}
+
     def _add(self, scored: Scored) -> list[tuple[str, Found]]:
         """Take a reply into account; gives what each scoring finds in it."""
         sample, reply = scored.sample, scored.reply
@@ -335,9 +338,6 @@ class Tally:
         self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
         self._choices.append(len(sample.choices))
-        for usage in scored.usage:
-            self._tokens["input"] += usage.input or 0
-            self._tokens["output"] += usage.output or 0
         every = []
         first: Found | None = None
         for name, growing in self._columns.items():

@@ -1,0 +1,112 @@
+"""What the replies of runs took: tokens, money, time; from their journals and manifests alone."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+import msgspec
+
+from snellen.model import Times, Usage
+from snellen.models._profile import Prices
+from snellen.scoring._report import Seconds, Spent
+from snellen.store import ReplyRecord, Run
+
+
+def spent(runs: Sequence[Run]) -> Spent | None:
+    """What the replies of the runs took; None where none has a reply of its own.
+
+    What failed attempts took nobody says, and replies taken from other runs took nothing. Prices
+    are those that a run was last given.
+    """
+    tally = _Tally()
+    for run in runs:
+        manifest = run.manifest()
+        prices = prices_of(manifest)
+        starts = [_instant(session["started"]) for session in manifest.get("sessions", [])]
+        ends = [*starts]
+        for record in run.replies():
+            if not isinstance(record, ReplyRecord):
+                continue
+            at = _instant(record.at)
+            if session := bisect_right(starts, at):
+                ends[session - 1] = max(ends[session - 1], at)
+            if record.state != "failed" and record.reused is None:
+                reply = record.as_reply()
+                tally.add(reply.usage, reply.times, prices, first=record.key[2] == 0)
+        tally.seconds += sum(ends) - sum(starts)
+    return tally.report()
+
+
+def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
+    """The prices that a run was last given."""
+    given = (one.get("profile", {}).get("prices") for one in manifest.get("sessions", []))
+    known = [prices for prices in given if prices]
+    return msgspec.convert(known[-1], Prices) if known else None
+
+
+def _instant(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._replies = self._questions = self._unsaid = 0
+        self._tokens: Counter[str] = Counter()
+        self._costs: dict[str, float] = {}
+        self._priced = 0
+        self._first: list[float] = []
+        self._total: list[float] = []
+
+    def add(
+        self, usage: Usage | None, times: Times | None, prices: Prices | None, *, first: bool
+    ) -> None:
+        self._replies += 1
+        self._questions += first
+        if usage is None or usage.input is None or usage.output is None:
+            self._unsaid += 1
+        else:
+            self._tokens.update({name: n for name, n in vars(usage).items() if n is not None})
+        cost = None if prices is None else prices.cost(usage)
+        if prices is not None and cost is not None:
+            self._priced += 1
+            self._costs[prices.currency] = self._costs.get(prices.currency, 0.0) + cost
+        if times is not None:
+            self._first += [] if times.first is None else [times.first]
+            self._total += [] if times.total is None else [times.total]
+
+    def report(self) -> Spent | None:
+        if not self._replies:
+            return None
+        # Amounts in several currencies have no sum, nor those of a part of the replies.
+        whole = len(self._costs) == 1 and self._priced == self._replies - self._unsaid
+        currency, cost = next(iter(self._costs.items())) if whole else (None, None)
+        return Spent(
+            replies=self._replies,
+            questions=self._questions,
+            tokens=dict(self._tokens),
+            unsaid=self._unsaid,
+            cost=cost,
+            currency=currency,
+            seconds=round(self.seconds, 3),
+            first=_seconds(self._first),
+            total=_seconds(self._total),
+        )
+
+
+def _seconds(values: Sequence[float]) -> Seconds | None:
+    if not values:
+        return None
+    rising = sorted(values)
+    return Seconds(mean=fmean(rising), p50=_quantile(rising, 0.5), p90=_quantile(rising, 0.9))
+
+
+def _quantile(rising: Sequence[float], share: float) -> float:
+    """The least value that so large a share of all does not pass (nearest rank)."""
+    return rising[math.ceil(share * len(rising)) - 1]
