@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from snellen.content import Image
 from snellen.errors import MediaError
-from snellen.media.images import _within, smaller
+from snellen.media.images import smaller, within
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (400, 300)) -> PIL.Image.Image:
@@ -40,7 +40,7 @@ def shrunk(data: bytes, **limits: int) -> PIL.Image.Image:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
-def test_a_picture_within_its_limits_keeps_its_bytes(kind: str) -> None:
+def test_a_picturewithin_its_limits_keeps_its_bytes(kind: str) -> None:
     data = encoded(kind, picture())
 
     made = smaller(Image(data), max_side=400, max_pixels=120_000, max_bytes=len(data))
@@ -74,7 +74,7 @@ def test_one_beyond_is_scaled_with_its_aspect(
 def test_no_size_is_beyond_the_limits(
     size: tuple[int, int], max_side: int | None, max_pixels: int | None
 ) -> None:
-    width, height = _within(size, max_side, max_pixels)
+    width, height = within(size, max_side, max_pixels)
 
     assert min(width, height) >= 1
     assert width <= size[0] and height <= size[1]

@@ -1,6 +1,7 @@
 """Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same
 functions."""
 
+from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
 from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
@@ -10,11 +11,13 @@ from snellen.api._score import explain, load_run, score
 from snellen.models._profile import Profile
 
 __all__ = [
+    "Estimate",
     "Finished",
     "Plan",
     "Profile",
     "ask",
     "budget_of",
+    "estimate",
     "evaluate",
     "explain",
     "judge_run",

@@ -12,7 +12,7 @@ import click
 
 from snellen import api, catalog, report, suites
 from snellen.benchmark import Benchmark
-from snellen.cli import _parse, _plan
+from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
@@ -119,12 +119,14 @@ FRACTION = "fraction"
 @click.option(
     "--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For one request."
 )
-@click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")
+@click.option(
+    "--max-requests", type=NUMBER, help="Stop after so many in this call, to go on later."
+)
 @click.option(
     "--max-cost",
     type=_parse.amount,
     metavar="X",
-    help="Stop when so much is spent; needs the profile's prices.",
+    help="Stop when this call has spent so much; needs the profile's prices.",
 )
 @click.option("--max-time", type=_parse.seconds, metavar="TIME", help="Stop after 90s, 10m, 2h.")
 @click.option(
@@ -138,6 +140,12 @@ FRACTION = "fraction"
     multiple=True,
     metavar="RUN",
     help="Take replies to the very same requests from this run of the same model; repeatable.",
+)
+@click.option(
+    "--estimate",
+    "only_estimate",
+    is_flag=True,
+    help="Say what it would take (requests, pictures, tokens, money, hours), and ask nothing.",
 )
 @click.option("--no-score", is_flag=True, help="Ask and store only.")
 @click.option(
@@ -164,6 +172,7 @@ def command(
     profile_file: Path | None,
     timeout: Mapping[str, float],
     max_time: float | None,
+    only_estimate: bool,
     no_score: bool,
     floors: Mapping[str, float],
     as_json: bool,
@@ -218,6 +227,13 @@ def command(
     for benchmark in chosen:
         for note in benchmark.notes:
             _say(f"{benchmark.name}: {note}")
+    if only_estimate:
+        found = api.estimate(plan)
+        if as_json:
+            put(found)
+        else:
+            print("\n".join(_estimate.lines(found)))
+        return DONE
     finished = api.run_plan(plan, ProgressLines(), leave_at_once)
     results = [one.result for one in finished if one.result is not None]
     if as_json and no_score:

@@ -121,14 +121,14 @@ def smaller(
     """
     image = load(image)
     assert isinstance(image.source, bytes) and image.width and image.height
-    fits = _within((image.width, image.height), max_side, max_pixels) == (image.width, image.height)
+    fits = within((image.width, image.height), max_side, max_pixels) == (image.width, image.height)
     if fits and (max_bytes is None or len(image.source) <= max_bytes):
         return image
     kind = SAVED.get(image.mime or "", SAVED["image/png"])
 
     def fitted(picture: PIL.Image.Image) -> bytes | None:
         upright = _scalable(picture)
-        size = _within(upright.size, max_side, max_pixels)
+        size = within(upright.size, max_side, max_pixels)
         while True:
             data = _scaled(upright, size, kind)
             if max_bytes is None or len(data) <= max_bytes:
@@ -136,7 +136,7 @@ def smaller(
             longest = int(max(size) * min(STEP, math.sqrt(max_bytes / len(data))))
             if not longest:
                 return None
-            size = _within(upright.size, longest, max_pixels)
+            size = within(upright.size, longest, max_pixels)
 
     data = _decoded(image, image.source, MAX_PIXELS, fitted)
     if data is None:
@@ -495,7 +495,7 @@ STEP = 0.9
 """The most that is left of a side where a file has too many bytes."""
 
 
-def _within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
+def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
     """The largest size of that aspect within the limits; no side is less than one pixel."""
     short, long = sorted(size)
     new_short, new_long = short, long

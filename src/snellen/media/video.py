@@ -47,6 +47,7 @@ __all__ = [
     "picked",
     "policy",
     "shown",
+    "sizes",
 ]
 
 BLOCK = 1 << 20
@@ -201,6 +202,19 @@ def shown(video: Video) -> Video:
     return replace(video, policy=window.policy, frames=frames)
 
 
+def sizes(video: Video) -> list[tuple[int, int]]:
+    """Width and height of each frame that the video's policy picks, before any is turned upright;
+    nothing is decoded.
+
+    Raises:
+        MediaError, UsageError: as `facts`.
+    """
+    asked = policy(video.policy or DEFAULT)
+    with closing(_Opened(video)) as opened:
+        places = picked(asked, opened.facts.times, video.start, video.end)
+        return [asked.size(*opened.size)] * len(places)
+
+
 # -- files
 
 
@@ -280,6 +294,10 @@ class _Opened:
 
     def close(self) -> None:
         self._container.close()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._stream.width, self._stream.height
 
     @property
     def time_base(self) -> Fraction:

@@ -1,0 +1,25 @@
+"""TensorBoard: a result's headline as scalars. `pip install tensorboard` and torch, then
+
+from torch.utils.tensorboard import SummaryWriter
+log(SummaryWriter("logs"), result, step)
+"""
+
+from typing import Any
+
+from snellen.result import Result
+
+
+def log(writer: Any, result: Result, step: int) -> None:
+    """Log value, interval, n and failures of a result under its benchmark's name.
+
+    `writer` is a `SummaryWriter`, of torch or of tensorboardX.
+    """
+    headline, name = result.headline, result.report.benchmark
+    writer.add_scalar(f"{name}/n", headline.n, step)
+    writer.add_scalar(f"{name}/failed", result.failed, step)
+    if headline.value is not None:
+        writer.add_scalar(f"{name}/value", headline.value, step)
+    if headline.ci95 is not None:
+        for edge, bound in zip(("low", "high"), headline.ci95, strict=True):
+            writer.add_scalar(f"{name}/{edge}", bound, step)
+    writer.flush()

@@ -1,0 +1,259 @@
+"""What a plan would take, before anything is asked: requests, pictures, tokens, money, hours.
+
+Nothing is sent, no model is opened, and no run folder is made or changed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from snellen import catalog
+from snellen.api._identity import run_identity
+from snellen.api._plan import Plan
+from snellen.api._run import settings_of
+from snellen.benchmark import Benchmark
+from snellen.content import Image, Part
+from snellen.datasets import Facts, rows_at
+from snellen.errors import CatalogError, MediaError
+from snellen.media import images, video
+from snellen.model import Usage
+from snellen.models._image_tokens import image_tokens
+from snellen.models._profile import Profile
+from snellen.models.recorded import Recorded
+from snellen.runner import Settings, chosen, select
+from snellen.scoring import Spent, spent
+from snellen.store import MANIFEST, Run, differences, identity_digest, safe_name
+
+LOOKED_AT, WITH_VIDEOS = 400, 40
+"""Rows whose prompts and media are measured; where there are more, these are taken for all."""
+CHARACTERS = 4
+"""Characters of a token (help.openai.com/en/articles/4936856); in scripts written without blanks,
+from U+2E80 on, each is taken for a token."""
+CLOSE_WRITTEN = "\u2e80"
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What one benchmark would take of one model, for the `left` of `questions` (samples x repeats)
+    that have no reply. What is not known is None, and a note says why.
+
+    `at_most` says that tokens of the output, and with them the money, are upper bounds.
+    """
+
+    benchmark: str
+    model: str
+    questions: int
+    left: int
+    requests: int
+    pictures: int
+    frames: int
+    input_tokens: int | None
+    output_tokens: int | None
+    at_most: bool
+    cost: float | None
+    currency: str | None
+    hours: float | None
+    notes: list[str]
+
+
+def estimate(plan: Plan) -> list[Estimate]:
+    """What each model × benchmark of a plan would take.
+
+    Raises:
+        SnellenError: a name or an option is wrong, or the rows cannot be read, as in a run.
+    """
+    read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
+    return [_estimate(plan, spec, *one) for spec in plan.models for one in read]
+
+
+def _estimate(
+    plan: Plan, spec: str | catalog.Opened, benchmark: Benchmark, facts: Facts
+) -> Estimate:
+    opened = _unopened(spec, plan) if isinstance(spec, str) else spec
+    profile = plan.profile_of(opened.name)
+    settings = settings_of(plan, profile, benchmark)
+    adapter = plan.adapter if benchmark.ask == "session" else None
+    identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
+    folder = plan.out / safe_name(benchmark.name) / safe_name(opened.name)
+    notes: list[str] = []
+    asked, left = _left(plan, benchmark, facts, folder / identity_digest(identity))
+    n = left.total()
+    if n < asked:
+        there = folder / identity_digest(identity)
+        notes.append(f"{asked - n:,} have a reply in {there}, and are not asked again")
+    for path, run in _runs(folder):
+        differ = differences(identity, run.manifest()["identity"])
+        if len(differ) == 1 and differ[0].startswith("model_revision "):
+            notes.append(f"what {path} has may not be asked again: {differ[0]}")
+    earlier = _earlier(folder) if n else None
+    held = _Held(benchmark, left, settings, profile, notes)
+    requests = n
+    most = settings.generation.max_tokens
+    usage = Usage(
+        input=held.tokens,
+        output=0 if benchmark.ask == "rank" else None if most is None else n * most,
+    )
+    at_most = bool(usage.output)
+    if earlier is not None:
+        path, took = earlier
+        requests = round(n * took.replies / took.questions)
+        if counted := took.replies - took.unsaid:
+            each = requests / counted
+            usage = Usage(**{name: round(n * each) for name, n in took.tokens.items()})
+            at_most = False
+            notes.append(f"tokens by those of {counted:,} replies in {path}")
+    elif benchmark.ask == "session":
+        usage, at_most = Usage(), False
+        notes.append("what a stream's model is shown, asked and says is not known beforehand")
+    elif benchmark.turns != 1:
+        at_most = False
+        notes.append("first turns alone: how many follow is not known beforehand")
+    if at_most:
+        notes.append(f"output by its limit, {most:,} tokens a reply")
+    if any(scoring.judge is not None for scoring in benchmark.scorings.values()):
+        notes.append("without a judge's work")
+    if profile.prices is None:
+        notes.append("money is not known: the profile has no prices")
+    hours = _hours(requests, None if earlier is None else earlier[1], profile.concurrency)
+    if hours is None:
+        notes.append("time is not known: no reply of this model to this benchmark is there")
+    return Estimate(
+        benchmark=benchmark.name,
+        model=opened.name,
+        questions=asked,
+        left=n,
+        requests=requests,
+        pictures=held.pictures,
+        frames=held.frames,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        at_most=at_most,
+        cost=None if profile.prices is None else profile.prices.cost(usage),
+        currency=None if profile.prices is None else profile.prices.currency,
+        hours=hours,
+        notes=notes,
+    )
+
+
+def _unopened(spec: str, plan: Plan) -> catalog.Opened:
+    """A model by its name alone: to open it may take minutes, or a key.
+
+    Raises:
+        CatalogError: none is called so.
+    """
+    kinds = {_kind(name) for name in catalog.MODELS}
+    if _kind(spec) not in kinds:
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(catalog.MODELS)}.")
+    revision = plan.profile_of(spec).revision
+    return catalog.Opened(
+        model=Recorded(spec, {}), name=spec, server=spec, revision=revision, concurrency=None
+    )
+
+
+def _kind(name: str) -> str:
+    return re.split("[/:]", name)[0]
+
+
+def _left(plan: Plan, benchmark: Benchmark, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
+    """How many (sample, repeat)s are chosen, and by their row's place how many have no reply."""
+    selection = select(
+        benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
+    )
+    places = [row.place for row in chosen(benchmark, selection)]
+    left = Counter(dict.fromkeys(places, plan.repeats))
+    if (path / MANIFEST).exists():
+        with closing(Run(path)) as run:
+            run.load()
+            left = Counter({p: max(0, plan.repeats - run.finished_at(p)) for p in places})
+    return plan.repeats * len(places), +left
+
+
+def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+        yield manifest.parent, Run(manifest.parent)
+
+
+def _earlier(folder: Path) -> tuple[Path, Spent] | None:
+    """The run of this benchmark and model with most replies, and what they took."""
+    took = [(path, one) for path, run in _runs(folder) if (one := spent([run])) and one.questions]
+    return max(took, key=lambda found: found[1].replies, default=None)
+
+
+def _hours(requests: int, took: Spent | None, at_once: int | None) -> float | None:
+    """By the mean time of a request, so many at once; else as many in a second as before."""
+    if took is None:
+        return None if requests else 0.0
+    if at_once is not None and took.total is not None:
+        return requests * took.total.mean / at_once / 3600
+    return requests * took.seconds / took.replies / 3600
+
+
+class _Held:
+    """What the prompts of the rows that are left hold: text, pictures, frames; tokens are None
+    where nobody says how many a picture is."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        left: Counter[int],
+        settings: Settings,
+        profile: Profile,
+        notes: list[str],
+    ) -> None:
+        self._profile = profile
+        self._tokens = self._pictures = self._frames = broken = 0
+        places = sorted(left)
+        step = math.ceil(len(places) / (WITH_VIDEOS if benchmark.frames else LOOKED_AT))
+        looked_at = places[:: step or 1]
+        for row in rows_at(benchmark.data, looked_at if benchmark.ask != "session" else ()):
+            request = benchmark.request(benchmark.read(row), generation=settings.generation)
+            messages = () if request is None else request.messages
+            for part in (part for message in messages for part in message.content):
+                try:
+                    self._add(part, left[row.place])
+                except MediaError:
+                    broken += 1
+        scale = left.total() / (sum(left[place] for place in looked_at) or 1)
+        self.pictures, self.frames = round(self._pictures * scale), round(self._frames * scale)
+        self.tokens: int | None = round(self._tokens * scale)
+        if len(looked_at) < len(places):
+            notes.append(f"measured on {len(looked_at):,} rows of {len(places):,}, evenly spread")
+        if broken:
+            notes.append(f"{broken:,} pictures or videos cannot be read")
+        if profile.image_tokens is None and self._pictures + self._frames:
+            self.tokens = None
+            notes.append("image_tokens, in the profile, says how many tokens a picture is")
+
+    def _add(self, part: Part, times: int) -> None:
+        rule, limits = self._profile.image_tokens, self._profile.images
+        if isinstance(part, str):
+            self._tokens += times * text_tokens(part)
+        elif isinstance(part, Image):
+            image = images.load(part)
+            self._pictures += times
+            if rule is not None and image.width and image.height:
+                size = images.within(
+                    (image.width, image.height), limits.max_side, limits.max_pixels
+                )
+                self._tokens += times * image_tokens(rule, *size)
+        else:
+            sizes = video.sizes(part)
+            self._frames += times * len(sizes)
+            if rule is not None:
+                self._tokens += times * sum(image_tokens(rule, *size) for size in sizes)
+
+
+def text_tokens(text: str) -> int:
+    """About how many tokens a text is.
+
+    >>> text_tokens("What is this?"), text_tokens("这是什么?")
+    (4, 5)
+    """
+    close = sum(character >= CLOSE_WRITTEN for character in text)
+    return close + math.ceil((len(text) - close) / CHARACTERS)

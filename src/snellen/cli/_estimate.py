@@ -1,0 +1,48 @@
+"""What `run --estimate` prints: a line for each run, what must be said of it, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from snellen.api import Estimate
+from snellen.result import duration, money, plain
+
+
+def lines(found: Sequence[Estimate]) -> list[str]:
+    """
+    `mmbench × openai/m  4,329 requests  4,329 pictures  tokens in about 2,100,000, out at most
+    69,264  at most 1.19 USD  about 21 min 30 s`, and below it the notes.
+    """
+    said = []
+    for one in found:
+        said.append(plain(_line(f"{one.benchmark} × {one.model}", [one])))
+        said += [plain(f"  {note}") for note in one.notes]
+    if len(found) > 1:
+        said.append(_line("all", found))
+    return said
+
+
+def _line(name: str, of: Sequence[Estimate]) -> str:
+    """Where one of several does not know a figure, their sum has none."""
+    parts = [name, f"{sum(one.requests for one in of):,} requests"]
+    for what in ("pictures", "frames"):
+        if n := sum(getattr(one, what) for one in of):
+            parts.append(f"{n:,} {what}")
+    about = "at most" if any(one.at_most for one in of) else "about"
+    tokens_in = _sum([one.input_tokens for one in of])
+    tokens_out = _sum([one.output_tokens for one in of])
+    said_in = "unknown" if tokens_in is None else f"about {tokens_in:,.0f}"
+    said_out = "unknown" if tokens_out is None else f"{about} {tokens_out:,.0f}"
+    parts.append(f"tokens in {said_in}, out {said_out}")
+    cost = _sum([one.cost for one in of])
+    if cost is not None and len({one.currency for one in of}) == 1:
+        parts.append(f"{about} {money(cost, of[0].currency)}")
+    # Those of different servers go on at the same time: several have no common time.
+    if len(of) == 1 and of[0].hours is not None:
+        parts.append(f"about {duration(of[0].hours * 3600)}")
+    return "  ".join(parts)
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
