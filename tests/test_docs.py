@@ -15,6 +15,7 @@ from snellen.drawing import Canvas
 from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile
+from snellen.result import Result
 from snellen.sample import Sample
 from snellen.testing import check_benchmark, check_model
 from tests.servers import Answer, serving
@@ -73,6 +74,24 @@ def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> N
             with pytest.raises(error, match=str(status)):
                 check_model(model, request)
     assert len(code("add-a-backend.md").splitlines()) <= 90
+
+
+def test_the_training_loop_of_the_guide_measures_each_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loop = module("training-loop.md", "my_loop", tmp_path)
+    told: list[tuple[int, Result]] = []
+    for step in (100, 200, 200):
+        loop.measure(
+            lambda message: "", step, lambda result, at: told.append((at, result)), limit=3
+        )
+
+    assert [step for step, _ in told] == [100, 200, 200]
+    assert [result.report.replies for _, result in told] == [{"empty": 3}] * 3
+    assert len({result.run for _, result in told}) == 2
+    # Every new reply is empty, and told of once: those of the third call are the second's.
+    assert capsys.readouterr().out.count(" empty\n") == 6
 
 
 def test_the_judge_of_the_guide_reads_its_verdicts_strictly(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from snellen.cli._progress import ProgressLines, line
+from snellen.model import Usage
+from snellen.models._profile import Prices
 from snellen.runner import Progress
 
 
@@ -42,6 +44,29 @@ def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progr
 )
 def test_a_line_says_how_far_a_run_is(counts: dict[str, Any], expected: str) -> None:
     assert line(run(**counts)) == expected
+
+
+def test_the_cost_at_the_end_is_that_of_a_finished_question_times_all() -> None:
+    """Two turns a question: 3 of 40 are done, and of two more the first turn. 8 replies cost 0.8;
+    the 31 left cost what the 3 did that they are measured by."""
+    going = run(total=40, kept=5, done=3, failed=1, prices=Prices(input=100, output=0))
+    for _ in range(8):
+        going.count(Usage(input=1000, output=7, reasoning=5))
+
+    assert going.mean_cost == pytest.approx(0.1)
+    assert going.cost_at_the_end == pytest.approx(0.8 + 31 * 0.8 / 3)
+    assert line(going) == (
+        "mine × m  9/40  5 kept  0.4/s  1 min 18 s left  0.800 USD of 9.07 USD  1 failed  "
+        "tokens 8,000 in, 56 out (40 reasoning)"
+    )
+
+
+def test_before_a_question_is_finished_nobody_knows_what_all_will_cost() -> None:
+    going = run(total=40, prices=Prices(input=100, output=0))
+    going.count(Usage(input=1000, output=7))
+
+    assert going.cost_at_the_end is None
+    assert "0.100 USD  tokens" in line(going)
 
 
 # -- without a terminal

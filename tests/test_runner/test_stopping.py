@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import get_ident
@@ -316,7 +316,9 @@ def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
 
 
 def test_until_a_price_is_known_questions_are_asked_one_by_one(tmp_path: Path) -> None:
-    replies = iter([Overloaded("busy"), Overloaded("busy"), cost_of(9)])
+    replies: Iterator[Overloaded | Usage] = iter(
+        [Overloaded("busy"), Overloaded("busy"), cost_of(9)]
+    )
 
     def say(request: Request) -> Reply:
         came = next(replies)
@@ -350,7 +352,8 @@ def test_a_budget_is_of_one_call_and_the_report_of_all(tmp_path: Path) -> None:
 
     whole = run(tmp_path, Says(say), benchmark(10), profile=profile)
     assert whole.result is not None and whole.result.report.spent is not None
-    assert (whole.progress.kept, whole.result.report.spent.cost) == (6, pytest.approx(10.0))
+    assert whole.progress.kept == 6
+    assert whole.result.report.spent.cost == pytest.approx(10.0)
 
 
 # -- told of each reply

@@ -19,7 +19,6 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -264,9 +263,6 @@ def _check_start(image: Image, fd: int) -> None:
     _check_bytes(image, os.fstat(fd).st_size)
 
 
-_absolute = lru_cache(maxsize=8)(os.path.abspath)
-
-
 def _inside(image: Image, path: Path) -> str:
     """The path with its `..` taken out: the one that is checked is the one that is opened.
 
@@ -276,7 +272,7 @@ def _inside(image: Image, path: Path) -> str:
         raise MediaError(f"{_name(image)!r} is no file name: it has a null byte in it.")
     inside = os.path.abspath(path)
     if image.within is not None:
-        folder = _absolute(image.within)
+        folder = os.path.abspath(image.within)
         if not inside.startswith(folder.rstrip(os.sep) + os.sep):
             raise MediaError(
                 f"{_name(image)} is outside the data's folder {folder}. Rows may name files "

@@ -1,0 +1,305 @@
+"""What a run costs: before it (`run --estimate`), while it goes on, and in its report."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen.drawing import Canvas
+from tests import videos
+from tests.servers import Answer, Asked, said, serving, status
+from tests.test_cli.conftest import Snellen, written
+
+USAGE = {
+    "prompt_tokens": 1000,
+    "completion_tokens": 100,
+    "completion_tokens_details": {"reasoning_tokens": 80},
+    "prompt_tokens_details": {"cached_tokens": 600},
+}
+PRICED = "[prices]\ninput = 2\noutput = 10\ncached = 0.5\nreasoning = 5\n"
+# 400 x 2 + 600 x 0.5 + 20 x 10 + 80 x 5 = 800 + 300 + 200 + 400, of a million.
+A_REPLY = 0.0017
+
+
+def profile(text: str = PRICED) -> Path:
+    path = Path("model.toml")
+    path.write_text(text)
+    return path
+
+
+def drawn(folder: Path, sizes: list[tuple[int, int]]) -> None:
+    """A question about a picture of each size, `drawn.jsonl`."""
+    rows = []
+    for place, size in enumerate(sizes):
+        (folder / f"{place}.png").write_bytes(Canvas(*size).png())
+        question = {"question": "What is this?", "answer": "A"}
+        rows.append({"id": str(place), "image": f"{place}.png", **question})
+    (folder / "drawn.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+# -- a run
+
+
+def test_a_report_has_the_tokens_the_money_and_the_times_of_its_replies(
+    snellen: Snellen, rows: Path
+) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--profile", profile(), "--json")
+
+    spent = done.json["spent"]
+    assert (spent["replies"], spent["questions"]) == (3, 3)
+    assert spent["tokens"] == {"input": 3000, "output": 300, "reasoning": 240, "cached": 1800}
+    assert spent["cost"] == pytest.approx(3 * A_REPLY)
+    assert spent["currency"] == "USD"
+    assert 0 < spent["first"]["p50"] <= spent["total"]["p90"] < 30
+    assert 0 < spent["seconds"] < 60
+    words = Path(done.json["run"], "report.md").read_text()
+    assert (
+        "tokens (a question): 3,000 input (1,000.0), 300 output (100.0), 240 reasoning (80.0), "
+        "1,800 cached (600.0)\n- cost (a question): 0.00510 USD (0.00170 USD)\n" in words
+    )
+
+
+def test_the_last_line_of_progress_says_what_was_spent(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--profile", profile(PRICED + 'currency = "EUR"\n'))
+
+    assert "  0.00510 EUR  " in done.err
+    assert done.err.splitlines()[-1].endswith("  tokens 3,000 in, 300 out (240 reasoning)")
+
+
+def test_without_prices_there_are_tokens_and_no_money(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--json")
+
+    assert "cost" not in done.json["spent"]
+    assert "USD" not in done.err + Path(done.json["run"], "report.md").read_text()
+    assert "tokens 3,000 in" in done.err
+
+
+def test_a_server_that_counts_no_tokens_has_none_and_costs_what_nobody_knows(
+    snellen: Snellen, rows: Path
+) -> None:
+    with serving(said("A", usage=None)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--profile", profile(), "--json")
+
+    spent = done.json["spent"]
+    assert (spent["tokens"], spent["unsaid"]) == ({}, 3)
+    assert "cost" not in spent
+    assert "tokens" not in done.err
+    assert "USD" not in done.err + Path(done.json["run"], "report.md").read_text()
+
+
+def test_of_replies_that_are_counted_in_part_the_report_says_of_how_many(
+    snellen: Snellen, rows: Path
+) -> None:
+    def answer(asked: Asked) -> Answer:
+        return said("A", usage=USAGE if b"Which 1?" in asked.body else None)
+
+    with serving(answer) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(*ask, "--profile", profile(), "--json")
+
+    words = Path(done.json["run"], "report.md").read_text()
+    assert "1,000 input (1,000.0), 100 output (100.0)" in words
+    assert "cost (a question): 0.00170 USD (0.00170 USD), of 1 of 3 replies" in words
+    assert "at least 0.00170 USD" in done.err
+
+
+def test_failed_attempts_and_replies_of_other_runs_cost_nothing(
+    snellen: Snellen, rows: Path
+) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "--profile", profile(), "--json")
+        first = snellen(*ask, "-b", "mine.jsonl").json
+    written(Path("more.jsonl"), "AABB")
+    answers = {b"Which 3?": said("A", usage=USAGE)}
+
+    def only_the_new_one(asked: Asked) -> Answer:
+        if asked.number == 0:
+            return status(400)
+        return next(answer for words, answer in answers.items() if words in asked.body)
+
+    with serving(only_the_new_one) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "--profile", profile(), "--json")
+        for _ in range(2):
+            more = snellen(*ask, "-b", "more.jsonl", "--reuse", first["run"]).json
+
+    assert more["replies"] == {"ok": 4}
+    assert more["spent"]["replies"] == 1
+    assert more["spent"]["cost"] == pytest.approx(A_REPLY)
+
+
+def test_prices_given_later_price_what_a_run_has(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl", "--json")
+        assert "cost" not in snellen(*ask).json["spent"]
+        again = snellen(*ask, "--profile", profile())
+
+    assert len(server.asked) == 3
+    assert again.json["spent"]["cost"] == pytest.approx(3 * A_REPLY)
+
+
+def test_a_budget_is_passed_by_no_more_than_a_reply_with_many_at_once(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "mine.jsonl", "AB" * 20)
+    with serving(said("A", usage=USAGE), latency=0.02) as server:
+        ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
+        done = snellen(
+            *ask, "--profile", profile(), "--concurrency", "16", "--max-cost", 10.5 * A_REPLY
+        )
+
+    assert done.code == 130
+    assert len(server.asked) == 11
+
+
+# -- before a run
+
+
+def estimated(snellen: Snellen, *args: Any) -> Mapping[str, Any]:
+    done = snellen("run", "-m", "openai/m", *args, "--estimate", "--json")
+    assert done.code == 0, done.err
+    (one,) = done.json
+    return dict(one)
+
+
+def test_an_estimate_counts_text_by_characters_and_pictures_by_the_profiles_rule(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    drawn(tmp_path, [(1024, 1024), (128, 64)])
+    text = 'image_tokens = "openai-tiles"\nmax_tokens = 50\n' + PRICED
+    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text), "--repeats", 3)
+
+    # "What is this?\nAnswer the question using a single word or phrase.": 64 characters.
+    tokens = 3 * (765 + 255 + 2 * 16)
+    assert found["requests"] == found["questions"] == found["pictures"] == 6
+    assert found["input_tokens"] == tokens
+    assert (found["output_tokens"], found["at_most"]) == (6 * 50, True)
+    assert found["cost"] == pytest.approx(tokens * 2e-6 + 300 * 10e-6)
+    assert found["hours"] is None
+
+
+def test_an_estimate_sends_nothing_needs_no_key_and_leaves_no_folder(
+    snellen: Snellen, rows: Path
+) -> None:
+    before = sorted(Path().rglob("*"))
+    with serving(said("A")) as server:
+        done = snellen(
+            "run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl", "--estimate"
+        )
+        without_address = snellen("run", "-m", "openai/m", "-b", "mine.jsonl", "--estimate")
+
+    assert (done.code, without_address.code) == (0, 0)
+    assert server.asked == []
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_limits_of_pictures_are_kept_to_in_an_estimate(snellen: Snellen, tmp_path: Path) -> None:
+    drawn(tmp_path, [(1024, 1024)])
+    text = 'image_tokens = "qwen2-vl"\n'
+    whole = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text))
+    limited = profile(text + "[images]\nmax_side = 280\n")
+
+    # 37 x 37 squares, and 10 x 10.
+    assert whole["input_tokens"] - estimated(snellen, "-b", "drawn.jsonl", "--profile", limited)[
+        "input_tokens"
+    ] == (37 * 37 - 10 * 10)
+
+
+def test_where_nobody_says_how_many_tokens_a_picture_is_they_are_not_known(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    drawn(tmp_path, [(64, 64)])
+    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile())
+
+    print(found)
+    assert (found["input_tokens"], found["cost"]) == (None, None)
+    assert any("image_tokens" in note for note in found["notes"])
+
+
+def test_what_has_a_reply_is_not_in_an_estimate_and_says_what_the_rest_takes(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    written(tmp_path / "mine.jsonl", "AB" * 5)
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
+        run = snellen("run", "-m", "openai/m", *ask, "--limit", "4", "--json").json
+    stored = {path: path.read_bytes() for path in Path(run["run"]).iterdir()}
+    found = estimated(snellen, *ask, "--concurrency", "2")
+
+    assert (found["questions"], found["left"], found["requests"]) == (10, 6, 6)
+    assert (found["input_tokens"], found["output_tokens"]) == (6000, 600)
+    assert found["at_most"] is False
+    assert found["cost"] == pytest.approx(6 * A_REPLY)
+    assert found["hours"] == pytest.approx(6 * run["spent"]["total"]["mean"] / 2 / 3600)
+    assert {path: path.read_bytes() for path in Path(run["run"]).iterdir()} == stored
+
+
+def test_a_finished_run_takes_nothing_more(snellen: Snellen, rows: Path) -> None:
+    with serving(said("A", usage=USAGE)) as server:
+        ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
+        snellen("run", "-m", "openai/m", *ask)
+    found = estimated(snellen, *ask)
+
+    assert (found["left"], found["requests"], found["input_tokens"]) == (0, 0, 0)
+    assert (found["cost"], found["hours"]) == (0.0, 0.0)
+
+
+def test_of_many_rows_some_are_measured_and_that_is_said(
+    snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from snellen.api import _estimate
+
+    written(tmp_path / "mine.jsonl", "AB" * 5)
+    every = estimated(snellen, "-b", "mine.jsonl")
+    monkeypatch.setattr(_estimate, "LOOKED_AT", 4)
+    some = estimated(snellen, "-b", "mine.jsonl")
+
+    # The rows are as long as one another, so four of them tell of all.
+    assert some["input_tokens"] == every["input_tokens"] > 0
+    assert "measured on 4 rows of 10, evenly spread" in some["notes"]
+
+
+def test_frames_are_counted_by_the_policy_without_being_decoded(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    videos.cfr(tmp_path / "clip.mp4", n=120)
+    (tmp_path / "clips.jsonl").write_text(
+        '{"id": "1", "video": "clip.mp4", "question": "?", "A": "x", "B": "y", "answer": "A"}\n'
+    )
+    ask = ("-b", "clips.jsonl", "--profile", profile("image_tokens = 100\n"))
+    few = estimated(snellen, *ask, "--frames", "uniform:8")
+    many = estimated(snellen, *ask, "--frames", "uniform:64")
+
+    assert (few["frames"], many["frames"]) == (8, 64)
+    assert many["input_tokens"] - few["input_tokens"] == 56 * 100
+
+
+def test_several_runs_have_a_line_each_and_a_sum(snellen: Snellen, rows: Path) -> None:
+    written(Path("more.jsonl"), "AABBA")
+    done = snellen(
+        *("run", "-m", "openai/m", "-b", "mine.jsonl", "-b", "more.jsonl"),
+        *("--estimate", "--max-tokens", "10", "--profile", profile()),
+    )
+
+    lines = [line for line in done.out.splitlines() if not line.startswith("  ")]
+    requests = [re.search(r"([0-9,]+) requests", line) for line in lines]
+    assert [found and found[1] for found in requests] == ["3", "5", "8"]
+    assert lines[2].startswith("all  ") and "out at most 80" in lines[2]
+
+
+def test_a_model_that_there_is_not_is_refused_by_an_estimate_too(
+    snellen: Snellen, rows: Path
+) -> None:
+    done = snellen("run", "-m", "opnai/m", "-b", "mine.jsonl", "--estimate")
+
+    assert done.code == 2
+    assert "no model 'opnai/m'" in done.err

@@ -1,0 +1,100 @@
+"""What the replies of a run took, by its journal and manifest."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import api, catalog
+from snellen.model import Reply, Request, Times, Usage
+from snellen.models._profile import Prices, Profile
+from snellen.scoring import Seconds, Spent, spent
+from snellen.store import Failure, Run, reply_record
+from tests.test_judge import benchmark, replied
+from tests.tiny import Says
+
+DAY = "2026-11-22T"
+
+
+def stored(folder: Path, sessions: list[dict[str, Any]]) -> Run:
+    folder.mkdir()
+    run = Run(folder)
+    run.put_manifest({"sessions": sessions})
+    return run
+
+
+def reply(total: float, first: float | None = None) -> Reply:
+    return Reply(text="A", times=Times(first=first, total=total), usage=Usage(input=10, output=1))
+
+
+def test_time_is_from_the_start_of_each_call_to_its_last_record(tmp_path: Path) -> None:
+    """A call of 2.5 s, one that asked nothing, and one of 60 s that ended with a failure."""
+    starts = ("10:00:00.500Z", "10:30:00Z", "11:00:00.000Z")
+    run = stored(tmp_path / "run", [{"started": DAY + start} for start in starts])
+    run.append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01.000Z", reply=reply(1.0)))
+    run.append_reply(reply_record(("b", 0, 0), "", DAY + "10:00:03.000Z", reply=reply(1.0)))
+    failure = Failure(type="Overloaded", message="busy")
+    run.append_reply(reply_record(("c", 0, 0), "", DAY + "11:01:00.000Z", error=failure))
+    run.close()
+
+    found = spent([run])
+    assert found is not None
+    assert (found.seconds, found.replies) == (62.5, 2)
+
+
+def test_quantiles_are_values_that_were_measured(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", [])
+    for number in range(1, 11):
+        one = reply(number, number / 10 if number < 5 else None)
+        run.append_reply(reply_record((str(number), 0, 0), "", DAY + "10:00:00Z", reply=one))
+    run.close()
+
+    found = spent([run])
+    assert found is not None
+    assert found.total == Seconds(mean=5.5, p50=5, p90=9)
+    assert found.first == Seconds(mean=0.25, p50=0.2, p90=0.4)
+
+
+def test_a_run_without_a_reply_took_nothing_to_speak_of(tmp_path: Path) -> None:
+    assert spent([stored(tmp_path / "run", [{"started": DAY + "10:00:00Z"}])]) is None
+
+
+def test_amounts_in_two_currencies_have_no_sum(tmp_path: Path) -> None:
+    runs = []
+    for currency in ("USD", "EUR"):
+        prices = {"input": 1, "output": 1, "currency": currency}
+        session = {"started": DAY + "10:00:00Z", "profile": {"prices": prices}}
+        runs.append(stored(tmp_path / currency, [session]))
+        runs[-1].append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01Z", reply=reply(1)))
+        runs[-1].close()
+
+    found = spent(runs)
+    assert found is not None
+    assert (found.tokens, found.cost) == ({"input": 20, "output": 2}, None)
+    only = spent(runs[1:])
+    assert only is not None
+    assert only.cost == pytest.approx(11e-6)
+    assert only.currency == "EUR"
+
+
+def test_what_a_judge_took_stands_apart(tmp_path: Path) -> None:
+    """20 of 40 replies are left open: each verdict took 30 tokens at 1 and 2 at 10."""
+    made = benchmark(tmp_path)
+    run = replied(tmp_path, made)
+    said = Reply(text="A", stop="stop", usage=Usage(input=30, output=2))
+
+    def judge(request: Request) -> Reply:
+        return said
+
+    model = catalog.Opened(model=Says(judge), name="judge", server="judge", concurrency=4)
+    prices = Prices(input=1, output=10)
+    plan = api.Plan(benchmarks=[], models=[model], profile=Profile(prices=prices))
+    result, _ = api.judge_run(run, plan, benchmark=made)
+
+    found = result.report.judging["judge"]
+    assert (found.replies, found.tokens) == (20, {"input": 600, "output": 40})
+    assert found.cost == pytest.approx(600e-6 + 400e-6)
+    own = result.report.spent
+    assert isinstance(own, Spent) and (own.replies, own.tokens, own.cost) == (40, {}, None)
+    words = (run / "report.md").read_text()
+    assert "judge as judge, cost (a question): 0.00100 USD (0.0000500 USD)" in words
