@@ -158,7 +158,8 @@ def test_turns_without_an_answer_are_asked_and_not_scored(tmp_path: Path) -> Non
     assert len(server.asked) == 3
     assert result.report.replies == {"ok": 1}
     assert result.headline.value == 1.0
-    assert result.report.tokens == {"input": 900, "output": 3}
+    assert result.report.spent is not None
+    assert result.report.spent.tokens == {"input": 900, "output": 3}
 
 
 def test_a_conversation_without_answers_is_stored_and_scored_nowhere(tmp_path: Path) -> None:
