@@ -3,15 +3,23 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from snellen import api
+from snellen.benchmark import History
+from snellen.catalog import Opened
+from snellen.content import Message, user
 from snellen.drawing import Canvas
+from snellen.model import Reply, Usage
+from snellen.sample import Sample
 from tests import videos
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
+from tests.tiny import Says, benchmark
 
 USAGE = {
     "prompt_tokens": 1000,
@@ -291,7 +299,7 @@ def test_several_runs_have_a_line_each_and_a_sum(snellen: Snellen, rows: Path) -
     )
 
     lines = [line for line in done.out.splitlines() if not line.startswith("  ")]
-    requests = [re.search(r"([0-9,]+) requests", line) for line in lines]
+    requests = [re.search(r"([0-9,]+) requests?", line) for line in lines]
     assert [found and found[1] for found in requests] == ["3", "5", "8"]
     assert lines[2].startswith("all  ") and "out at most 80" in lines[2]
 
@@ -303,3 +311,43 @@ def test_a_model_that_there_is_not_is_refused_by_an_estimate_too(
 
     assert done.code == 2
     assert "no model 'opnai/m'" in done.err
+
+
+def test_a_run_that_may_be_this_one_is_named(snellen: Snellen, rows: Path) -> None:
+    """The revision of a model of one's own is a digest of its code, known once it is opened."""
+    Path("mine.py").write_text("def answer(messages):\n    return 'A'\n")
+    ask = ("-m", "python:mine.py:answer", "-b", "mine.jsonl")
+    run = snellen("run", *ask, "--json").json["run"]
+    (found,) = snellen("run", *ask, "--estimate", "--json").json
+
+    assert found["left"] == 3
+    assert any(f"what {run} has may not be asked again" in note for note in found["notes"])
+
+
+def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:
+    return () if len(history) == 2 else (user(sample.question),)
+
+
+def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None:
+    reply = Reply(text="yes", stop="stop", usage=Usage(input=10, output=1))
+    model = Says(lambda request: reply)
+    made = benchmark(10, prompt=two_turns, turns=None)
+    opened = Opened(model=model, name="says", server="says")
+    plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
+    (before,) = api.estimate(plan)
+    api.run_plan(replace(plan, limit=4))
+    (after,) = api.estimate(plan)
+
+    assert (before.requests, before.at_most) == (10, False)
+    assert "first turns alone: how many follow is not known beforehand" in before.notes
+    assert (after.left, after.requests) == (6, 12)
+    assert (after.input_tokens, after.output_tokens) == (120, 12)
+
+
+def test_pictures_that_cannot_be_read_are_said(snellen: Snellen, tmp_path: Path) -> None:
+    drawn(tmp_path, [(64, 64), (64, 64)])
+    (tmp_path / "1.png").unlink()
+    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile("image_tokens = 7\n"))
+
+    assert (found["pictures"], found["input_tokens"]) == (1, 7 + 2 * 16)
+    assert "1 of the pictures and videos cannot be read" in found["notes"]

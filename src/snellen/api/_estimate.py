@@ -118,6 +118,8 @@ def _estimate(
         notes.append(f"output by its limit, {most:,} tokens a reply")
     if any(scoring.judge is not None for scoring in benchmark.scorings.values()):
         notes.append("without a judge's work")
+    if plan.reuse:
+        notes.append("what --reuse would find is counted as asked")
     if profile.prices is None:
         notes.append("money is not known: the profile has no prices")
     hours = _hours(requests, None if earlier is None else earlier[1], profile.concurrency)
@@ -225,7 +227,7 @@ class _Held:
         if len(looked_at) < len(places):
             notes.append(f"measured on {len(looked_at):,} rows of {len(places):,}, evenly spread")
         if broken:
-            notes.append(f"{broken:,} pictures or videos cannot be read")
+            notes.append(f"{broken:,} of the pictures and videos cannot be read")
         if profile.image_tokens is None and self._pictures + self._frames:
             self.tokens = None
             notes.append("image_tokens, in the profile, says how many tokens a picture is")

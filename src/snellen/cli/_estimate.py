@@ -24,10 +24,12 @@ def lines(found: Sequence[Estimate]) -> list[str]:
 
 def _line(name: str, of: Sequence[Estimate]) -> str:
     """Where one of several does not know a figure, their sum has none."""
-    parts = [name, f"{sum(one.requests for one in of):,} requests"]
-    for what in ("pictures", "frames"):
-        if n := sum(getattr(one, what) for one in of):
-            parts.append(f"{n:,} {what}")
+    counts = {
+        "request": sum(one.requests for one in of),
+        "picture": sum(one.pictures for one in of),
+        "frame": sum(one.frames for one in of),
+    }
+    parts = [name, *(f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items() if n)]
     about = "at most" if any(one.at_most for one in of) else "about"
     tokens_in = _sum([one.input_tokens for one in of])
     tokens_out = _sum([one.output_tokens for one in of])

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from snellen.model import Times, Usage
+from snellen.model import Usage
 from snellen.models._profile import Prices
 from snellen.scoring._report import Seconds, Spent
 from snellen.store import ReplyRecord, Run
@@ -37,8 +37,7 @@ def spent(runs: Sequence[Run]) -> Spent | None:
             if session := bisect_right(starts, at):
                 ends[session - 1] = max(ends[session - 1], at)
             if record.state != "failed" and record.reused is None:
-                reply = record.as_reply()
-                tally.add(reply.usage, reply.times, prices, first=record.key[2] == 0)
+                tally.add(record, prices)
         tally.seconds += sum(ends) - sum(starts)
     return tally.report()
 
@@ -64,22 +63,26 @@ class _Tally:
         self._first: list[float] = []
         self._total: list[float] = []
 
-    def add(
-        self, usage: Usage | None, times: Times | None, prices: Prices | None, *, first: bool
-    ) -> None:
+    def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
-        self._questions += first
-        if usage is None or usage.input is None or usage.output is None:
+        self._questions += record.key[2] == 0
+        if (times := record.times) is not None:
+            self._first += [] if times.first is None else [times.first]
+            self._total += [] if times.total is None else [times.total]
+        said = record.usage
+        if said is None or said.input is None or said.output is None:
             self._unsaid += 1
-        else:
-            self._tokens.update({name: n for name, n in vars(usage).items() if n is not None})
+            return
+        usage = Usage(
+            input=said.input, output=said.output, reasoning=said.reasoning, cached=said.cached
+        )
+        for name, n in vars(usage).items():
+            if n is not None:
+                self._tokens[name] += n
         cost = None if prices is None else prices.cost(usage)
         if prices is not None and cost is not None:
             self._priced += 1
             self._costs[prices.currency] = self._costs.get(prices.currency, 0.0) + cost
-        if times is not None:
-            self._first += [] if times.first is None else [times.first]
-            self._total += [] if times.total is None else [times.total]
 
     def report(self) -> Spent | None:
         if not self._replies:
