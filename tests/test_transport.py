@@ -442,3 +442,76 @@ def test_the_mean_number_of_requests_at_once_is_weighted_by_time() -> None:
     assert server.most == 2
     assert server.mean(0.0, 5.0) == (1 * 1 + 2 * 2) / 5
     assert server.mean(1.5, 3.0) == (0.5 * 1 + 1 * 2) / 1.5
+
+
+# -- streams of events
+
+
+def streamed(*blocks: bytes) -> Answer:
+    """A stream, of which each block may come by itself."""
+    return Answer(200, b"".join(blocks), {"Content-Type": "text/event-stream"})
+
+
+async def events_of(answer: Answer, **settings: Any) -> list[bytes]:
+    with serving(answer) as server:
+        return [event.data for event in (await post(server.url, **settings)).events]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("pause", [0.0, 0.0005])
+async def test_a_stream_is_cut_into_its_events_however_its_lines_end_and_it_comes(
+    end: bytes, pause: float
+) -> None:
+    # The examples of WHATWG HTML, 9.2.6.
+    lines = [b": comment", b"", b"data: YHOO", b"data: +2", b"data: 10", b"", b"event: add"]
+    lines += [
+        b"data:  third",
+        b"id: 1",
+        b"",
+        b"data",
+        b"",
+        b"data:test",
+        b"",
+        b"",
+        b"x: 1",
+        b"",
+        b"",
+    ]
+    answer = drips(streamed(end.join(lines)), pause)
+    assert await events_of(answer) == [b"YHOO\n+2\n10", b" third", b"test"]
+
+
+async def test_an_event_that_no_empty_line_ends_is_none() -> None:
+    assert await events_of(streamed(b"data: a\n\ndata: b\n")) == [b"a"]
+
+
+async def test_events_are_timed_when_they_come() -> None:
+    answer = drips(streamed(b"data: a\n\n", b"data: b\n\n"), 0.05, piece=9)
+    with serving(answer) as server:
+        one, two = (await post(server.url)).events
+    assert two.at - one.at > 0.04
+
+
+async def test_a_key_in_an_event_is_taken_out() -> None:
+    assert await events_of(streamed(f"data: x{KEY}\n\n".encode()), secrets=[KEY]) == [b"x[key]"]
+
+
+async def test_an_error_is_no_stream_whatever_it_says_it_is() -> None:
+    with serving(Answer(400, b"data: no\n\n", {"Content-Type": "text/event-stream"})) as server:
+        response = await post(server.url)
+    assert (response.events, response.body) == ((), b"data: no\n\n")
+
+
+async def test_a_stream_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("snellen.transport.MOST_BYTES", 1 << 20)
+    with serving(streamed(b"data: xxxxxxxx\n\n" * (1 << 17))) as server:
+        error = await error_of(server.url)
+    assert isinstance(error, Rejected)
+    assert "longer than 1 MiB" in str(error)
+
+
+async def test_a_path_may_have_a_query_beside_that_of_the_address() -> None:
+    with serving(said("A")) as server:
+        async with opened(f"{server.url}?api-version=2") as transport:
+            await transport.post("m:ask?alt=sse", b"{}")
+    assert server.asked[0].path == "/v1/m:ask?api-version=2&alt=sse"

@@ -3,6 +3,7 @@ and what becomes of answers, errors and streams."""
 
 import json
 import traceback
+from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from snellen.content import Frame, Image, Video, assistant, system, user
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media import images, video
 from snellen.model import Generates, Generation, Reply, Request, Usage
-from snellen.models._profile import Profile, Timeouts, read_profile
+from snellen.models._profile import ImageLimits, Profile, Timeouts, read_profile
 from snellen.sample import Sample
 from snellen.testing import check_model
 from tests.servers import (
@@ -703,6 +704,32 @@ async def test_an_account_without_money_ends_the_run(
     assert "The account must be paid." in str(error)
 
 
+@all_of_them
+async def test_a_temperature_that_a_service_refuses_ends_the_run_with_what_to_do(
+    vendor: Vendor,
+) -> None:
+    words = "`temperature` is deprecated for this model."
+    error = await error_of(vendor, vendor.error(400, words))
+    assert isinstance(error, Rejected)
+    assert error.hopeless
+    assert f"{words} If it takes no temperature, ask with --temperature default" in str(error)
+
+
+@pytest.mark.parametrize("by", ["profile", "argument"])
+def test_the_default_temperature_is_none_whatever_the_benchmark_asks_for(
+    by: str, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"temperature": "default"}
+    with serving(ANTHROPIC.said("A")) as server:
+        profile = Profile(base_url=server.url, **(settings if by == "profile" else {}))
+        more = settings if by == "argument" else {}
+        result = snellen.evaluate(
+            "eyechart", "anthropic/m", profile=profile, limit=1, out=tmp_path, **more
+        )
+    assert "temperature" not in server.asked[0].json
+    assert result.report.identity["generation"]["temperature"] is None
+
+
 ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 QUOTA_FAILURE = "type.googleapis.com/google.rpc.QuotaFailure"
@@ -857,3 +884,115 @@ def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> 
     ]
     assert all(len(frames) == 4 for frames in asked_for)
     assert sorted(arrived) == sorted(asked_for)
+
+
+# -- Google: a video's file
+
+
+NATIVE: dict[str, Any] = {"extra": {"native_video": True}}
+
+
+def clip(folder: Path, name: str = "clip.mp4", **told: Any) -> Video:
+    """A video's file, of which nothing is decoded, so that any bytes will do."""
+    path = folder / name
+    path.write_bytes(bytes(range(256)) * 9)
+    return Video(path, **told)
+
+
+async def part_sent(folder: Path, **told: Any) -> Any:
+    request = Request(messages=(user(clip(folder, **told), "What is it?"),))
+    body = (
+        await asked_by(GOOGLE, replace(request, generation=Generation(**NATIVE)), **NATIVE)
+    ).json
+    assert "native_video" not in body
+    [video, text] = body["contents"][0]["parts"]
+    assert text == {"text": "What is it?"}
+    return video
+
+
+async def test_a_video_s_file_goes_to_google_to_the_byte(tmp_path: Path) -> None:
+    sent = await part_sent(tmp_path)
+    assert sent.keys() == {"inlineData"}
+    assert sent["inlineData"]["mimeType"] == "video/mp4"
+    data = b64decode(sent["inlineData"]["data"], validate=True)
+    assert data == (tmp_path / "clip.mp4").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("told", "metadata"),
+    [
+        ({"start": 1.5, "end": 90.0}, {"startOffset": "1.5s", "endOffset": "90s"}),
+        ({"end": 1 / 3}, {"endOffset": "0.333333333s"}),
+        ({"policy": "fps:0.5"}, {"fps": 0.5}),
+        ({"end": 10.0, "policy": "fps:2"}, {"endOffset": "10s", "fps": 2.0}),
+    ],
+)
+async def test_google_is_told_which_part_may_be_seen_and_at_which_rate(
+    told: Any, metadata: Any, tmp_path: Path
+) -> None:
+    assert (await part_sent(tmp_path, **told))["videoMetadata"] == metadata
+
+
+@pytest.mark.parametrize("policy", ["uniform:64", "fps:1,max=256", "fps:25", "last:4@1", "every"])
+async def test_a_policy_that_google_cannot_keep_ends_the_run(policy: str, tmp_path: Path) -> None:
+    request = Request(messages=(user(clip(tmp_path, policy=policy)),))
+    error = await error_of(GOOGLE, GOOGLE.said("A"), request, **NATIVE)
+    assert isinstance(error, Rejected)
+    assert error.hopeless
+    assert "--frames fps:1" in str(error)
+
+
+async def test_a_file_that_google_does_not_take_fails_its_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for made, words in (
+        (clip(tmp_path, "clip.mkv"), "no kind of video that Gemini takes"),
+        (replace(clip(tmp_path), source=tmp_path / "none.mp4"), "is missing"),
+        (replace(clip(tmp_path), within=tmp_path / "folder"), "outside the data's folder"),
+    ):
+        error = await error_of(GOOGLE, GOOGLE.said("A"), Request(messages=(user(made),)), **NATIVE)
+        assert isinstance(error, Rejected)
+        assert words in str(error)
+        assert not error.hopeless
+    monkeypatch.setattr("snellen.models.google.MOST_BYTES", 2303)
+    request = Request(messages=(user(clip(tmp_path)),))
+    error = await error_of(GOOGLE, GOOGLE.said("A"), request, **NATIVE)
+    assert isinstance(error, Rejected)
+    assert "Leave out native_video" in str(error)
+
+
+@pytest.mark.parametrize("limits", [ImageLimits(), ImageLimits(max_side=64)])
+def test_a_run_by_files_decodes_nothing_and_is_another_run(
+    limits: ImageLimits, tmp_path: Path
+) -> None:
+    def run(extra: dict[str, Any]) -> Any:
+        return snellen.evaluate(
+            "eyechart-video:clips=3",
+            "google/m",
+            profile=Profile(base_url=server.url, extra=extra, images=limits),
+            limit=2,
+            frames="fps:2",
+            out=tmp_path,
+        )
+
+    with serving(GOOGLE.said("A")) as server:
+        results = [run({"native_video": True}), run({})]
+    assert [(one.report.n, one.failed) for one in results] == [(2, 0), (2, 0)]
+    by_file, by_frames = server.asked[:2], server.asked[2:]
+    for asked in by_file:
+        kinds = [part["inlineData"]["mimeType"] for part in inline(asked)]
+        assert kinds == ["video/mp4"]
+    for asked in by_frames:
+        assert {part["inlineData"]["mimeType"] for part in inline(asked)} == {"image/jpeg"}
+    records = [
+        json.loads(line)
+        for path in tmp_path.rglob("replies*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    shown = [bool(seen.get("frames")) for record in records for seen in record["media"]]
+    assert sorted(shown) == [False, False, True, True]
+
+
+def inline(asked: Asked) -> list[Any]:
+    parts = [part for turn in asked.json["contents"] for part in turn["parts"]]
+    return [part for part in parts if "inlineData" in part]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -36,7 +37,7 @@ def evaluate(
     repeats: int = 1,
     concurrency: int | None = None,
     max_tokens: int | None = None,
-    temperature: float | None = None,
+    temperature: float | Literal["default"] | None = None,
     frames: str | None = None,
     adapter: str | None = None,
     seed: int | None = None,

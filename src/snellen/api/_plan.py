@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -55,7 +55,7 @@ class Plan:
     concurrency: int | None = None
     seed: int | None = None
     max_tokens: int | None = None
-    temperature: float | None = None
+    temperature: float | Literal["default"] | None = None
     frames: str | None = None
     adapter: str | None = None
     missing: Missing | None = None
@@ -77,6 +77,8 @@ class Plan:
                 raise UsageError(f"{name} is a whole number from 1 on, not {value!r}.")
         for name in AMOUNTS:
             value = getattr(self, name)
+            if name == "temperature" and value == "default":
+                continue
             number = _is_whole(value) or isinstance(value, float)
             if value is not None and not (number and 0 <= value < math.inf):
                 raise UsageError(f"{name} is a number from 0 on, not {value!r}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import click
 
@@ -29,6 +30,11 @@ def amount(text: str) -> float:
     if number < 0:
         raise click.BadParameter(f"{text!r} is below 0.")
     return number
+
+
+def temperature(text: str) -> float | Literal["default"]:
+    """A number from 0 on, or `default`: none is sent."""
+    return "default" if text == "default" else amount(text)
 
 
 def at_once(text: str) -> int | None:

@@ -52,7 +52,7 @@ PATH = click.Path(path_type=Path)
     help="Requests at once.",
 )
 @click.option("--max-tokens", type=NUMBER, help="For a verdict, instead of the judge's limit.")
-@click.option("--temperature", type=_parse.amount, metavar="X")
+@click.option("--temperature", type=_parse.temperature, metavar="X|default")
 @click.option("--seed", type=int, help="Sent with each request.")
 @click.option("--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For a request.")
 @click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")

@@ -114,7 +114,12 @@ FRACTION = "fraction"
     "one at a time.",
 )
 @click.option("--max-tokens", type=NUMBER, help="For a reply, instead of the benchmark's limit.")
-@click.option("--temperature", type=_parse.amount, metavar="X")
+@click.option(
+    "--temperature",
+    type=_parse.temperature,
+    metavar="X|default",
+    help="Of sampling; default sends none, for services that refuse it.",
+)
 @click.option("--seed", type=int, help="Sent with each request.")
 @click.option(
     "--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For one request."

@@ -67,6 +67,12 @@ class Service:
                 f"/{self.path} is to follow (mostly in {self.version})?",
                 hopeless=True,
             )
+        if status == 400 and "temperature" in words.lower():
+            return Rejected(
+                f"{_ended(said)} If it takes no temperature, ask with --temperature default, which "
+                "sends none.",
+                hopeless=True,
+            )
         return Rejected(said, hopeless=is_hopeless)
 
     def json(self, data: bytes, what: str) -> dict[str, Any]:
