@@ -41,6 +41,8 @@ PATIENCE = 3600.0
 """Seconds until a server must be ready: weights may have to be fetched first."""
 EVERY = 0.25
 """Seconds between two looks at whether it is."""
+ENDING = 1.0
+"""Seconds for which a server that answered with an error is suspected to end."""
 STOPPING = 15.0
 """Seconds until a server is ended by force; more than `_watch` takes."""
 LAST_WORDS = 1000
@@ -97,12 +99,14 @@ class Server:
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
-        if self.is_over:
+        if self._over is not None and self._over.done():
             raise Rejected(self._died(), hopeless=True)
 
-    @property
-    def is_over(self) -> bool:
-        return self._over is not None and self._over.done()
+    async def ends(self) -> bool:
+        """Whether it has ended, or does now: a connection breaks before its process is gone."""
+        assert self._over is not None
+        await asyncio.wait({self._over}, timeout=ENDING)
+        return self._over.done()
 
     async def stop(self) -> None:
         """End it, and all that it started."""
@@ -206,8 +210,8 @@ class Served:
             await self._server.ready()
             try:
                 return await ask(request)
-            except Overloaded:
-                if self._server.is_over:
+            except Overloaded as error:
+                if not error.throttled and await self._server.ends():
                     await self._server.ready()  # says so
                 raise
 
