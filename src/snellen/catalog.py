@@ -44,10 +44,12 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
+    "vllm/NAME": ("vllm", "a folder or a model of the hub, run here by vLLM, without a server"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
     "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, as it is"),
     "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
 }
+IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf-stream", "vllm")
 PASSED = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 """What `worker:`'s processes get of the environment: what finds programs, libraries and devices."""
 WINDOW = "window:4"
@@ -471,10 +473,7 @@ def _open(spec: str, profile: Profile) -> Opened:
         raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
     if kind in SERVERS:
         return _on_a_server(spec, kind, name, profile)
-    if (
-        kind in ("python", "worker", "vlmevalkit", "recorded", "hf-stream")
-        or _with_no_seconds(spec) in MODELS
-    ):
+    if kind in IN_THIS_PROCESS or _with_no_seconds(spec) in MODELS:
         return _in_process(spec, kind, name, profile)
     close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
@@ -515,6 +514,9 @@ def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
     """A model of ours, or of a file, that runs here."""
     file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
     more = {"environment": _passed()} if kind == "worker" else {}
+    if kind == "vllm":
+        # It would write its log to standard output, where a report, or JSON, is to be read.
+        os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     made = importlib.import_module(f"snellen.models.{file}").open_model(
         name, profile=profile, api_key=None, **more
     )
