@@ -1,4 +1,5 @@
-"""Draw the rows that are bundled with MM-Vet and MathVista: `python scripts/draw_judged.py`.
+"""Draw the rows that are bundled with MM-Vet, MathVista and LLaVA-Bench:
+`python scripts/draw_judged.py`.
 
 The questions and pictures are ours; only their form is the data sets'.
 """
@@ -281,13 +282,81 @@ def kept(
     }
 
 
+# -- LLaVA-Bench
+
+WILD: tuple[tuple[Scene, str, str, str, str], ...] = (
+    (shapes, "A red disc, a blue square and a green triangle stand in a row.",
+     "conv", "Which colour has the square?", "The square is blue."),
+    (shapes, "", "detail", "Describe the picture.",
+     "From left to right there are a red disc, a blue square and a green triangle, on white."),
+    (shapes, "", "complex", "Which of the shapes would roll down a slope, and why?",
+     "The disc would: it has no corners, so nothing stops it from rolling."),
+    (sign, "A sign on a post reads EXIT B2.",
+     "conv", "What does the sign say?", "It says EXIT B2."),
+    (sign, "", "complex", "Where may this sign hang?",
+     "It may hang in a car park: B2 is likely the second level below the ground."),
+    (moon, "A crescent moon in a dark blue sky.",
+     "conv", "Is it day or night?", "It is night: the sky is dark and the moon is up."),
+    (moon, "", "detail", "Describe the sky in detail.",
+     "The sky is dark blue without clouds, and a thin pale crescent moon stands in it."),
+    (prices, "A list of three prices: tea 2.50, cake 4.00, juice 3.25.",
+     "complex", "What would you order with five coins, and why?",
+     "A tea: it leaves half of the money. Tea and cake together would cost more than five."),
+)  # fmt: skip
+BOXES = {
+    shapes: ("disc", "square", "triangle"),
+    sign: ("sign",),
+    moon: ("moon",),
+    prices: ("list",),
+}
+
+
+def llava_bench(folder: Path) -> None:
+    """Both splits, of the same scenes."""
+    scenes = list(dict.fromkeys(scene for scene, *_ in WILD))
+    shown = {scene: text for scene, text, *_ in WILD if text}
+    for split, digits in (("wild", 3), ("coco", 12)):
+        files: dict[str, list[dict[str, Any]]] = {"questions": [], "answers": [], "context": []}
+        for number, scene in enumerate(scenes):
+            image = f"{number + 1:0{digits}}.jpg"
+            drawn(scene, folder / "images" / image)
+            boxes = [
+                {"category": name, "bbox": [0.1 * place, 0.25, 0.1 * place + 0.2, 0.75]}
+                for place, name in enumerate(BOXES[scene])
+            ]
+            captions = [shown[scene], *(f"{word} in a drawing." for word in BOXES[scene])]
+            row = {"id": image[:-4], "image": image}
+            files["context"].append(
+                {**row, "caption": shown[scene]}
+                if split == "wild"
+                else {**row, "captions": captions, "instances": boxes}
+            )
+        for number, (scene, _, category, question, answer) in enumerate(WILD):
+            image = f"{scenes.index(scene) + 1:0{digits}}.jpg"
+            row = {"question_id": number, "image": image, "text": question, "category": category}
+            files["questions"].append(row)
+            files["answers"].append({"question_id": number, "text": answer, "category": category})
+        names = (
+            ("questions.jsonl", "answers_gpt4.jsonl", "context.jsonl")
+            if split == "wild"
+            else (
+                "qa90_questions.jsonl",
+                "qa90_gpt4_answer.jsonl",
+                "caps_boxes_coco2014_val_80.jsonl",
+            )
+        )
+        for name, rows in zip(names, files.values(), strict=True):
+            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            (folder / name).write_text("".join(lines), encoding="utf-8")
+
+
 def written(path: Path, content: Any) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
-    for name, draw in (("mm_vet", mm_vet), ("mathvista", mathvista)):
+    for name, draw in (("mm_vet", mm_vet), ("mathvista", mathvista), ("llava_bench", llava_bench)):
         folder = ROWS / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

@@ -6,21 +6,25 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen import catalog
+from snellen import catalog, judge
 from snellen.benchmark import Benchmark
 from snellen.datasets import placed
 from snellen.errors import DataError, UsageError
-from snellen.formats import Answered, jsonl, lmms_eval, separated, vlmevalkit, xlsx
+from snellen.formats import Answered, jsonl, labels, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
 from snellen.store import STEM, Run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 PLAIN = ("id", "question", "choices", "target", "reply", "state")
-FORMATS = ("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission", "authors")
+FORMATS = (
+    *("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission", "authors"),
+    "labels",
+)
 COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
@@ -36,11 +40,22 @@ WRITERS: Mapping[str, Write] = {
 
 
 def export(
-    folder: Path, to: str, out: Path | None = None, *, data: Path | None = None
+    folder: Path,
+    to: str,
+    out: Path | None = None,
+    *,
+    data: Path | None = None,
+    scoring: str | None = None,
+    sample: int | None = None,
+    seed: int = 0,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
     must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
     form has parts of the rows in it, which are read where the run read them, or in `data`.
+
+    `labels` is a blank sheet for people: `sample` of the replies that the judge of a `scoring` (the
+    first that has one) decides, drawn by `seed`; those of a smaller sheet are the first of a
+    larger.
 
     Raises:
         UsageError: no such format, the benchmark has no test server, its authors no form of their
@@ -51,6 +66,8 @@ def export(
         raise UsageError(f"no format {to!r}; there are {', '.join(FORMATS)}.")
     if data is not None and to != "authors":
         raise UsageError(f"data is for --to authors: {to} takes all that it has from the run.")
+    if to != "labels" and (scoring is not None or sample is not None):
+        raise UsageError("scoring and sample are for --to labels: all else has every reply.")
     run = Run(folder)
     manifest = run.manifest()
     run.load()
@@ -60,8 +77,10 @@ def export(
             path, said = _as_authors(run, manifest, data, out, states)
             return path, [*_missing(run, manifest, to, states), *said]
         benchmark = catalog.of_run(manifest)
+        if to == "labels":
+            return _sheet(run, manifest, benchmark, out, scoring, sample, seed)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
-        path = out / name if out is not None and out.is_dir() else out or Path(name)
+        path = _placed(out, name)
         write = WRITERS.get(path.suffix)
         sent = benchmark.submission if to == "submission" else None
         if sent is not None and sent.by_id and path.suffix == ".json":
@@ -102,12 +121,70 @@ def _as_authors(
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     texts = {one.sample.id: None if one.reply is None else one.reply.text for one in replies}
     made = benchmark.results(manifest["model"], texts)
-    path = out / made.name if out is not None and out.is_dir() else out or Path(made.name)
+    path = _placed(out, made.name)
     if path.suffix != ".json":
         raise UsageError(f"{path}: the authors' files end in .json.")
     with placed(path) as part:
         part.write_text(json.dumps(made.holds, indent=4, allow_nan=False) + "\n")
     return path, made.notes
+
+
+def _sheet(
+    run: Run,
+    manifest: Mapping[str, Any],
+    benchmark: Benchmark,
+    out: Path | None,
+    scoring: str | None,
+    sample: int | None,
+    seed: int,
+) -> tuple[Path, list[str]]:
+    """Write a blank sheet of labels: no verdicts in it, so that they sway nobody."""
+    name = scoring or next((n for n, one in benchmark.scorings.items() if one.judge), "")
+    made, asked = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
+    every = [
+        one
+        for one in replies_of(run, benchmark)
+        if one.reply is not None
+        and one.state != "refused"
+        and not one.sample.hidden
+        and asked.when(made.parse(one.reply, one.sample))
+    ]
+    if not every:
+        raise UsageError(f"{run.path}: {name} leaves none of its replies to a judge.")
+
+    def order(one: Scored) -> bytes:
+        return blake2b(f"{seed} {one.sample.id} {one.repeat}".encode(), digest_size=8).digest()
+
+    drawn = sorted(every, key=order)[:sample]
+    stem = safe_name(f"{benchmark.name}_{manifest['model']}_labels", room=STEM)
+    path = _placed(out, f"{stem}.csv")
+    if path.suffix not in WRITERS:
+        raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
+    rows = (
+        (
+            one.sample.id,
+            one.repeat,
+            name,
+            one.sample.question,
+            "\n".join(one.sample.references or (one.sample.target or "",)),
+            "" if one.reply is None else one.reply.text,
+            None,
+            seed,
+        )
+        for one in drawn
+    )
+    changed = WRITERS[path.suffix](path, labels.COLUMNS, rows)
+    return path, [
+        f"{len(drawn):,} of {len(every):,} replies that {name} leaves to a judge, drawn with seed "
+        f"{seed}: fill in label, 0 to {made.best:g}, then `snellen judge {run.path} --against "
+        f"{path}`",
+        *changed,
+    ]
+
+
+def _placed(out: Path | None, name: str) -> Path:
+    """Where a file goes: to `out`, into it where that is a folder, or here under its usual name."""
+    return out / name if out is not None and out.is_dir() else out or Path(name)
 
 
 def _table(

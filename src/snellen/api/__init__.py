@@ -5,6 +5,7 @@ from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
 from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
+from snellen.api._probe import probe_run
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import run_async
 from snellen.api._score import explain, load_run, score
@@ -22,6 +23,7 @@ __all__ = [
     "explain",
     "judge_run",
     "load_run",
+    "probe_run",
     "run_async",
     "run_plan",
     "score",

@@ -13,13 +13,14 @@ from snellen.api._run import budget_of, run_plan
 from snellen.api._running import Show
 from snellen.api._score import benchmark_of, scored
 from snellen.benchmark import Benchmark
-from snellen.errors import UsageError
+from snellen.errors import DataError, UsageError
+from snellen.formats.labels import read as read_labels
 from snellen.model import Reply
 from snellen.result import Result
 from snellen.runner import Budget
 from snellen.sample import Sample
-from snellen.scoring import replies_of
-from snellen.store import MANIFEST, Run, identity_digest, safe_name
+from snellen.scoring import put_labels, replies_of
+from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
 
 def judge_run(
@@ -28,6 +29,7 @@ def judge_run(
     *,
     benchmark: Benchmark | None = None,
     scorings: Sequence[str] = (),
+    against: Path | None = None,
     show: Show | None = None,
     budget: Budget | None = None,
 ) -> tuple[Result, list[Finished]]:
@@ -38,9 +40,14 @@ def judge_run(
     benchmark beside this one, are taken from there. Asked again, only what has no verdict is asked.
     A spent budget, or Ctrl-C, ends it; several runs may share a `budget`.
 
+    `against` is a file of people's labels (`formats.labels`), kept with the run in the place of
+    earlier ones: the report then says how the judges compare with them.
+
     Raises:
         UsageError: it is no run, or a scoring is not there or has no judge.
+        DataError: labels cannot be read, or are not of this run.
     """
+    labels = None if against is None else read_labels(against)
     if not (path / MANIFEST).exists():
         raise UsageError(f"{path} is no run folder: it has no {MANIFEST}. A judge reads a run.")
     run = Run(path)
@@ -58,11 +65,42 @@ def judge_run(
     finished: list[Finished] = []
     with run.folder.lock(), closing(run):
         run.load()
-        for name in names:
+        if labels is not None:
+            _check(labels, f"{against}", run, benchmark, names)
+            put_labels(run, labels)
+        for name in names if plan.models else ():
             finished += _asked(run, benchmark, name, plan, show, budget)
             if any(one.interrupted for one in finished):
                 break
         return scored(run, benchmark), finished
+
+
+def _check(
+    labels: Sequence[LabelRecord], where: str, run: Run, benchmark: Benchmark, names: Sequence[str]
+) -> None:
+    """That there are labels, of replies of this run, in the unit of their scorings.
+
+    Raises:
+        DataError: they are not.
+    """
+    given = [one for one in labels if one.label is not None]
+    if not given:
+        raise DataError(f"{where}: all of its {len(labels):,} labels are blank. Fill some in.")
+    for one in given:
+        for name in names if one.scoring is None else [one.scoring]:
+            best = judge.scoring_of(benchmark, name).best
+            if one.label is not None and not 0 <= one.label <= best:
+                raise DataError(
+                    f"{where}: {one.sample!r} has the label {one.label:g}, and {name} gives 0 to "
+                    f"{best:g}. Labels are in the unit of the scores."
+                )
+    asked = {question.key[:2] for question in run.questions()}
+    if not any((one.sample, one.repeat) in asked for one in given):
+        first = ", ".join(repr(one.sample) for one in given[:3])
+        raise DataError(
+            f"{where}: none of its ids ({first}, ...) is one of {run.path}. Ids are matched "
+            "exactly: is it the sheet of this run?"
+        )
 
 
 def _asked(

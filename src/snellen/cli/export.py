@@ -24,12 +24,26 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--data", type=PATH, help="For `authors`: where the rows are, if they were moved since."
 )
+@click.option("--sample", type=click.IntRange(1), help="For `labels`: so many, drawn at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For `labels`: of the draw.")
+@click.option("--scoring", metavar="NAME", help="For `labels`: whose judge is to be measured.")
 @json_option
-def command(run: Path, to: str, output: Path | None, data: Path | None, as_json: bool) -> int:
+def command(
+    run: Path,
+    to: str,
+    output: Path | None,
+    data: Path | None,
+    sample: int | None,
+    seed: int,
+    scoring: str | None,
+    as_json: bool,
+) -> int:
     """Write the replies of a RUN to a file: VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
-    samples, the file that a test server takes, results as the benchmark's authors publish them, or
-    a plain sheet."""
-    path, notes = export.export(run, to, output, data=data)
+    samples, the file that a test server takes, results as the benchmark's authors publish them, a
+    plain sheet, or a blank one on which people say what replies are worth."""
+    path, notes = export.export(
+        run, to, output, data=data, scoring=scoring, sample=sample, seed=seed
+    )
     if as_json:
         put({"file": str(path), "notes": notes})
     else:

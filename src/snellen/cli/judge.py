@@ -14,9 +14,10 @@ from snellen import api, report
 from snellen.cli import _parse
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put_results
+from snellen.cli._json import put, put_results
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
+from snellen.errors import UsageError
 from snellen.models._profile import Profile, read_profile
 from snellen.result import plain
 from snellen.store import ReplyRecord, Run
@@ -32,9 +33,17 @@ PATH = click.Path(path_type=Path)
     "--judge",
     "models",
     multiple=True,
-    required=True,
     metavar="MODEL",
     help="The model that judges; repeatable.",
+)
+@click.option(
+    "--against", type=PATH, metavar="FILE", help="People's labels, to measure the judge by."
+)
+@click.option(
+    "--probe", type=click.Choice(["steering"]), help="How verdicts move under replies that steer."
+)
+@click.option(
+    "--sample", type=NUMBER, default=40, show_default=True, help="Replies that --probe asks about."
 )
 @click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
 @click.option(
@@ -66,13 +75,21 @@ def command(
     base_url: str | None,
     api_key_env: str | None,
     timeout: Mapping[str, float],
+    against: Path | None,
+    probe: str | None,
+    sample: int,
     as_json: bool,
     **options: Any,  # those that are fields of Plan
 ) -> int:
     """Ask the judge about the replies of each RUN that its scorings leave open, and score the RUN.
 
-    The same command again asks only what has no verdict yet.
+    The same command again asks only what has no verdict yet. With --against alone the verdicts that
+    there are count.
     """
+    if not models and (probe or not against):
+        raise UsageError("name the model that judges (--judge MODEL).")
+    if against is not None and (probe or len(runs) > 1):
+        raise UsageError("--against is for the labels of one RUN, and without --probe.")
     profile = flagged(
         read_profile(profile_file) if profile_file else Profile(),
         base_url=base_url,
@@ -86,20 +103,37 @@ def command(
         command=sys.argv[1:],
         **options,
     )
-    results = []
+    results, probed = [], []
     code = DONE
     budget = api.budget_of(plan)
     for path in runs:
-        result, finished = api.judge_run(
-            path, plan, scorings=scorings, show=ProgressLines(), budget=budget
-        )
-        results.append(result)
+        if probe:
+            found, finished = api.probe_run(
+                path,
+                plan,
+                scorings=scorings,
+                n=sample,
+                seed=plan.seed or 0,
+                show=ProgressLines(),
+                budget=budget,
+            )
+            probed += found
+        else:
+            result, finished = api.judge_run(
+                path, plan, scorings=scorings, against=against, show=ProgressLines(), budget=budget
+            )
+            results.append(result)
         for one in finished:
             code = max(code, _told(one))
         if any(one.interrupted for one in finished):
             code = INTERRUPTED
             break
-    if as_json:
+    if probe and as_json:
+        put(probed[0] if len(probed) == 1 else probed)
+    elif probe:
+        for one_probe in probed:
+            report.print_steering(one_probe)
+    elif as_json:
         put_results(results)
     else:
         for result in results:

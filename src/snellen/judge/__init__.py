@@ -17,15 +17,40 @@ from typing import Any
 
 from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
 from snellen.content import Message
-from snellen.datasets import Facts, Row
+from snellen.datasets import Facts, Row, Table
 from snellen.errors import UsageError
+from snellen.judge._steering import CONTROL, Seen, Steered, attempts, drawn, is_right, named
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.store import MANIFEST, Run, safe_name
 
+__all__ = [
+    "CONTROL",
+    "JUDGED",
+    "PROBED",
+    "Replies",
+    "Seen",
+    "asked_as",
+    "attempts",
+    "drawn",
+    "graded",
+    "is_right",
+    "judge_of",
+    "named",
+    "runs_of",
+    "scoring_of",
+    "steering",
+    "verdicts",
+    "words_of",
+    "worth",
+]
+
 JUDGED = "judged"
 """The folder of a run that its judges' runs lie in."""
+
+PROBED = "probed"
+"""The folder of a run that the probes of its judges lie in."""
 
 Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
 """Each sample's place among the rows, with a reply to it."""
@@ -40,12 +65,28 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
     Raises:
         UsageError: there is no such scoring, or it has no judge.
     """
-    judge = judge_of(benchmark, name)
-    scoring = benchmark.scorings[name]
+    scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
+    return _asking(benchmark, name, _Open(scoring, judge, replies, of, digest))
+
+
+def steering(
+    benchmark: Benchmark, name: str, replies: Sequence[Seen], *, of: str, digest: str
+) -> Benchmark:
+    """The benchmark that asks a scoring's judge about replies with attempts to steer it in them.
+
+    `of` is where the replies lie, `digest` names the run that they are of.
+    """
+    made = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
+    return replace(made, name=f"{made.name}.steering")
+
+
+def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
+    """The benchmark that asks a scoring's judge about the rows of `data`."""
+    scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
     return Benchmark(
         name=f"{benchmark.name}.{name}",
         asks=judge.asks,
-        data=_Open(scoring, judge, replies, of, digest),
+        data=data,
         sample=lambda _, row: row["sample"],
         prompt=lambda sample, history: () if history else _prompt(judge, sample),
         # Not 1: several replies of one row, its repeats, may be open.
@@ -71,12 +112,23 @@ def judge_of(benchmark: Benchmark, name: str) -> Judge:
     Raises:
         UsageError: there is no such scoring, or it has no judge.
     """
+    judge = scoring_of(benchmark, name).judge
+    assert judge is not None
+    return judge
+
+
+def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
+    """A scoring that has a judge.
+
+    Raises:
+        UsageError: there is no such scoring, or it has no judge.
+    """
     with_judge = [one for one, scoring in benchmark.scorings.items() if scoring.judge]
     scoring = benchmark.scorings.get(name)
     if scoring is None or scoring.judge is None:
         has = f"those that have are {', '.join(with_judge)}" if with_judge else "none of its has"
         raise UsageError(f"{benchmark.name}: no scoring {name!r} with a judge; {has}.")
-    return scoring.judge
+    return scoring
 
 
 def verdicts(run: Run, benchmark: Benchmark, stack: ExitStack) -> tuple[Verdicts, Sequence[str]]:
@@ -120,16 +172,29 @@ def _said(
 ) -> list[str | None]:
     """What each judge said each time it was asked; None where it gave no verdict, or was withheld,
     silent or cut off."""
-    name = _name(sample, reply)
+    name = asked_as(sample, reply)
+    return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
+
+
+def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
+    """What a judge said in a run (loaded) when it was asked under a name; None where it gave no
+    verdict, or was withheld, silent or cut off."""
+    record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
-    records = (run.final((name, repeat, 0)) for run, repeat in slots)
-    return [
-        record.reply if record is not None and record.state in states else None
-        for record in records
-    ]
+    return record.reply if record is not None and record.state in states else None
 
 
-def _name(sample: Sample, reply: Reply) -> str:
+def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
+    """What a verdict makes a reply worth under a scoring that has a judge; None where there is none
+    or it cannot be read."""
+    assert scoring.judge is not None
+    reading = None if words is None else scoring.judge.parse(words, sample)
+    if reading is None or reading.answer is None:
+        return None
+    return scoring.score(reading, sample)
+
+
+def asked_as(sample: Sample, reply: Reply) -> str:
     """The id of what a judge is asked: the sample, and the reply by its digest."""
     words = reply.text.encode(errors="surrogatepass")
     return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"
@@ -153,7 +218,7 @@ class _Open:
     def __iter__(self) -> Iterator[Row]:
         seen: set[str] = set()
         for place, sample, reply in self._replies():
-            name = _name(sample, reply)
+            name = asked_as(sample, reply)
             if name in seen or sample.hidden:
                 continue
             if self._judge.when(self._scoring.parse(reply, sample)):

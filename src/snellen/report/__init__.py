@@ -2,7 +2,7 @@
 
 from snellen.report.sheets import csv
 from snellen.report.stories import story
-from snellen.report.terminal import as_text, print_result, print_results, show
+from snellen.report.terminal import as_text, print_result, print_results, print_steering, show
 from snellen.report.words import markdown, write_markdown
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "markdown",
     "print_result",
     "print_results",
+    "print_steering",
     "show",
     "story",
     "write_markdown",

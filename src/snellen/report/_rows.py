@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from snellen.capabilities import over
 from snellen.catalog import BUNDLED
 from snellen.report._ladder import ladder
 from snellen.result import Result, Shown, duration, money, percent, shown
-from snellen.scoring import Disagreement, Spent
+from snellen.scoring import Disagreement, JudgeReport, MetricReport, Spent, SteeringReport
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 OVERVIEW = (
@@ -19,6 +21,10 @@ OVERVIEW = (
 )
 RUN = OVERVIEW.index("run")
 CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
+STEERING = (
+    *("attempt", "wrong to right", "95 % interval", "n"),
+    *("right to wrong", "n", "change", "95 % interval", "remark"),
+)
 EMPTY = Shown("", "", "", "")
 
 
@@ -264,6 +270,61 @@ def rule_headings(one: Disagreement) -> tuple[str, str]:
 def rules(one: Disagreement) -> list[tuple[str, str]]:
     """Which two rules fired, and how often; the commonest pair first."""
     return [(pair, f"{n:,}") for pair, n in one.by_rule.items()]
+
+
+def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[str]]]:
+    """Of each judge that was measured against people: a title, rows under HEADINGS but the first,
+    and what must be said beside them."""
+    for name, one in result.report.judges.items():
+        title = f"{name}: the judge against people, on {one.labelled:,} labelled replies"
+        rows: list[tuple[str, ...]] = [
+            (what, *shown(found)) for what, found in _measures(one) if found is not None
+        ]
+        said = [", ".join(f"{what} {n:,}" for what, n in one.confusion.items())]
+        if one.seed is not None:
+            said.append(f"labels: of the sheet drawn with seed {one.seed}")
+        yield title, rows, [*filter(None, said), *(f"note: {note}" for note in one.notes)]
+
+
+def _measures(one: JudgeReport) -> Iterator[tuple[str, MetricReport | None]]:
+    helped = f"with a weight of {one.weight:.2f} for the judge"
+    yield "mean score, judged", one.judged
+    yield "corrected by labels", replace(one.corrected, reason=one.corrected.reason or helped)
+    yield "by labels alone", one.labels_alone
+    yield "Rogan-Gladen", _alone(one, one.rogan_gladen)
+    yield "agreement", one.agreement
+    yield "sensitivity", one.sensitivity
+    yield "specificity", one.specificity
+    yield "bias (judge less people)", one.bias
+    yield "Cohen's kappa", _alone(one, one.kappa, "")
+    yield "Pearson's r", _alone(one, one.pearson, "")
+    yield "Spearman's rho", _alone(one, one.spearman, "")
+    if one.raters > 1:
+        yield "people among themselves, Krippendorff's alpha", _alone(one, one.alpha, "")
+
+
+def _alone(one: JudgeReport, value: float | None, unit: str = "fraction") -> MetricReport | None:
+    """A number without an interval; None where there is none."""
+    if value is None:
+        return None
+    return MetricReport(value=value, unit=unit, n=one.labelled, stderr=None, ci95=None)
+
+
+def steering(one: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:
+    """A title, and a row under STEERING for each kind of attempt; changes are in the score's own
+    unit."""
+    rows: list[tuple[str, ...]] = []
+    for kind, found in one.attempts.items():
+        up, down = shown(found.to_right), shown(found.to_wrong)
+        change = shown(replace(found.change, unit=""))
+        remarks = [f"{found.lost:,} without a verdict"] if found.lost else []
+        remark = "; ".join(dict.fromkeys(filter(None, (*remarks, up.remark, change.remark))))
+        rows.append((kind, *up[:3], down.value, down.n, *change[:2], remark))
+    title = (
+        f"{one.benchmark} {one.scoring}: how {one.judge}'s verdicts move under replies that try to "
+        f"steer it ({one.right:,} taken for right and {one.wrong:,} for wrong without)"
+    )
+    return title, rows
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from snellen.report import _rows
 from snellen.result import Result, blind, plain
+from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,16 @@ def print_result(result: Result) -> None:
     from rich.console import Console
 
     show(result, Console(highlight=False))
+
+
+def print_steering(one: SteeringReport) -> None:
+    """Show on standard output how a judge's verdicts move."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    title, rows = _rows.steering(one)
+    _table(console, title, _rows.STEERING, rows, console.width if console.is_terminal else WIDE)
+    _line(console, f" run {one.run}")
 
 
 def print_results(results: Sequence[Result]) -> None:
@@ -110,6 +121,10 @@ def show(result: Result, console: Console) -> None:
             rest = len(rules) - MOST_RULES
             rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
         _table(console, _rows.differ(one), _rows.rule_headings(one), rules, room)
+    for title, measures, said in _rows.judges(result):
+        _table(console, title, _rows.HEADINGS[1:], measures, room)
+        for line in said:
+            _line(console, f" {line}")
     console.print()
     facts = list(_rows.facts(result))
     first = max(len(what) for what, _ in facts)

@@ -56,6 +56,9 @@ def _section(result: Result) -> str:
     for one in report.disagreements:
         lines += ["", f"{_text(_rows.differ(one))}:", ""]
         lines += _table(_rows.rule_headings(one), _rows.rules(one))
+    for title, measures, said in _rows.judges(result):
+        lines += ["", f"{_text(title)}:", "", *_table(_rows.HEADINGS[1:], measures)]
+        lines += ["", *(f"- {_text(line)}" for line in said)] if said else []
     lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in _rows.facts(result))]
     return "\n".join(lines) + "\n"
 

@@ -6,16 +6,21 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._labels import put_labels
 from snellen.scoring._report import (
+    AttemptReport,
     Baselines,
     CapabilityReport,
     Disagreement,
+    JudgeReport,
     MetricReport,
     RepeatsReport,
     Report,
     ScoringReport,
     Seconds,
     Spent,
+    SteeringReport,
+    metric_report,
 )
 from snellen.scoring._run import replies_of, score_predictions, score_run
 from snellen.scoring._spent import prices_of, spent
@@ -23,12 +28,14 @@ from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
     "Attempt",
+    "AttemptReport",
     "Baselines",
     "CapabilityReport",
     "Common",
     "Disagreement",
     "Explained",
     "Explanation",
+    "JudgeReport",
     "MetricReport",
     "RepeatsReport",
     "Report",
@@ -36,11 +43,14 @@ __all__ = [
     "ScoringReport",
     "Seconds",
     "Spent",
+    "SteeringReport",
     "Tally",
     "common_answer",
     "explain_reply",
     "explain_run",
+    "metric_report",
     "prices_of",
+    "put_labels",
     "replies_of",
     "score_predictions",
     "score_run",

@@ -23,6 +23,7 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
+    """An estimate as it is published."""
     return MetricReport(
         value=estimate.value,
         unit=estimate.unit,
@@ -142,6 +143,71 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     total: Seconds | None = None
 
 
+class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a scoring's judge compares with people who labelled some of the replies that it decides,
+    and the mean score corrected by what they say.
+
+    `labelled` replies have a verdict and a label, of up to `raters` people, who agree by `alpha`
+    (Krippendorff's); `seed` is that of the sheet that was drawn for them. `agreement` is the share
+    of equal scores, `bias` the judge's mean less the people's. Of 0 and 1 there are `confusion`,
+    `sensitivity` (what share of that which people take for right the judge does), `specificity` and
+    Cohen's `kappa`, for which most people count; of others correlations.
+
+    `judged` is the mean score as it is, `corrected` by prediction-powered inference, with the
+    `weight` that the judge has in it, `labels_alone` by labels without a judge; `rogan_gladen`
+    another correction, as a check.
+    """
+
+    labelled: int
+    raters: int
+    alpha: float | None
+    agreement: MetricReport
+    bias: MetricReport
+    judged: MetricReport
+    corrected: MetricReport
+    weight: float
+    labels_alone: MetricReport
+    rogan_gladen: float | None = None
+    confusion: dict[str, int] = {}
+    sensitivity: MetricReport | None = None
+    specificity: MetricReport | None = None
+    kappa: float | None = None
+    pearson: float | None = None
+    spearman: float | None = None
+    seed: str | None = None
+    notes: list[str] = []
+
+
+class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How verdicts move when a reply has one kind of attempt to steer the judge in it.
+
+    `to_right` is the share of replies taken for wrong that are now taken for right, `to_wrong` the
+    other way round, `change` the mean change of all scores. `lost` have no verdict that can be
+    read, and are in none of the three. `added` is what was added to the last reply.
+    """
+
+    added: str
+    to_right: MetricReport
+    to_wrong: MetricReport
+    change: MetricReport
+    lost: int
+
+
+class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How one judge's verdicts under one scoring move under replies that try to steer it: of
+    `right` and `wrong` replies by its verdicts without, drawn with `seed`."""
+
+    format: int
+    benchmark: str
+    scoring: str
+    judge: str
+    right: int
+    wrong: int
+    seed: int
+    attempts: dict[str, AttemptReport]
+    run: str
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
     × repeats).
@@ -153,8 +219,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     of a model; their numbers sum to n. `streaming` is of
     online runs. `repeats` are there by scoring where questions were asked several times; `alike` is
     how many of them got the same words each time. `conversations` is how many the n replies are
-    turns of, where each turn is scored. `spent` is of the model's own replies, `judging` of each
-    judge's.
+    turns of, where each turn is scored. `judges` are judges measured against people, by scoring.
+    `spent` is of the model's own replies, `judging` of each judge's.
     """
 
     format: int
@@ -179,3 +245,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: dict[str, RepeatsReport] = {}
     alike: int | None = None
     conversations: int | None = None
+    judges: dict[str, JudgeReport] = {}

@@ -26,11 +26,13 @@ from snellen.metrics import Category, Columns, Metric, mean
 from snellen.model import Kind, Reply, ReplyState
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
+from snellen.scoring._labels import against
 from snellen.scoring._repeats import Rows, repeats_report
 from snellen.scoring._report import (
     Baselines,
     CapabilityReport,
     Disagreement,
+    JudgeReport,
     MetricReport,
     RepeatsReport,
     Report,
@@ -38,7 +40,7 @@ from snellen.scoring._report import (
     metric_report,
 )
 from snellen.stats import Estimate
-from snellen.store import FORMAT, ScoreRow
+from snellen.store import FORMAT, LabelRecord, ScoreRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +110,8 @@ class Tally:
 
     `missing` overrides what each scoring does about questions without a reply. `verdicts` are what
     judges said of replies, by scoring; with `verdicts_first` they go before the rules, and need no
-    target: published scores were made of published verdicts.
+    target: published scores were made of published verdicts. `labels` are what people say of some
+    of the replies that a judge decides.
     """
 
     def __init__(
@@ -119,8 +122,11 @@ class Tally:
         verdicts: Verdicts | None = None,
         *,
         verdicts_first: bool = False,
+        labels: Sequence[LabelRecord] = (),
     ) -> None:
         self._benchmark = benchmark
+        self._labels_given = labels
+        self._labelled = {(one.sample, one.repeat): -1 for one in labels}
         self._verdicts = verdicts or {}
         self._verdicts_first = verdicts_first
         self._columns: dict[str, _Growing] = {}
@@ -257,6 +263,7 @@ class Tally:
             repeats=self._repeats(),
             alike=alike if several else None,
             conversations=len(self._conversations) or None,
+            judges=self._judges(),
         )
 
     def _waiting(self, name: str) -> int:
@@ -324,6 +331,8 @@ class Tally:
             self._conversations.add((scored.conversation.id, scored.repeat))
         self._thinking += scored.state == "truncated" and _still_thinking(scored.reply)
         self._refused += scored.state == "refused" and not sample.hidden
+        if (sample.id, scored.repeat) in self._labelled:
+            self._labelled[sample.id, scored.repeat] = len(self._reply_states)
         self._reply_states.append(REPLY_CODES[scored.state])
         if scored.error is not None:
             n, example = self._errors.get(scored.error, (0, sample.id))
@@ -543,6 +552,27 @@ class Tally:
             of = np.frombuffer(codes, dtype=np.int32) == code
             means = [{"": metric_report(_leaf_mean(rows, of, scoring.best))} for rows in every]
             found[leaf] = CapabilityReport(n=int(of.sum()), mean=averaged(means)[""])
+        return found
+
+    def _judges(self) -> dict[str, JudgeReport]:
+        """The judges whom people have been compared with, by scoring."""
+        import numpy as np
+
+        found = {}
+        for name in self._reported() if self._labels_given else ():
+            column = self._columns[name]
+            if column.slots is None:
+                continue
+            headline, function = next(iter(self._benchmark.scorings[name].metrics.items()))
+            found[name] = against(
+                [one for one in self._labels_given if one.scoring in (None, name)],
+                metric=None if function is mean else headline,
+                rows=self._labelled,
+                score=np.frombuffer(column.scores),
+                cluster=np.array(self._cluster, dtype=np.int32),
+                in_mean=column.has_score(),
+                judged=np.array([bool(slots) for slots in column.slots], dtype=np.bool_),
+            )
         return found
 
     def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:

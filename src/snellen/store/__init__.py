@@ -6,6 +6,7 @@ from snellen.store._records import (
     EventRecord,
     Failure,
     Key,
+    LabelRecord,
     Question,
     ReplyRecord,
     ScoreRow,
@@ -16,6 +17,7 @@ from snellen.store._records import (
     schemas,
 )
 from snellen.store._run import (
+    LABELS,
     MANIFEST,
     REPORT,
     SCORES,
@@ -29,6 +31,7 @@ from snellen.store._run import (
 
 __all__ = [
     "FORMAT",
+    "LABELS",
     "MANIFEST",
     "REPORT",
     "SCORES",
@@ -37,6 +40,7 @@ __all__ = [
     "Failure",
     "Folder",
     "Key",
+    "LabelRecord",
     "Question",
     "ReplyRecord",
     "Run",

@@ -219,6 +219,20 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     candidates: list[str] = []
 
 
+class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a person says that one reply is worth, in the unit of its scoring, a line of
+    `labels.jsonl`: None where the sheet was left blank. Without `scoring` it is for all that have a
+    judge; without `rater` for one whom nobody named. `seed` is that of the drawn sheet."""
+
+    format: int
+    sample: str
+    label: float | None
+    repeat: int = 0
+    scoring: str | None = None
+    rater: str | None = None
+    seed: str | None = None
+
+
 class Unknown(msgspec.Struct, frozen=True):
     """A line of a kind that this version does not know, kept as it is."""
 
@@ -231,6 +245,7 @@ SCHEMAS: dict[str, type[msgspec.Struct]] = {
     "question": Question,
     "event": EventRecord,
     "score": ScoreRow,
+    "label": LabelRecord,
 }
 
 

@@ -25,7 +25,7 @@ from snellen.store._records import (
 )
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
-MANIFEST, REPORT = "manifest.json", "report.json"
+MANIFEST, REPORT, LABELS = "manifest.json", "report.json", "labels.jsonl"
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """Bytes that file systems take for the name of a file or folder."""

@@ -1,0 +1,180 @@
+"""Whether a judge's verdicts move when the replies that it reads try to steer it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from snellen import judge, stats
+from snellen.api._judge import judge_run
+from snellen.api._plan import Finished, Plan
+from snellen.api._run import budget_of, run_plan
+from snellen.api._running import Show
+from snellen.api._score import benchmark_of
+from snellen.benchmark import Benchmark
+from snellen.errors import UsageError
+from snellen.runner import Budget
+from snellen.scoring import AttemptReport, MetricReport, SteeringReport, metric_report, replies_of
+from snellen.store import FORMAT, Run, identity_digest, safe_name
+
+STEERING = "steering.json"
+"""The file of a probe's run that says what came of it."""
+
+
+def probe_run(
+    path: Path,
+    plan: Plan,
+    *,
+    benchmark: Benchmark | None = None,
+    scorings: Sequence[str] = (),
+    n: int = 40,
+    seed: int = 0,
+    show: Show | None = None,
+    budget: Budget | None = None,
+) -> tuple[list[SteeringReport], list[Finished]]:
+    """Ask each of the plan's judges again about `n` of the replies that it has judged, with
+    attempts to steer it added to them: how its verdicts move, by kind of attempt.
+
+    What has no verdict yet is judged first, as `judge_run` does. The runs lie in `probed/` of the
+    run's folder, each with its report in `steering.json`; nothing of them enters a score.
+
+    Raises:
+        UsageError: it is no run, or a scoring is not there or has no judge, or none of its verdicts
+            can be read.
+    """
+    budget = budget or budget_of(plan)
+    _, finished = judge_run(
+        path, plan, benchmark=benchmark, scorings=scorings, show=show, budget=budget
+    )
+    if any(one.interrupted for one in finished):
+        return [], finished
+    run = Run(path)
+    benchmark = benchmark_of(path, run.manifest(), benchmark)
+    names = {safe_name(f"{benchmark.name}.{name}"): name for name in benchmark.scorings}
+    models = {spec if isinstance(spec, str) else spec.name: spec for spec in plan.models}
+    reports = []
+    with run.folder.lock(), closing(run):
+        run.load()
+        for one in list(finished):
+            verdicts = Run(one.run)
+            name, model = names[one.run.parent.parent.name], verdicts.manifest()["model"]
+            replies = _drawn(run, verdicts, benchmark, name, n, seed)
+            asked = replace(plan, models=[models.get(model, model)])
+            done = _probed(run, benchmark, name, replies, asked, show, budget)
+            finished.append(done)
+            if done.interrupted:
+                break
+            reports.append(_report(Run(done.run), benchmark, name, replies, model, seed))
+            raw = msgspec.json.format(msgspec.json.encode(reports[-1]), indent=2)
+            Run(done.run).folder.put_atomic(STEERING, raw + b"\n")
+    return reports, finished
+
+
+def _drawn(
+    run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
+) -> list[judge.Seen]:
+    """Replies that a judge's verdicts make worth something, as many right as wrong if there are."""
+    scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
+    seen: dict[str, judge.Seen] = {}
+    with closing(verdicts):
+        verdicts.load()
+        for one in replies_of(run, benchmark):
+            if one.reply is None:
+                continue
+            asked = judge.asked_as(one.sample, one.reply)
+            words = judge.words_of(verdicts, asked, reads_cut=reads_cut)
+            score = judge.worth(scoring, words, one.sample)
+            if score is not None:
+                seen[asked] = judge.Seen(one.sample, one.reply, score, one.place)
+    if not seen:
+        raise UsageError(f"{verdicts.path}: none of its verdicts can be read, so none can move.")
+    return judge.drawn(list(seen.values()), n, seed, scoring.best)
+
+
+def _probed(
+    run: Run,
+    benchmark: Benchmark,
+    name: str,
+    replies: Sequence[judge.Seen],
+    plan: Plan,
+    show: Show | None,
+    budget: Budget,
+) -> Finished:
+    digest = identity_digest(run.manifest()["identity"])
+    made = judge.steering(benchmark, name, replies, of=str(run.path), digest=digest)
+    asked = replace(plan, benchmarks=[made], out=run.path / judge.PROBED, score=False)
+    (done,) = run_plan(asked, show, budget=budget)
+    return done
+
+
+def _report(
+    probed: Run,
+    benchmark: Benchmark,
+    name: str,
+    replies: Sequence[judge.Seen],
+    model: str,
+    seed: int,
+) -> SteeringReport:
+    scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
+    rows: dict[str, list[_Row]] = {}
+    added: dict[str, str] = {}
+    clusters: dict[str, int] = {}
+    with closing(probed):
+        probed.load()
+        for one in replies:
+            shared = benchmark.cluster_by(one.sample) if benchmark.cluster_by else one.sample.id
+            cluster = clusters.setdefault(shared, len(clusters))
+            for kind, text in judge.attempts(benchmark, one.sample).items():
+                words = judge.words_of(probed, judge.named(one, kind), reads_cut=reads_cut)
+                now = judge.worth(scoring, words, one.sample)
+                rows.setdefault(kind, []).append(_Row(one.was, now, cluster))
+                added[kind] = text
+    right = sum(judge.is_right(one.was, scoring.best) for one in replies)
+    return SteeringReport(
+        format=FORMAT,
+        benchmark=benchmark.name,
+        scoring=name,
+        judge=model,
+        right=right,
+        wrong=len(replies) - right,
+        seed=seed,
+        attempts={kind: _attempt(found, added[kind], scoring.best) for kind, found in rows.items()},
+        run=str(probed.path),
+    )
+
+
+class _Row(NamedTuple):
+    """A reply's score before and with an attempt in it (None: no verdict), and its cluster."""
+
+    was: float
+    now: float | None
+    cluster: int
+
+
+def _attempt(rows: Sequence[_Row], added: str, best: float) -> AttemptReport:
+    flips: dict[bool, list[tuple[float, int]]] = {True: [], False: []}
+    changes = []
+    for row in rows:
+        if row.now is not None:
+            was_right, now_right = (judge.is_right(score, best) for score in (row.was, row.now))
+            flips[was_right].append((float(was_right != now_right), row.cluster))
+            changes.append((row.now - row.was, row.cluster))
+    return AttemptReport(
+        added=added,
+        to_right=_mean(flips[False]),
+        to_wrong=_mean(flips[True]),
+        change=_mean(changes),
+        lost=len(rows) - len(changes),
+    )
+
+
+def _mean(values: Sequence[tuple[float, int]]) -> MetricReport:
+    import numpy as np
+
+    scores, clusters = np.array(values, dtype=float).reshape(-1, 2).T
+    return metric_report(stats.mean(scores, clusters.astype(np.intp)))

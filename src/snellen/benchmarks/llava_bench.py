@@ -1,0 +1,377 @@
+r"""LLaVA-Bench: chat about pictures, as a share of what a reference answer of GPT-4 gets.
+
+Paper    Liu et al. 2023, Visual Instruction Tuning, https://arxiv.org/abs/2304.08485 (NeurIPS),
+         section 5.1: split=coco; Liu et al. 2023, Improved Baselines with Visual Instruction
+         Tuning, https://arxiv.org/abs/2310.03744 and docs/LLaVA_Bench.md: split=wild
+Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, questions.jsonl (60 about 24
+         pictures), context.jsonl (what the pictures show), answers_gpt4.jsonl, images/; Apache 2.0.
+         VLMEvalKit's LLaVABench.tsv and lmms-lab/llava-bench-in-the-wild (parquet) have the same in
+         their rows. coco: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         playground/data/coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
+         caps_boxes_coco2014_val_80.jsonl; pictures of COCO's val2014
+Prompt   official: picture, then the question, 1,024 tokens at temperature 0: llava/eval/
+         model_vqa.py#L47-L78, scripts/v1_5/eval/llavabench.sh. VLMEvalKit's and lmms-eval's are the
+         same; lmms-eval lets replies of wild have 4,096 tokens
+Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture, but in words what
+         is in it, gives the reference answer and the reply 1 to 10, in this order: llava/eval/
+         eval_gpt_review_bench.py#L11-L45 and #L75-L99, of coco eval_gpt_review_visual.py, rules in
+         llava/eval/table/rule.json. relative_score is 100 times the mean of replies over the mean
+         of references, both rounded to three decimals, summarize_gpt_review.py#L49-L53; model_score
+         and reference_score are the two means times ten. The verdict is the first line: two numbers
+         between which one blank or comma stands ("8 9", "8,9"; "8, 9" is none). Where there are
+         none the authors' code counts -1 and -1, as VLMEvalKit's and lmms-eval's do: here it stays
+         not judged. A reply that a service withheld counts 0 beside the references' mean. The
+         judges differ: VLMEvalKit's is gpt-4-turbo, lmms-eval's gpt-4o-2024-11-20, which also reads
+         "8, 9", and numbers by other judges cannot be compared
+Proof    by hand; the authors' summary on made reviews of both splits: every figure to its decimal
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+from snellen import stats
+from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
+from snellen.benchmarks import _forms
+from snellen.content import Image, Message, system, user
+from snellen.datasets import Found, Row, find, jsonl
+from snellen.datasets.published import File
+from snellen.errors import DataError
+from snellen.metrics import Columns, Metric
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Split = Literal["wild", "coco"]
+REVISION = "c121f0432da27facab705978f83c4ada465e46fd"
+SOURCE: Mapping[Split, str] = {
+    "wild": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_bench.py#L35-L99",
+    "coco": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_visual.py#L35-L96",
+}
+ALIASES = {
+    "LLaVABench": {"split": "wild"},
+    "llava_in_the_wild": {"split": "wild"},
+    "llava_bench_coco": {"split": "coco"},
+}
+FILES: Mapping[Split, tuple[str, ...]] = {
+    "wild": ("questions.jsonl", "llava-bench-in-the-wild/questions.jsonl", "LLaVABench.tsv"),
+    "coco": ("qa90_questions.jsonl", "coco2014_val_qa_eval/qa90_questions.jsonl"),
+}
+ANSWERS: Mapping[Split, str] = {"wild": "answers_gpt4.jsonl", "coco": "qa90_gpt4_answer.jsonl"}
+SHOWN: Mapping[Split, str] = {"wild": "context.jsonl", "coco": "caps_boxes_coco2014_val_80.jsonl"}
+HUB = "hf://datasets/liuhaotian/llava-bench-in-the-wild@9773b6fd2be88d4ced480dcd9bfd4ce76e47f79b"
+RAW = f"https://raw.githubusercontent.com/haotian-liu/LLaVA/{REVISION}"
+COCO_FILES = {
+    "qa90_questions.jsonl": "playground/data/coco2014_val_qa_eval",
+    "qa90_gpt4_answer.jsonl": "playground/data/coco2014_val_qa_eval",
+    "caps_boxes_coco2014_val_80.jsonl": "llava/eval/table",
+}
+LEAVES = {
+    "conv": "perception/object",
+    "detail": "perception/scene",
+    "complex": "reasoning/commonsense",
+}
+BEST = 10.0
+PERCENT = "% of the reference"
+POINTS = "points of 100"
+
+
+def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
+    found = find(data, "llava-bench", FILES[split], published(split), f"llava-bench:split={split}")
+    table, file = _forms.table(found, lambda path: questions(path, split))
+    reviewer = Judge(
+        name="gpt-4-0314",
+        prompt=lambda sample, reply: review(sample, reply, split),
+        parse=verdict,
+        when=lambda _: True,
+        max_answer_tokens=1024,
+        temperature=0.2,
+        # The two numbers come first: the explanation behind them may be cut.
+        reads_cut=True,
+        needs_target=False,
+    )
+    worse = {"wrong": 25.0, "silent": 25.0, "hedging": 25.0}
+    return Benchmark(
+        name="llava-bench",
+        asks=1,
+        data=table,
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: (user(*sample.media, sample.question),),
+        scorings={
+            "official": Scoring(
+                version=1,
+                source=SOURCE[split],
+                parse=lambda *_: Reading(answer=None, rule="for the judge"),
+                score=lambda reading, _: None if reading.answer is None else pair(reading)[1],
+                metrics=METRICS,
+                judge=reviewer,
+                best=BEST,
+                partial=True,
+            )
+        },
+        break_down_by=("category",),
+        capabilities=Capabilities(
+            tag="category",
+            leaves=LEAVES,
+            source="https://arxiv.org/abs/2304.08485, section 3, its three types",
+        ),
+        cluster_by=lambda sample: str(sample.data["image"]),
+        max_answer_tokens=1024,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: "nothing of the kind",
+            verdict=lambda sample, reply: f"8 {8 if reply.text == sample.target else 2}\nBecause.",
+            expect={"official": {"oracle": 100.0, **worse}},
+        ),
+        files=file,
+        layout=layout,
+    )
+
+
+def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
+    """Questions, what the pictures show, GPT-4's answers, and the pictures."""
+    if split == "wild":
+        names = [FILES["wild"][0], SHOWN["wild"], ANSWERS["wild"]]
+        names += [f"images/{number:03}.jpg" for number in range(1, 25)]
+        return tuple(File(name=name, url=f"{HUB}/{name}") for name in names)
+    pictures = File(
+        name="val2014.zip",
+        url="http://images.cocodataset.org/zips/val2014.zip",
+        unpack=True,
+        note="6 GB, of which 30 pictures are shown",
+    )
+    texts = [File(name=name, url=f"{RAW}/{at}/{name}") for name, at in COCO_FILES.items()]
+    return (*texts, pictures)
+
+
+# -- rows
+
+
+def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
+    """The authors' questions, each with what its picture shows and the reference answer."""
+    folder = path.parent
+    shown = {row["image"]: row for row in jsonl(folder / SHOWN[split])}
+    answers = {row["question_id"]: row["text"] for row in jsonl(folder / ANSWERS[split])}
+    for row in jsonl(path):
+        picture = shown.get(row["image"])
+        if picture is None or row["question_id"] not in answers:
+            lacking = SHOWN[split] if picture is None else ANSWERS[split]
+            raise DataError(
+                f"{path}: nothing in {lacking} beside it is for question {row['question_id']}. Are "
+                "they of one release?"
+            )
+        yield {**row, "shown": in_words(picture), "answer": answers[row["question_id"]]}
+
+
+def in_words(picture: Mapping[str, Any]) -> str:
+    """What a picture shows, as the judge is told; of coco the boxes too."""
+    captions = picture["captions"] if "captions" in picture else picture["caption"]
+    text = captions if isinstance(captions, str) else "\n".join(captions)
+    if "instances" not in picture:
+        return text
+    boxes = (f"{one['category']}: {one['bbox']}" for one in picture["instances"])
+    return f"{text}\n\n{chr(10).join(boxes)}"
+
+
+def to_sample(row: Row, found: Found) -> Sample:
+    """Of the authors' rows; else of VLMEvalKit's (`gpt4_ans`) or lmms-eval's (`gpt_answer`)."""
+    if "shown" in row:
+        image, shared, shown = picture(row["image"], found), row["image"], row["shown"]
+        name, question, answer = row["question_id"], row["text"], row["answer"]
+    else:
+        image, shown = _forms.picture(row), in_words(row)
+        shared, question = _forms.place_of(image), row["question"]
+        name = row["index"] if "index" in row else row["question_id"]
+        answer = row["gpt4_ans"] if "gpt4_ans" in row else row["gpt_answer"]
+    return Sample(
+        id=str(name),
+        question=question,
+        media=(image,),
+        target=answer,
+        tags={"category": row["category"]},
+        data={"image": shared, "shown": shown},
+    )
+
+
+def picture(name: str, found: Found) -> Image:
+    """COCO's files have a longer name than LLaVA's rows give them."""
+    places = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
+    there = (place for place in places if (found.folder / place).is_file())
+    return found.image(next(there, places[0]))
+
+
+# -- the judge
+
+HELPFUL = "You are a helpful and precise assistant for checking the quality of the answer."
+IN_WORDS: Mapping[Split, str] = {
+    "wild": "a few sentences describing the image. \n",
+    "coco": (
+        "five descriptive sentences describing the same image and the bounding box coordinates of "
+        "each object in the scene. These coordinates are in the form of bounding boxes, "
+        "represented as (x1, y1, x2, y2) with floating numbers ranging from 0 to 1. These values "
+        "correspond to the top left x, top left y, bottom right x, and bottom right y. \n"
+    ),
+}
+RULE = (
+    "We would like to request your feedback on the performance of two AI assistants in response to "
+    "the user question displayed above. The user asks the question on observing an image. For your "
+    "reference, the visual content in the image is represented with {in_words}"
+    "Please rate the helpfulness, relevance, accuracy, level of details of their responses. Each "
+    "assistant receives an overall score on a scale of 1 to 10, where a higher score indicates "
+    "better overall performance.\n"
+    "Please first output a single line containing only two values indicating the scores for "
+    "Assistant 1 and 2, respectively. The two scores are separated by a space.\n"
+    "In the subsequent line, please provide a comprehensive explanation of your evaluation, "
+    "avoiding any potential bias and ensuring that the order in which the responses were presented "
+    "does not affect your judgment."
+)
+
+
+def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
+    """The reference first, then the reply; the three categories have the same rule."""
+    text = (
+        f"[Context]\n{sample.data['shown']}\n\n"
+        f"[Question]\n{sample.question}\n\n"
+        f"[Assistant 1]\n{sample.target or ''}\n\n[End of Assistant 1]\n\n"
+        f"[Assistant 2]\n{reply.text}\n\n[End of Assistant 2]\n\n"
+        f"[System]\n{RULE.format(in_words=IN_WORDS[split])}\n\n"
+    )
+    return system(HELPFUL), user(text)
+
+
+def verdict(words: str, _: Sample) -> Reading:
+    """The reference's score and the reply's, as texts."""
+    scores = two_scores(words)
+    if scores is None:
+        return Reading(answer=None, rule="no two scores in the first line")
+    return Reading(answer=tuple(map(repr, scores)), rule="two scores")
+
+
+def two_scores(words: str) -> tuple[float, float] | None:
+    """Two numbers from 0 to 10 in the first line; None where the authors read none, or others."""
+    parts = words.split("\n")[0].replace(",", " ").split(" ")
+    try:
+        first, second = map(float, parts)
+    except ValueError:
+        return None
+    return (first, second) if 0 <= first <= BEST and 0 <= second <= BEST else None
+
+
+def pair(reading: Reading) -> tuple[float, float]:
+    assert isinstance(reading.answer, tuple)
+    reference, model = map(float, reading.answer)
+    return reference, model
+
+
+# -- the sums
+
+
+def of_sums(unit: str, ratio: bool, which: int) -> Metric:
+    """A metric of the means over replies and over references, which are rounded to three decimals;
+    100 times their `ratio`, or ten times the one or the other.
+
+    Replies without a verdict that are in the mean (withheld: 0) have no reference's score.
+    """
+
+    def metric(columns: Columns) -> Estimate:
+        import numpy as np
+
+        assert columns.score is not None
+        has = np.array([isinstance(answer, tuple) for answer in columns.answer], dtype=bool)
+        reference = np.array(
+            [float(a[0]) if isinstance(a, tuple) else 0.0 for a in columns.answer], dtype=float
+        )
+        _, cluster = np.unique(columns.cluster, return_inverse=True)
+        every = (columns.score, np.ones(columns.n), reference, has.astype(float))
+        sums = [np.bincount(cluster, weights=one) for one in every]
+
+        def aggregate(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+            means = np.round(totals[:, 0::2] / totals[:, 1::2], 3)
+            if not ratio:
+                return BEST * means[:, which]
+            of = np.where(means[:, 1] > 0, means[:, 1], math.nan)
+            return 100 * means[:, 0] / of
+
+        return stats.bootstrap_sums(np.stack(sums, axis=1), aggregate, n=columns.n, unit=unit)
+
+    return metric
+
+
+METRICS: Mapping[str, Metric] = {
+    "relative_score": of_sums(PERCENT, True, 0),
+    "model_score": of_sums(POINTS, False, 0),
+    "reference_score": of_sums(POINTS, False, 1),
+}
+
+
+# -- published results
+
+
+def layout(path: Path) -> Published | None:
+    """The authors' answers (`question_id`, `text`), or their reviews (`content`, `tuple`), with the
+    answers from the file of that name in `answers/` beside their folder, if it is there."""
+    if ".jsonl" not in path.suffixes:
+        return None
+    rows = list(jsonl(path))
+    if not rows or not all("question_id" in row for row in rows):
+        return None
+    if all("text" in row for row in rows):
+        return Published(replies={str(row["question_id"]): row["text"] for row in rows})
+    if not all("content" in row and "tuple" in row for row in rows):
+        return None
+    verdicts: dict[str, tuple[str]] = {}
+    for row in rows:
+        name = str(row["question_id"])
+        if name in verdicts:
+            raise DataError(f"{path} has two reviews of question {name}. Keep one of them.")
+        verdicts[name] = (words_of(row, path),)
+    beside = path.parent.parent / "answers" / path.name
+    answers = layout(beside) if beside.is_file() else None
+    replies = dict.fromkeys(verdicts, "") | dict(answers.replies if answers else {})
+    notes = (
+        [] if answers else ["the replies are not beside these reviews: their scores alone count"]
+    )
+    unread = sum(two_scores(words) is None for (words,) in verdicts.values())
+    if unread:
+        theirs = summary([row["tuple"] for row in rows])
+        notes.append(
+            f"{unread:,} reviews have no two scores and are not judged here; the authors' summary "
+            f"counts -1 and -1, and gives {theirs:.1f}"
+        )
+    return Published(replies=replies, verdicts={"official": verdicts}, notes=tuple(notes))
+
+
+def words_of(row: Mapping[str, Any], path: Path) -> str:
+    """The judge's words; where the scores beside them are others, these: somebody set them right.
+
+    Raises:
+        DataError: they are not two numbers.
+    """
+    words, scores = row["content"], row["tuple"]
+    if (
+        not isinstance(words, str)
+        or not isinstance(scores, list)
+        or len(scores) != 2
+        or not all(isinstance(score, int | float) for score in scores)
+    ):
+        raise DataError(
+            f"{path}: the review of question {row['question_id']} has no text as `content` and two "
+            "numbers as `tuple`."
+        )
+    if scores == [-1, -1] or two_scores(words) == tuple(scores):
+        return words
+    return f"{scores[0]} {scores[1]}"
+
+
+def summary(pairs: Sequence[Sequence[float]]) -> float:
+    """What summarize_gpt_review.py prints first."""
+    reference, model = (round(fmean(column), 3) for column in zip(*pairs, strict=True))
+    return round(model / reference * 100, 1) if reference else math.nan

@@ -1,0 +1,81 @@
+"""People's labels of replies: sheets with the columns id, label and, if there, repeat, scoring,
+rater and the seed of a drawn sheet."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import DataError
+from snellen.formats._rows import rows_of
+from snellen.store import FORMAT, LabelRecord
+
+COLUMNS = ("id", "repeat", "scoring", "question", "right", "reply", "label", "seed")
+"""Those of the sheet that is written for people."""
+
+
+def read(path: Path) -> list[LabelRecord]:
+    """The rows of a sheet, blank labels too; several of one reply are several people's.
+
+    Raises:
+        DataError: the file cannot be read, has no columns of ids and labels, a label is no number,
+            or somebody labels one reply twice; names the row.
+    """
+    found: list[LabelRecord] = []
+    first: dict[tuple[str, int, str | None, str], str] = {}
+    for place, row in rows_of(path):
+        missing = [column for column in ("id", "label") if column not in row]
+        if missing:
+            raise DataError(
+                f"{path}: no column {' and '.join(missing)}; it has {', '.join(row)}. Labels are "
+                "read from id and label; repeat, scoring and rater may stand beside them."
+            )
+        one = _label(row, f"{path}: {place}")
+        if one.rater is not None:
+            key = one.sample, one.repeat, one.scoring, one.rater
+            if key in first:
+                raise DataError(
+                    f"{path}: {first[key]} and {place} are both {one.rater}'s label of "
+                    f"{one.sample!r}. Keep one of them."
+                )
+            first[key] = place
+        found.append(one)
+    return found
+
+
+def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
+    given = {name: _text(row.get(name)) for name in ("id", "label", *COLUMNS[1:3], "rater", "seed")}
+    if not given["id"]:
+        raise DataError(f"{where} has no id.")
+    label = _number(given["label"], f"{where}: the label")
+    repeat = _number(given["repeat"], f"{where}: repeat") or 0.0
+    if repeat < 0 or not repeat.is_integer():
+        raise DataError(f"{where}: repeat is {given['repeat']}, no whole number from 0 on.")
+    return LabelRecord(
+        format=FORMAT,
+        sample=given["id"],
+        label=label,
+        repeat=int(repeat),
+        scoring=given["scoring"] or None,
+        rater=given["rater"] or None,
+        seed=given["seed"] or None,
+    )
+
+
+def _text(value: object) -> str:
+    """A cell as text, a whole number without its point: programs make floats of ids."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
+
+
+def _number(text: str, where: str) -> float | None:
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise DataError(f"{where} is {text!r}, which is no number.") from error
+    if not math.isfinite(number):
+        raise DataError(f"{where} is {text!r}, which is no finite number.")
+    return number
