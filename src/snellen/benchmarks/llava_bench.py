@@ -10,20 +10,22 @@ Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, questions.jsonl (6
          playground/data/coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
          caps_boxes_coco2014_val_80.jsonl; pictures of COCO's val2014
 Prompt   official: picture, then the question, 1,024 tokens at temperature 0: llava/eval/
-         model_vqa.py#L47-L78, scripts/v1_5/eval/llavabench.sh. VLMEvalKit's and lmms-eval's are the
+         model_vqa.py#L41-L74, scripts/v1_5/eval/llavabench.sh. VLMEvalKit's and lmms-eval's are the
          same; lmms-eval lets replies of wild have 4,096 tokens
 Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture, but in words what
          is in it, gives the reference answer and the reply 1 to 10, in this order: llava/eval/
-         eval_gpt_review_bench.py#L11-L45 and #L75-L99, of coco eval_gpt_review_visual.py, rules in
+         eval_gpt_review_bench.py#L11-L49 and #L84-L102, of coco eval_gpt_review_visual.py, rules in
          llava/eval/table/rule.json. relative_score is 100 times the mean of replies over the mean
-         of references, both rounded to three decimals, summarize_gpt_review.py#L49-L53; model_score
+         of references, both rounded to three decimals, summarize_gpt_review.py#L55-L59; model_score
          and reference_score are the two means times ten. The verdict is the first line: two numbers
          between which one blank or comma stands ("8 9", "8,9"; "8, 9" is none). Where there are
          none the authors' code counts -1 and -1, as VLMEvalKit's and lmms-eval's do: here it stays
          not judged. A reply that a service withheld counts 0 beside the references' mean. The
          judges differ: VLMEvalKit's is gpt-4-turbo, lmms-eval's gpt-4o-2024-11-20, which also reads
          "8, 9", and numbers by other judges cannot be compared
-Proof    by hand; the authors' summary on made reviews of both splits: every figure to its decimal
+Proof    what the judge is asked about all 90 questions of coco was compared once with what the
+         authors' code builds; their summary of 60 made reviews, every figure to its decimal. Their
+         own reviews are not published
 """
 
 from __future__ import annotations
@@ -53,8 +55,8 @@ if TYPE_CHECKING:
 Split = Literal["wild", "coco"]
 REVISION = "c121f0432da27facab705978f83c4ada465e46fd"
 SOURCE: Mapping[Split, str] = {
-    "wild": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_bench.py#L35-L99",
-    "coco": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_visual.py#L35-L96",
+    "wild": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_bench.py#L36-L102",
+    "coco": f"haotian-liu/LLaVA@{REVISION}:llava/eval/eval_gpt_review_visual.py#L36-L99",
 }
 ALIASES = {
     "LLaVABench": {"split": "wild"},
@@ -241,7 +243,8 @@ def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
         f"[Context]\n{sample.data['shown']}\n\n"
         f"[Question]\n{sample.question}\n\n"
         f"[Assistant 1]\n{sample.target or ''}\n\n[End of Assistant 1]\n\n"
-        f"[Assistant 2]\n{reply.text}\n\n[End of Assistant 2]\n\n"
+        # What asked the models took blanks off their replies.
+        f"[Assistant 2]\n{reply.text.strip()}\n\n[End of Assistant 2]\n\n"
         f"[System]\n{RULE.format(in_words=IN_WORDS[split])}\n\n"
     )
     return system(HELPFUL), user(text)

@@ -25,7 +25,9 @@ PATH = click.Path(path_type=Path)
     "--data", type=PATH, help="For `authors`: where the rows are, if they were moved since."
 )
 @click.option("--sample", type=click.IntRange(1), help="For `labels`: so many, drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For `labels`: of the draw.")
+@click.option(
+    "--sample-seed", type=int, default=0, show_default=True, help="For `labels`: draws others."
+)
 @click.option("--scoring", metavar="NAME", help="For `labels`: whose judge is to be measured.")
 @json_option
 def command(
@@ -34,7 +36,7 @@ def command(
     output: Path | None,
     data: Path | None,
     sample: int | None,
-    seed: int,
+    sample_seed: int,
     scoring: str | None,
     as_json: bool,
 ) -> int:
@@ -42,7 +44,7 @@ def command(
     samples, the file that a test server takes, results as the benchmark's authors publish them, a
     plain sheet, or a blank one on which people say what replies are worth."""
     path, notes = export.export(
-        run, to, output, data=data, scoring=scoring, sample=sample, seed=seed
+        run, to, output, data=data, scoring=scoring, sample=sample, seed=sample_seed
     )
     if as_json:
         put({"file": str(path), "notes": notes})

@@ -45,6 +45,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--sample", type=NUMBER, default=40, show_default=True, help="Replies that --probe asks about."
 )
+@click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other replies.")
 @click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
 @click.option(
     "--repeats", type=NUMBER, default=1, show_default=True, help="How often each reply is judged."
@@ -113,7 +114,7 @@ def command(
                 plan,
                 scorings=scorings,
                 n=sample,
-                seed=plan.seed or 0,
+                seed=plan.sample_seed,
                 show=ProgressLines(),
                 budget=budget,
             )

@@ -63,7 +63,8 @@ def powered_mean(
     open_share = float((~sure).mean())
     known = np.concatenate([label[labelled], score])
     halves = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    if not np.isin(np.concatenate([label[labelled], score[~sure]]), (0, 1)).all():
+    both = np.concatenate([label[labelled], score[~sure]])
+    if not ((both == 0) | (both == 1)).all():
         halves = halves[:0]
 
     def at(weight: float) -> Estimate:
