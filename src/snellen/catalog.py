@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import difflib
-import importlib
+import importlib.util
 import inspect
 import os
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -43,13 +43,20 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/after:SECONDS": ("baseline", "speaks so long after it was asked, blindly"),
     "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
     "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
+    "hf/PATH_OR_NAME": ("hf", "what transformers loads, from a folder or the hub, run here"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
     "vllm/NAME": ("vllm", "a folder or a model of the hub, run here by vLLM, without a server"),
     "python:FILE:NAME": ("python", "a function or class of your own"),
     "vlmevalkit:FILE:CLASS": ("vlmevalkit", "a model class written for VLMEvalKit, as it is"),
     "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
 }
-IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf-stream", "vllm")
+IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
+EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "hf": ("hf", ("torch", "transformers")),
+    "hf-stream": ("hf", ("torch", "transformers")),
+    "vllm": ("vllm", ("vllm",)),
+}
+"""What back ends need beyond the core: an extra, and its packages."""
 PASSED = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 """What `worker:`'s processes get of the environment: what finds programs, libraries and devices."""
 WINDOW = "window:4"
@@ -368,7 +375,8 @@ def _kebab(stem: str) -> str:
 class Opened:
     """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what
     suits it (None: find out); `timed` says that it keeps the profile's time-outs itself; `served`
-    tells of the server that its first question starts."""
+    tells of the server that its first question starts. `speed` are the fields of the profile's
+    `extra` that change no reply; `runs_on` is what a model that runs here runs on."""
 
     model: Model
     name: str
@@ -377,6 +385,8 @@ class Opened:
     concurrency: int | None = None
     timed: bool = False
     served: Mapping[str, Any] | None = None
+    speed: tuple[str, ...] = ()
+    runs_on: Mapping[str, Any] = field(default_factory=dict)
 
 
 def model(spec: str, profile: Profile | None = None, *, logs: Path = Path("runs")) -> Opened:
@@ -390,6 +400,19 @@ def model(spec: str, profile: Profile | None = None, *, logs: Path = Path("runs"
     opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
     # A run's replies are found by the requests as they were before a picture was made smaller.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
+
+
+def check_extra(spec: str) -> None:
+    """That the packages which a model needs are installed, without importing them: so that nobody
+    waits for rows to be read before this is said.
+
+    Raises:
+        UsageError: one is missing.
+    """
+    extra, packages = EXTRAS.get(spec.partition("/")[0], ("", ()))
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"{spec} needs {' and '.join(missing)}: pip install 'snellen[{extra}]'.")
 
 
 def given(model: object, *, threads: int | None = None) -> Opened:
@@ -537,11 +560,19 @@ def _passed() -> dict[str, str]:
 def _opened(made: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
     """A model that was made; one that answers batches gets its queue."""
     model: Model = made
-    if hasattr(made, "generate_batch"):
+    if hasattr(made, "generate_batch") or hasattr(made, "replicas"):
         from snellen.models.batching import Batching
 
-        model = Batching(made)
-    return Opened(model=model, name=name, server=name, revision=revision, concurrency=concurrency)
+        model = Batching(*getattr(made, "replicas", [made]), **getattr(made, "batches", {}))
+    return Opened(
+        model=model,
+        name=name,
+        server=name,
+        revision=revision,
+        concurrency=concurrency,
+        speed=getattr(made, "speed", ()),
+        runs_on=getattr(made, "runs_on", {}),
+    )
 
 
 def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:

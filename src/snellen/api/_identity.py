@@ -49,7 +49,7 @@ def run_identity(
         **({"called": benchmark.called} if benchmark.called else {}),
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
-        "profile": profile.changes_answers(),
+        "profile": profile.changes_answers(but=opened.speed),
         "generation": {
             "max_tokens": generation.max_tokens,
             "temperature": None
@@ -84,6 +84,7 @@ def manifest_of(
         "snellen": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
+        **({"runs_on": opened.runs_on} if opened.runs_on else {}),
         "packages": {name: metadata.version(name) for name in RECORDED_PACKAGES},
     }
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]

@@ -56,6 +56,8 @@ def run_plan(
     """
     for spec in plan.models:
         name = spec if isinstance(spec, str) else spec.name
+        if isinstance(spec, str):
+            catalog.check_extra(spec)
         if plan.max_cost is not None and plan.profile_of(name).prices is None:
             raise UsageError(
                 f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "

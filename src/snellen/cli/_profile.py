@@ -18,6 +18,7 @@ def flagged(
     timeout: Mapping[str, float],
     serve: str | None = None,
     serve_args: Sequence[str] = (),
+    trust_remote_code: bool = False,
 ) -> Profile:
     """A profile with the flags over it.
 
@@ -34,4 +35,5 @@ def flagged(
         serve=msgspec.convert({"kind": serve, "args": serve_args}, Serve)
         if serve
         else profile.serve,
+        trust_remote_code=trust_remote_code or profile.trust_remote_code,
     )

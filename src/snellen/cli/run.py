@@ -103,6 +103,11 @@ FRACTION = "fraction"
     metavar="WORD",
     help="A word of that server's command line (--serve-arg=--dtype=float16); repeatable.",
 )
+@click.option(
+    "--trust-remote-code",
+    is_flag=True,
+    help="Let a model that runs here (hf/…) bring code of its own, and run it.",
+)
 @click.option("--profile", "profile_file", type=PATH, help="A model profile (TOML).")
 @click.option(
     "--concurrency",
@@ -174,6 +179,7 @@ def command(
     api_key_env: str | None,
     serve: str | None,
     serve_args: tuple[str, ...],
+    trust_remote_code: bool,
     profile_file: Path | None,
     timeout: Mapping[str, float],
     max_time: float | None,
@@ -218,6 +224,7 @@ def command(
         timeout=timeout,
         serve=serve,
         serve_args=serve_args,
+        trust_remote_code=trust_remote_code,
     )
     plan = api.Plan(
         benchmarks=chosen,

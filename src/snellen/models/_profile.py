@@ -4,6 +4,7 @@ costs."""
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -124,9 +125,10 @@ class Profile(Checked, frozen=True):
     `stream` asks for replies in pieces, which come whole all the same.
     `temperature = "default"` sends none, whatever the benchmark asks for: some services refuse it.
     `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
-    need room. `extra` is sent to the server as it is. `images` are limits of the pictures. `serve`
-    is the server that is started for `openai/NAME`.
-    `image_tokens` is how many tokens a picture is, for `run --estimate`: a number, or a rule.
+    need room. `extra` is sent to the server as it is; a model that runs here says what it takes of
+    it. `images` are limits of the pictures. `trust_remote_code` lets a model's folder run code of
+    its own. `serve` is the server that is started for `openai/NAME`. `image_tokens` is how many
+    tokens a picture is, for `run --estimate`: a number, or a rule.
     """
 
     base_url: str | None = None
@@ -139,6 +141,7 @@ class Profile(Checked, frozen=True):
     max_tokens: Count | None = None
     token_floor: Count | None = None
     extra: dict[str, Any] = {}
+    trust_remote_code: bool = False
     prices: Prices | None = None
     concurrency: Count | None = None
     timeout: Timeouts = Timeouts()
@@ -146,11 +149,13 @@ class Profile(Checked, frozen=True):
     serve: Serve | None = None
     image_tokens: Count | ImageRule | None = None
 
-    def changes_answers(self) -> dict[str, object]:
-        """The fields that are part of a run's identity, those that are set."""
+    def changes_answers(self, *, but: Collection[str] = ()) -> dict[str, object]:
+        """The fields that are part of a run's identity, those that are set; of `extra` all `but`
+        those named."""
         fields = {
             "token_floor": self.token_floor,
-            "extra": self.extra,
+            "extra": {name: value for name, value in self.extra.items() if name not in but},
+            "trust_remote_code": self.trust_remote_code or None,
             "images": self.images.of_one,
             "serve": msgspec.to_builtins(self.serve),
         }

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from pathlib import Path
 
-FILES = (".json", ".jinja", ".txt", ".safetensors")
+FILES = (".json", ".jinja", ".py", ".txt", ".safetensors")
 """What in a model's folder changes its replies."""
 END = 1 << 20
 """Bytes at a file's start and end that tell it from others of its size."""

@@ -3,54 +3,93 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
-from snellen.content import Image
-from snellen.model import Reply, Request
-
-PATCH = 28
-"""Pixels along a side of what a vision-language model takes for one token, about."""
-CHARACTERS = 4
-"""Characters in a token of text, about."""
+from snellen.errors import Rejected
+from snellen.model import Ranked, Reply, Request
+from snellen.models._batch import Batches, Prepares, TooMuch, size_of
 
 
-class Batches(Protocol):
-    """Answers several requests in one call, in their order. One thread calls it."""
+class _AtOnce:
+    """A model that answers a batch in one step."""
 
-    name: str
+    ranks = False
 
-    def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]: ...
+    def __init__(self, model: Batches) -> None:
+        self.name = model.name
+        self.answer = model.generate_batch
+
+    def group(self, request: Request) -> Hashable:
+        return None
+
+    def size(self, request: Request) -> int:
+        return size_of(request)
+
+    def rows(self, request: Request) -> int:
+        return 1
+
+    def prepare(self, requests: Sequence[Request]) -> Any:
+        return requests
 
 
 @dataclass(frozen=True)
 class _Waiting:
     request: Request
+    group: Hashable
     size: int
+    rows: int
     reply: asyncio.Future[Reply]
 
 
-class Batching:
-    """A model that gathers requests and hands them to one that answers batches.
+@dataclass(frozen=True)
+class _Lane:
+    """A replica of the model, and the thread that alone calls it."""
 
-    What comes within `patience` seconds, or until there is a batch, is ordered by size, longest
-    first, so that a batch holds requests of like size, and answered in batches of `most`; then what
-    came meanwhile. Where a batch fails its requests are asked one by one, so that none fails for
-    another's sake.
+    model: Prepares
+    thread: ThreadPoolExecutor
+
+
+class Batching:
+    """A model that gathers requests and hands them to one, or to several replicas of one, that
+    answers batches.
+
+    As soon as there is room for a batch it is made of what waits: the largest request and those
+    next in size, `most` of them, whose rows padded to the largest have `budget` tokens (None: as
+    many as there are). So what comes meanwhile joins the next batch, and each goes to the replica
+    that is free first. While they answer, `ahead` more batches are prepared. With nothing to fill
+    a batch, `patience` seconds are waited for more.
+
+    A batch that does not fit into the memory is halved, and none so large is made again. Where one
+    fails otherwise its requests are asked one by one, so that none fails for another's sake.
     """
 
-    def __init__(self, model: Batches, *, most: int = 8, patience: float = 0.003) -> None:
-        self.name = model.name
-        self._model = model
+    def __init__(
+        self,
+        *models: Batches | Prepares,
+        most: int = 8,
+        budget: int | None = None,
+        ahead: int = 0,
+        patience: float = 0.003,
+    ) -> None:
+        made = [one if isinstance(one, Prepares) else _AtOnce(one) for one in models]
+        self.name = made[0].name
+        if made[0].ranks:
+            self.rank = self._rank
+        self._asked = made[0]
+        self._lanes = [_Lane(one, ThreadPoolExecutor(1, f"snellen {one.name}")) for one in made]
+        self._ahead = ahead
+        self._preparing = ThreadPoolExecutor(max(1, ahead), f"snellen {self.name} prepares")
         self._most = most
+        self._budget = budget
         self._patience = patience
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"snellen {model.name}")
         self._queue: list[_Waiting] = []
-        self._full = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: asyncio.Task[None] | None = None
+        self._batches: set[asyncio.Task[None]] = set()
         self._closed = False
         self._callers = 0
 
@@ -62,12 +101,20 @@ class Batching:
         """
         if self._closed:
             raise RuntimeError(f"{self.name} is closed")
-        waiting = _Waiting(request, _size(request), asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:  # nothing that waits outlives an event loop
+            self._begin(loop)
+        asked = self._asked
+        waiting = _Waiting(
+            request,
+            asked.group(request),
+            asked.size(request),
+            asked.rows(request),
+            loop.create_future(),
+        )
         self._queue.append(waiting)
         self._callers += 1
-        # The worker ends when the queue is empty: nothing of it outlives an event loop.
         if self._worker is None or self._worker.done():
-            self._full = asyncio.Event()
             self._worker = asyncio.create_task(self._work())
         if len(self._queue) >= self._most:
             self._full.set()
@@ -76,67 +123,139 @@ class Batching:
         finally:
             self._callers -= 1
 
+    async def _rank(self, request: Request) -> Sequence[Ranked]:
+        """As `generate`: what was found for each choice."""
+        return (await self.generate(request)).choices
+
     async def close(self) -> None:
-        """Answer what is waited for, then let the thread go; no further request is taken. A batch
+        """Answer what is waited for, then let the threads go; no further request is taken. A batch
         for which nobody waits any more is not waited for here either."""
         self._closed = True
-        if self._worker is not None and not self._worker.done():
+        left = {*self._batches, *([self._worker] if self._worker is not None else [])}
+        left = {task for task in left if not task.done()}
+        while left:
             if not self._callers:
-                self._worker.cancel()
-            await asyncio.wait({self._worker})
-        self._thread.shutdown(wait=False, cancel_futures=True)
+                for task in left:
+                    task.cancel()
+            await asyncio.wait(left)
+            left = {*self._batches}
+        for lane in self._lanes:
+            lane.thread.shutdown(wait=False, cancel_futures=True)
+        self._preparing.shutdown(wait=False, cancel_futures=True)
+
+    # -- making batches
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._queue = []
+        self._batches = set()
+        self._full = asyncio.Event()
+        self._room = asyncio.Semaphore(len(self._lanes) + self._ahead)
+        self._free: asyncio.Queue[_Lane] = asyncio.Queue()
+        for lane in self._lanes:
+            self._free.put_nowait(lane)
 
     async def _work(self) -> None:
         while self._queue:
+            await self._room.acquire()
             await self._gather()
-            window = sorted(self._queue, key=lambda waiting: waiting.size, reverse=True)
-            self._queue = []
-            self._full.clear()
-            for first in range(0, len(window), self._most):
-                batch = window[first : first + self._most]
-                await self._answer([w for w in batch if not w.reply.done()])
+            batch = self._next()
+            task = asyncio.create_task(self._answer(batch))
+            self._batches.add(task)
+            task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._batches.discard(task)
+        self._room.release()
 
     async def _gather(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._patience):
-                await self._full.wait()
+        if len(self._queue) < self._most:
+            self._full.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._patience):
+                    await self._full.wait()
+
+    def _next(self) -> Sequence[_Waiting]:
+        """The largest request that waits, and those of its group next in size."""
+        waiting = [one for one in self._queue if not one.reply.done()]
+        waiting.sort(key=lambda one: one.size, reverse=True)
+        batch: list[_Waiting] = []
+        rest: list[_Waiting] = []
+        rows = 0
+        for one in waiting:
+            first = batch[0] if batch else one
+            fits = self._budget is None or (rows + one.rows) * first.size <= self._budget
+            if one.group == first.group and len(batch) < self._most and (fits or not batch):
+                batch.append(one)
+                rows += one.rows
+            else:
+                rest.append(one)
+        self._queue = rest
+        return batch
+
+    # -- answering them
 
     async def _answer(self, batch: Sequence[_Waiting]) -> None:
+        batch = [one for one in batch if not one.reply.done()]
         if not batch:
             return
         loop = asyncio.get_running_loop()
-        requests = [waiting.request for waiting in batch]
-        call = loop.run_in_executor(self._thread, self._replies, requests)
-        await asyncio.wait({call})
-        error = call.exception()
+        requests = [one.request for one in batch]
+        error = await _ended(
+            prepared := loop.run_in_executor(
+                self._preparing, _call, self.name, self._asked.prepare, requests
+            )
+        )
         if error is None:
-            for waiting, reply in zip(batch, call.result(), strict=True):
-                if not waiting.reply.done():
-                    waiting.reply.set_result(reply)
+            lane = await self._free.get()
+            try:
+                error = await _ended(
+                    answered := loop.run_in_executor(
+                        lane.thread, _call, self.name, lane.model.answer, prepared.result()
+                    )
+                )
+            finally:
+                self._free.put_nowait(lane)
+            del prepared
+        if error is None:
+            replies = answered.result()
+            if len(replies) == len(batch):
+                for one, reply in zip(batch, replies, strict=True):
+                    if not one.reply.done():
+                        one.reply.set_result(reply)
+                return
+            error = ValueError(f"{self.name}: {len(replies)} replies to a batch of {len(batch)}")
+        await self._failed(batch, error)
+
+    async def _failed(self, batch: Sequence[_Waiting], error: BaseException) -> None:
+        size = max(one.size for one in batch)
+        if isinstance(error, TooMuch) and len(batch) > 1:
+            taken = size * sum(one.rows for one in batch)
+            self._budget = min(self._budget or taken, taken // 2)
+            middle = len(batch) // 2
+            await self._answer(batch[:middle])
+            await self._answer(batch[middle:])
         elif len(batch) > 1:
-            for waiting in batch:
-                if not waiting.reply.done():
-                    await self._answer([waiting])
+            for one in batch:
+                await self._answer([one])
         elif not batch[0].reply.done():
+            if isinstance(error, TooMuch):
+                error = Rejected(
+                    f"{self.name}: out of memory with this request alone, of about {size:,} "
+                    "tokens. Make its pictures or frames smaller (the profile's [images], "
+                    "--frames), or give it a larger device."
+                )
             batch[0].reply.set_exception(error)
 
-    def _replies(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        try:
-            replies = self._model.generate_batch(requests)
-        except StopIteration as error:  # which no future takes: its caller would wait for ever
-            raise RuntimeError(f"{self.name} raised StopIteration") from error
-        if len(replies) != len(requests):
-            raise ValueError(f"{self.name}: {len(replies)} replies to a batch of {len(requests)}")
-        return replies
+
+async def _ended(call: asyncio.Future[Any]) -> BaseException | None:
+    """What a call raised, once it has ended."""
+    await asyncio.wait({call})
+    return call.exception()
 
 
-def _size(request: Request) -> int:
-    """About how many tokens a request has."""
-    size = 0
-    for message in request.messages:
-        for part in message.content:
-            if isinstance(part, str):
-                size += len(part) // CHARACTERS
-            elif isinstance(part, Image) and part.width and part.height:
-                size += part.width * part.height // PATCH**2
-    return size
+def _call(name: str, function: Any, given: Any) -> Any:
+    try:
+        return function(given)
+    except StopIteration as error:  # which no future takes: its caller would wait for ever
+        raise RuntimeError(f"{name} raised StopIteration") from error

@@ -28,6 +28,7 @@ from snellen.content import Frame, Image
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.model import Emission, Query, SessionSpec, Usage
+from snellen.models._hf import libraries, stop_tokens
 from snellen.models._profile import Profile
 from snellen.models._weights import digest
 
@@ -259,13 +260,7 @@ class _Qwen:
     """The model, its tokenizer and its image processor."""
 
     def __init__(self, folder: Path, cache_bytes: int) -> None:
-        try:
-            import torch
-            import transformers
-        except ImportError as error:
-            raise UsageError(
-                f"hf-stream/{folder} needs the extra `hf`: pip install 'snellen[hf]' ({error})."
-            ) from error
+        torch, transformers = libraries(f"hf-stream/{folder}")
         _check_family(folder)
         try:
             here: dict[str, Any] = {"local_files_only": True}
@@ -290,8 +285,7 @@ class _Qwen:
         head_size = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
         heads = text.num_hidden_layers * text.num_key_value_heads
         self._token_bytes: int = 2 * heads * head_size * model.dtype.itemsize
-        said = model.generation_config.eos_token_id
-        self._stops = {self._tokenizer.eos_token_id, *(said if isinstance(said, list) else [said])}
+        self._stops = stop_tokens(model, self._tokenizer)
         dtype = str(model.dtype).removeprefix("torch.")
         self.revision = f"transformers {transformers.__version__} {dtype} {digest(folder)}"
         self._layout("")  # a template that cannot be taken apart is told of before any video
