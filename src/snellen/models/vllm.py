@@ -65,7 +65,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
     except (TypeError, ValueError) as error:
         raise UsageError(f"vllm/{name}: {sampling} of its `extra`: {error}") from error
     try:
-        arguments = vllm.AsyncEngineArgs(model=name, **{"disable_log_stats": True, **engine})
+        arguments = vllm.AsyncEngineArgs(
+            model=name,
+            trust_remote_code=profile.trust_remote_code,
+            **{"disable_log_stats": True, **engine},
+        )
         made = vllm.AsyncLLMEngine.from_engine_args(arguments)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UsageError(f"vllm/{name}: it cannot be loaded: {error}") from error
