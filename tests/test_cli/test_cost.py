@@ -321,7 +321,9 @@ def test_a_run_that_may_be_this_one_is_named(snellen: Snellen, rows: Path) -> No
     (found,) = snellen("run", *ask, "--estimate", "--json").json
 
     assert found["left"] == 3
-    assert any(f"what {run} has may not be asked again" in note for note in found["notes"])
+    assert any(
+        f"what {run} has is not asked again if it is this run" in note for note in found["notes"]
+    )
 
 
 def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:

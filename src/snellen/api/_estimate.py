@@ -38,6 +38,9 @@ CHARACTERS = 4
 from U+2E80 on, each is taken for a token."""
 CLOSE_WRITTEN = "\u2e80"
 
+ONCE_OPENED = ("model_revision", "prompt", "adapter")
+"""Fields of a run's identity that a model may know better than its name."""
+
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What one benchmark would take of one model, for the `left` of `questions` (samples x repeats)
@@ -89,8 +92,11 @@ def _estimate(
         notes.append(f"{asked - n:,} have a reply in {there}, and are not asked again")
     for path, run in _runs(folder):
         differ = differences(identity, run.manifest()["identity"])
-        if len(differ) == 1 and differ[0].startswith("model_revision "):
-            notes.append(f"what {path} has may not be asked again: {differ[0]}")
+        if differ and all(one.partition(" ")[0] in ONCE_OPENED for one in differ):
+            notes.append(
+                f"what {path} has is not asked again if it is this run: it differs in "
+                f"{', '.join(differ)}, which is known once the model is opened"
+            )
     earlier = _earlier(folder) if n else None
     held = _Held(benchmark, left, settings, profile, notes)
     requests = n
