@@ -18,7 +18,7 @@ LAYERS = """
     answers datasets drawing metrics models prompts
     benchmark formats
     benchmarks judge runner scoring
-    dummies executors
+    dummies executors shots
     catalog suites capabilities
     result export
     report

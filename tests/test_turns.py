@@ -16,7 +16,7 @@ from snellen.benchmarks._own import guess, own_data, stored
 from snellen.catalog import of_run
 from snellen.content import Message, assistant, system, user
 from snellen.drawing import Canvas
-from snellen.dummies import most_frequent, oracle, table
+from snellen.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.errors import DataError, Rejected, UsageError
 from snellen.model import Reply, Request
 from snellen.models.recorded import Recorded
@@ -24,6 +24,7 @@ from snellen.result import Result
 from snellen.sample import Sample
 from snellen.scoring import score_predictions
 from snellen.store import Run
+from snellen.testing import check_benchmark
 from tests.servers import Asked, Decide, said, serving, status
 from tests.tiny import Says, benchmark, records, run
 
@@ -280,6 +281,22 @@ def test_repeats_of_a_conversation_are_repeats_of_its_turns(tmp_path: Path) -> N
     found = result.report.repeats["default"]
     assert (found.questions, result.report.n, result.report.conversations) == (2, 4, 2)
     assert (found.metrics["pass@1"].value, found.metrics["pass@2"].value) == (0.5, 1.0)
+
+
+def test_conversations_keep_to_the_contract_of_benchmarks(tmp_path: Path) -> None:
+    choices = {"A": "a cat", "B": "a dog", "C": "a cow"}
+    every = [
+        {
+            "image": "1.png",
+            "turns": [
+                {"question": f"What is {number}?", **choices, "answer": letter} for letter in "BC"
+            ],
+        }
+        for number in range(10)
+    ]
+    report = check_benchmark(own_data(rows(tmp_path, *every)))
+    assert report.passed, report.rows
+    assert {row.dummy for row in report.rows} == {*DUMMIES, "random"}
 
 
 def test_a_file_of_predictions_does_not_say_which_turn_is_answered(tmp_path: Path) -> None:

@@ -241,7 +241,8 @@ class Benchmark:
     `frames` the policy by which it is shown videos, likewise. `streaming` is of benchmarks that ask
     for sessions. `capabilities` says what its categories ask of a model. `options` are what this
     benchmark was loaded with; `called` is what a model is told it is called, where one is told at
-    all (`model.Prompts`); `notes` are said in every result.
+    all (`model.Prompts`); `shots` are the examples that its prompt was lengthened by; `notes` are
+    said in every result.
     """
 
     name: str
@@ -272,6 +273,7 @@ class Benchmark:
     capabilities: Capabilities | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     called: str | None = None
+    shots: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -344,11 +346,13 @@ class Benchmark:
                 "and the user be first and last: this is a bug of the benchmark's prompt."
             )
 
+    def each_turn(self, sample: Sample) -> tuple[Sample, ...]:
+        """What each turn asks, as a sample; the sample itself where turns are not scored apart."""
+        return (sample,) if self.by_turn is None else self.by_turn(sample)
+
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
-        """For each turn of a conversation the sample that its reply is scored as, None where it is
-        not scored; `by_turn` must be there."""
-        assert self.by_turn is not None
-        turns = self.by_turn(sample)
+        """For each turn the sample that its reply is scored as, None where it is not scored."""
+        turns = self.each_turn(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 

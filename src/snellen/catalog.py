@@ -152,6 +152,47 @@ def benchmark(
     return replace(made, options={**defaults, **shown})
 
 
+def few_shot(
+    spec: str,
+    made: Benchmark,
+    n: int,
+    *,
+    source: str | None = None,
+    seed: int = 0,
+    data: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Benchmark:
+    """A benchmark (`made` of a spec, and of what else `benchmark` was given) with n examples before
+    each question.
+
+    `source` is where they come from: a file of rows in the same form, or for a benchmark of ours
+    its other options (`split=dev`, or `dev` alone). For a file of rows it may be None: the examples
+    are rows of it that are then not asked.
+
+    Raises:
+        UsageError: there must be a source, or no examples can be had.
+    """
+    from snellen.shots import with_shots
+
+    name, asked = _split_options(spec)
+    of: Benchmark | None = None
+    if name.endswith(OWN_DATA) or "/" in name:
+        if source is not None:
+            of = _own(Path(source), data, str(made.options["task"]), columns, {})
+    elif source is None:
+        raise UsageError(
+            f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
+            "in the same form, or other options (split=dev)."
+        )
+    elif "=" not in source and Path(source).exists():
+        of = benchmark(spec, data=Path(source), options=options)
+    else:
+        others = _split_options(f"{name}:{source if '=' in source else f'split={source}'}")[1]
+        of = benchmark(name, data=data, options={**asked, **(options or {}), **others})
+    return with_shots(made, n, source=of, seed=seed)
+
+
 def of_run(manifest: Mapping[str, Any]) -> Benchmark:
     """The benchmark of a run, by its manifest; its data need not be there.
 

@@ -31,7 +31,7 @@ def table(
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
-        turns = _turns(benchmark, sample)
+        turns = benchmark.each_turn(sample)
         for repeat in range(repeats):
             history: History = ()
             while True:
@@ -49,11 +49,6 @@ def table(
                 replies[request_digest(request)] = reply
                 history = (*history, (request.messages, reply))
     return replies
-
-
-def _turns(benchmark: Benchmark, sample: Sample) -> tuple[Sample, ...]:
-    """What each turn of a conversation asks; the sample itself where its turns are no samples."""
-    return (sample,) if benchmark.by_turn is None else benchmark.by_turn(sample)
 
 
 def _reply(benchmark: Benchmark, sample: Sample, said: str) -> Reply:
@@ -109,7 +104,7 @@ def most_frequent(benchmark: Benchmark) -> Say:
         UsageError: the benchmark's answers are hidden, or its file does not say in which words it
         wants them.
     """
-    samples = (turn for row in benchmark.data for turn in _turns(benchmark, benchmark.read(row)))
+    samples = (turn for row in benchmark.data for turn in benchmark.each_turn(benchmark.read(row)))
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
     if not common or check is None:

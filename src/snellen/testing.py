@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,7 @@ from snellen.model import (
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.result import Result
+from snellen.sample import Sample
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run
 
@@ -89,7 +90,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
     _keeps_to_the_contract(benchmark)
     assert benchmark.check is not None
     rows: list[Checked] = []
-    hidden = all(benchmark.read(row).hidden for row in benchmark.data)
+    hidden = all(sample.hidden for sample in _asked(benchmark))
     with tempfile.TemporaryDirectory() as folder:
         for dummy, make in dummies.DUMMIES.items():
             replies = dummies.table(benchmark, make(benchmark.check))
@@ -110,6 +111,12 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
                 rows.append(Checked(scoring, dummy, expected, value, ok))
         rows += [] if hidden else _random(benchmark, Path(folder))
     return CheckReport(benchmark.name, benchmark.data.facts().rows, rows)
+
+
+def _asked(benchmark: Benchmark) -> Iterator[Sample]:
+    """All samples, and of conversations whose turns are scored apart each turn's."""
+    for row in benchmark.data:
+        yield from benchmark.each_turn(benchmark.read(row))
 
 
 def _asked_for(benchmark: Benchmark) -> list[str]:
@@ -169,7 +176,8 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
     opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
-    assert result.report.n == benchmark.data.facts().rows, "every sample must end in a state"
+    n = result.report.conversations or result.report.n
+    assert n == benchmark.data.facts().rows, "every sample must end in a state"
     return {
         name: next(iter(scoring.metrics.values())).value
         for name, scoring in result.report.scorings.items()
@@ -204,7 +212,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
     """A blind draw's samples score on average what chance gives, within the 99.9 % interval; only
     where there are choices. Not the headline: chance gives a circular accuracy, or an F1, another
     value."""
-    samples = [benchmark.sample(row.place, row) for row in benchmark.data]
+    samples = [*_asked(benchmark)]
     chances = {one.id: 1 / len(one.choices) if one.choices else 0.0 for one in samples}
     if not any(chances.values()) or benchmark.ask != "generate":
         return []

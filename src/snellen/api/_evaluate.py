@@ -44,6 +44,9 @@ def evaluate(
     missing: Missing | None = None,
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
+    shots: int | None = None,
+    shots_from: str | None = None,
+    shots_seed: int = 0,
     show: Show | None = None,
     on_sample: OnSample | None = None,
 ) -> Result:
@@ -54,8 +57,10 @@ def evaluate(
     messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
     file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
     policy, such as `fps:1,max=256`, in the place of the benchmark's; `adapter` how a model that
-    does not watch streams is shown them (`window:4`). `on_sample` is called with sample, reply and
-    `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
+    does not watch streams is shown them (`window:4`). `shots` examples stand before each question,
+    from `shots_from`: a file, or another split (`split=dev`). `on_sample` is called with sample,
+    reply and `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping
+    what came.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -64,7 +69,20 @@ def evaluate(
     """
     place = None if data is None else Path(data)
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=place, task=task, columns=columns)
+        spec = benchmark
+        benchmark = catalog.benchmark(spec, data=place, task=task, columns=columns)
+        if shots:
+            benchmark = catalog.few_shot(
+                spec,
+                benchmark,
+                shots,
+                source=shots_from,
+                seed=shots_seed,
+                data=place,
+                columns=columns,
+            )
+    elif shots:
+        raise UsageError("shots are for benchmarks by name: give the object of `with_shots`.")
     profile = _profile(profile)
     if base_url is not None:
         profile = msgspec.structs.replace(profile, base_url=base_url)

@@ -39,6 +39,7 @@ def run_identity(
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
+        **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         "media": {
             "images": "smaller beyond limits" if profile.images.of_one else "original",
             **({"frames": str(video.policy(benchmark.frames))} if benchmark.frames else {}),

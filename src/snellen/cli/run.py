@@ -88,6 +88,14 @@ FRACTION = "fraction"
 @click.option(
     "--repeats", type=NUMBER, default=1, show_default=True, help="How often each question is asked."
 )
+@click.option("--shots", type=NUMBER, metavar="K", help="K answered examples before each question.")
+@click.option(
+    "--shots-from",
+    metavar="FILE|OPTIONS",
+    help="Where they come from: a file in the same form, or another split (split=dev); without it, "
+    "rows of your own that are then not asked.",
+)
+@click.option("--shots-seed", type=int, default=0, show_default=True, help="Draws other examples.")
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="For run folders.")
 @click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
@@ -175,6 +183,9 @@ def command(
     task: str | None,
     columns: Mapping[str, str],
     prompt: str | None,
+    shots: int | None,
+    shots_from: str | None,
+    shots_seed: int,
     base_url: str | None,
     api_key_env: str | None,
     serve: str | None,
@@ -206,16 +217,25 @@ def command(
     specs = suites.expanded(benchmarks)
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
-    chosen = [
-        catalog.benchmark(
-            spec,
-            data=data if spec in reading else None,
-            task=task,
-            columns=columns,
-            options={"prompt": prompt} if prompt else None,
-        )
-        for spec in specs
-    ]
+    if shots_from and not shots:
+        raise UsageError("--shots-from says where examples come from: say how many with --shots.")
+    preset = {"prompt": prompt} if prompt else None
+    chosen = []
+    for spec in specs:
+        where = data if spec in reading else None
+        made = catalog.benchmark(spec, data=where, task=task, columns=columns, options=preset)
+        if shots:
+            made = catalog.few_shot(
+                spec,
+                made,
+                shots,
+                source=shots_from,
+                seed=shots_seed,
+                data=where,
+                columns=columns,
+                options=preset,
+            )
+        chosen.append(made)
     _check_floors(floors, chosen, no_score=no_score)
     with_flags = partial(
         flagged,
@@ -318,7 +338,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
 def _say_of_all(progress: Progress, result: Result) -> None:
     """Say where the report is of more than was chosen now: which rows are asked is not part of what
     makes a run another one."""
-    n = result.report.n
+    n = result.report.conversations or result.report.n
     if progress.total is not None and n > progress.total:
         had = n - result.failed - progress.done
         _say(

@@ -330,7 +330,8 @@ def steering(one: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:
 def facts(result: Result) -> Iterator[tuple[str, str]]:
     """(what, how many or which): replies and readings by state, tokens, and the run's identity."""
     report = result.report
-    yield "replies", f"{report.n:,}, of them {counts(report.replies)}"
+    turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
+    yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
     for name, scoring in report.scorings.items():
         yield f"{name}, readings", counts(scoring.readings)
     if report.spent is not None:

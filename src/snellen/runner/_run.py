@@ -737,12 +737,14 @@ class Asking:
 
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
-    """Whether the model words the benchmark's questions itself: those of one turn, on pictures.
+    """Whether the model words the benchmark's questions itself: those of one turn, on pictures,
+    without examples.
 
     Raises:
         UsageError: it cannot say.
     """
     worded = benchmark.ask == "generate" and benchmark.turns == 1 and benchmark.frames is None
+    worded = worded and not benchmark.shots
     called = benchmark.called or benchmark.name
     return worded and isinstance(model, Prompts) and model.own_prompt(called)
 

@@ -75,8 +75,8 @@ def explain_run(
             continue
         # What has no reply yet, as after a kill, is told as far as it went.
         asked = sample_of(question)
-        if benchmark.by_turn is not None:
-            asked = benchmark.by_turn(asked)[question.key[2]]
+        if apart:
+            asked = benchmark.each_turn(asked)[question.key[2]]
         nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
         found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
