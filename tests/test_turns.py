@@ -515,6 +515,15 @@ def test_a_manifest_of_a_conversation_names_its_benchmark(tmp_path: Path) -> Non
     assert of_run(Run(result.run).manifest()).turns is None
 
 
+def test_the_rows_of_the_guide_are_read(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[1] / "docs/turns.md").read_text()
+    block = guide.partition("```\n")[2].partition("```")[0]
+    (tmp_path / "mine.jsonl").write_text(block)
+    made = own_data(tmp_path / "mine.jsonl")
+    right = [[one.target for one in made.each_turn(made.read(row))] for row in made.data]
+    assert right == [["cat", "grey"], ["yes", "no"], [None, "poodle"]]
+
+
 def test_failures_are_told_by_turn(tmp_path: Path) -> None:
     def fails(request: Request) -> str | Reply:
         raise Rejected("no")
