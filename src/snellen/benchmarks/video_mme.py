@@ -68,6 +68,7 @@ ALIASES = {
     "videomme": {"prompt": "lmms-eval"},
     "videomme_long": {"prompt": "lmms-eval", "duration": "long"},
     "Video-MME_64frame": {"prompt": "vlmevalkit"},
+    "Video-MME": {},
 }
 HUB = "https://huggingface.co/datasets/lmms-lab/Video-MME/resolve/main"
 FILES_PUBLISHED = (
