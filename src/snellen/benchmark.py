@@ -361,11 +361,11 @@ def _asked(sample: Sample) -> Mapping[str, object]:
     """What a sample asks, by the names of VLMEvalKit's columns; one without a value is absent."""
     whole = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
     columns = {
+        **sample.tags,
         "index": int(sample.id) if whole else sample.id,
         "question": sample.question,
         "hint": sample.data.get("hint"),
         **dict(zip(ascii_uppercase, sample.choices, strict=False)),
-        **sample.tags,
     }
     return {name: value for name, value in columns.items() if value not in (None, "")}
 

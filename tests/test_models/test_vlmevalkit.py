@@ -212,6 +212,7 @@ def test_an_object_is_taken_as_it_is(tmp_path: Path) -> None:
         (local("pass"), "Mine", Profile(extra={"a": 1}), "cannot be made: TypeError: .*argument"),
         (local("pass"), "Mine", Profile(temperature=0.5), "is not told temperature"),
         (local("pass"), "Mine", Profile(base_url="http://h"), "is not told base_url"),
+        (local("pass"), "Mine", Profile(extra={"api_key": "k"}), "api_key stands in the profile"),
         ("class Mine: pass", "Mine", Profile(), "has no method generate_inner"),
         ("class Mine: pass", "Other", Profile(), "has no 'Other'; it has Mine"),
         (

@@ -28,6 +28,7 @@ from snellen.stats import Estimate
 from snellen.store import safe_name
 
 KIND = "vlmevalkit-class"
+TAGS = ("category", "l2-category", "split")
 JUDGE = {"model": "exact_matching", "nproc": 4, "verbose": False}
 """What `evaluate` is told: no judge is asked. Names as run.py's get_judge_kwargs has them."""
 UNIT = "as evaluate gives it"
@@ -144,8 +145,11 @@ class _Rows:
             media=tuple(medium for medium in media if not isinstance(medium, str)),
             # What is right is the class's to know: a set whose rows do not say it is not hidden.
             target=str(row.get("answer", "")),
-            tags={"index": str(row.get("index", place))},
-            data={"messages": turns},
+            tags={
+                "index": str(row.get("index", place)),
+                **{name: str(row[name]) for name in TAGS if name in row},
+            },
+            data={"messages": turns, "hint": str(row.get("hint", ""))},
         )
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -44,6 +45,8 @@ FAILED = ("Failed to obtain answer", "Chat Mode: Failed")
 """What its base classes say in the place of an answer: vlmeval/smp/file.py, INFER_FAIL_MSG, and
 vlmeval/vlm/base.py, `chat`."""
 QUOTED = 300
+KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
+"""The names of arguments that hold a secret."""
 NOT_TAKEN = ("temperature", "top_p", "max_tokens", "token_floor", "base_url", "api_key_env")
 """Fields of a profile that such a class is not told."""
 
@@ -60,6 +63,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
         raise UsageError(
             f"{title} is not told {', '.join(given)}: how it generates is up to its class. Give "
             "the class's own arguments in the profile's [extra]."
+        )
+    if keys := [argument for argument in profile.extra if KEY.search(argument)]:
+        raise UsageError(
+            f"{title}: {', '.join(keys)} stands in the profile's [extra], which is stored with the "
+            "run. Take it out, and let the class read it from the environment."
         )
     own = class_named(name, "vlmevalkit")
     made = made_of(own, profile.extra, title)
