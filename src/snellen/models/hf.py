@@ -229,6 +229,7 @@ class _Prompts:
         self._copying = threading.Lock()
         video = getattr(processor, "video_processor", None)
         self._videos = video is not None and settings.video == "native"
+        self._alike = False
         # The frame size that Qwen3-VL's authors have; without it there is but a warning.
         capped = video is not None and hasattr(video, "cap_pixels_per_frame")
         self._video_options = {"cap_pixels_per_frame": True} if capped else {}
@@ -238,15 +239,15 @@ class _Prompts:
         self.image_tokens = lru_cache(maxsize=4096)(self._image_tokens)
 
     def check(self) -> None:
-        """That a chat with a picture can be prepared.
+        """That a chat with a picture can be prepared; and find out what else can.
 
         Raises:
             UsageError: it cannot.
         """
         import numpy as np
 
-        picture = {"type": "image", "image": np.zeros((64, 64, 3), np.uint8)}
-        chats = [[_said("user", [picture, _text("What is this?")])]]
+        black = np.zeros((64, 64, 3), np.uint8)
+        chats = [[_said("user", [{"type": "image", "image": black}, _text("What is this?")])]]
         try:
             try:
                 self._made(chats, [])
@@ -255,6 +256,18 @@ class _Prompts:
                 self._made(chats, [])
         except Rejected as error:
             raise UsageError(f"{error}. Are `processor` and `template` right?") from error
+        clips = [[black] * 2, [black] * 4] if self._videos else []
+        chats = [[_said("user", [{"type": "video", "video": clip}])] for clip in clips]
+        try:
+            self._made(chats, [_metadata(range(len(clip))) for clip in clips])
+        except Rejected:
+            self._alike = True
+
+    def lengths(self, request: Request) -> Hashable:
+        """Of its videos, in frames, where videos of one batch must be of one length."""
+        if not self._alike:
+            return None
+        return tuple(len(video.frames) for message in request.messages for video in message.videos)
 
     def size(self, request: Request) -> int:
         """About how many tokens a request has: its pictures' as the processor counts them, where it
@@ -289,8 +302,13 @@ class _Prompts:
             ]
         except MediaError as error:
             raise Rejected(str(error)) from error
-        videos = [v for request in requests for m in request.messages for v in m.videos]
-        inputs = self._made(chats, videos if self._videos else [])
+        times = [
+            [frame.time for frame in video.frames]
+            for request in requests
+            for message in request.messages
+            for video in message.videos
+        ]
+        inputs = self._made(chats, list(map(_metadata, times)) if self._videos else [])
         lengths = inputs["attention_mask"].sum(-1).tolist()
         if requests[0].kind != "rank":
             return _Prepared(requests, inputs, lengths)
@@ -303,12 +321,12 @@ class _Prompts:
             raise Rejected(f"{self._spec}: a choice without a token cannot be ranked.")
         return _Prepared(requests, inputs, lengths, choices)
 
-    def _made(self, chats: Sequence[Any], videos: Sequence[Video]) -> Mapping[str, Any]:
+    def _made(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
         import jinja2
 
         options: dict[str, Any] = {"padding": True, **self._settings.processor}
         if videos:
-            told = {"do_sample_frames": False, "video_metadata": [_metadata(v) for v in videos]}
+            told = {"do_sample_frames": False, "video_metadata": videos}
             options = {**self._video_options, **options, **told}
         try:
             made: Mapping[str, Any] = self._mine().apply_chat_template(
@@ -322,9 +340,10 @@ class _Prompts:
                 **self._settings.template,
             )
         except (jinja2.TemplateError, AttributeError, *BROKEN) as error:
+            hint = ' With video = "frames" in the profile\'s `extra` frames go as pictures.'
             raise Rejected(
                 f"{self._spec}: its processor does not take the request: "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {error}{hint if videos else ''}"
             ) from error
         return made
 
@@ -361,20 +380,17 @@ def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
-def _metadata(video: Video) -> dict[str, Any]:
+def _metadata(times: Sequence[float]) -> dict[str, Any]:
     """The times of a video's frames, to the millisecond: a frame's number in a video of that many
     frames a second. The frames' mean distance makes the rate at which they were picked."""
-    ticks = [round(frame.time * TICKS) for frame in video.frames]
-    n = len(ticks)
-    step = (ticks[-1] - ticks[0]) / (n - 1) if n > 1 else TICKS
-    total = max(1, round(n * step))
+    ticks = [round(time * TICKS) for time in times]
+    step = (ticks[-1] - ticks[0]) / (len(ticks) - 1) if len(ticks) > 1 else TICKS
+    total = max(1, round(len(ticks) * step))
     return {
         "fps": float(TICKS),
         "frames_indices": ticks,
         "total_num_frames": total,
         "duration": total / TICKS,
-        "width": video.frames[0].image.width,
-        "height": video.frames[0].image.height,
     }
 
 
@@ -413,11 +429,12 @@ class _Replica:
         generation = request.generation
         if request.kind == "rank":
             return object()
+        lengths = self._prompts.lengths(request)
         if not self._samples(request):
-            return "greedy"
+            return "greedy", lengths
         if request.seed is not None:
             return object()
-        return generation.temperature, generation.top_p
+        return generation.temperature, generation.top_p, lengths
 
     def prepare(self, requests: Sequence[Request]) -> _Prepared:
         return self._prompts.prepared(requests)

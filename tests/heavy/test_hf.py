@@ -1,0 +1,577 @@
+"""Models of four families, of random weights, asked in batches: what they say must be what plain
+transformers says when they are asked one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import snellen
+from snellen import catalog
+from snellen.content import Frame, Image, Message, Part, Video, assistant, system, user
+from snellen.errors import Rejected, UsageError
+from snellen.media import images
+from snellen.model import Generation, Ranked, Reply, Request
+from snellen.models._profile import Profile
+from snellen.models.hf import open_model
+from snellen.store import ReplyRecord, Run
+from snellen.testing import check_ranks
+from tests.heavy.tiny_models import build
+
+pytestmark = pytest.mark.heavy
+KINDS = ("llava", "idefics3", "qwen2_5_vl", "internvl")
+NATIVE = ("qwen2_5_vl", "internvl")
+"""Those whose processors take videos."""
+QUESTIONS = [
+    "what is in the picture ?",
+    "answer with the letter :",
+    "one two three four ?",
+    "yes ?",
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    there = tmp_path_factory.mktemp("models")
+    return {kind: build(kind, there / kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def llava(folders: dict[str, Path]) -> Path:
+    return folders["llava"]
+
+
+@pytest.fixture(params=KINDS)
+def folder(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Path:
+    return folders[request.param]
+
+
+# -- what is asked
+
+
+def picture(seed: int, width: int, height: int) -> Image:
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    file = BytesIO()
+    PIL.Image.fromarray(pixels).save(file, "PNG")
+    return images.load(Image(file.getvalue()))
+
+
+def video(seed: int, n: int) -> Video:
+    """Two frames a second."""
+    frames = (Frame(time=k / 2, image=picture(1000 * seed + k, 64, 48)) for k in range(n))
+    return Video(Path("clip.mp4"), digest="sha256:0", policy="every", frames=tuple(frames))
+
+
+def ask(*messages: Message, most: int = 12, **more: Any) -> Request:
+    generation = Generation(max_tokens=most, temperature=more.pop("temperature", 0.0))
+    return Request(messages=messages, generation=generation, **more)
+
+
+def ragged(n: int) -> list[Request]:
+    """Of none to three pictures of many sizes, in several turns, with limits of their own."""
+    made = []
+    for k in range(n):
+        shown = [
+            picture(10 * k + i, 20 + 13 * ((k + i) % 7), 90 - 11 * (k % 6)) for i in range(k % 4)
+        ]
+        asked: list[Part] = [*shown, f"{QUESTIONS[k % 4]} {k} " + "one " * (k % 9)]
+        turns = [user(*asked)]
+        if k % 3 == 1:
+            turns = [system("answer yes or no"), *turns]
+        if k % 5 == 2:
+            turns = [*turns, assistant("four"), user(picture(999 - k, 40, 40), "what happens ?")]
+        made.append(ask(*turns, most=4 + k % 9))
+    return made
+
+
+def replies(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Any]:
+    """Asked all at once; where one fails, why."""
+    return asked_of(catalog.model(f"hf/{folder}", Profile(extra=extra)), requests)
+
+
+def asked_of(opened: catalog.Opened, requests: Sequence[Request]) -> list[Any]:
+    model: Any = opened.model
+
+    async def body() -> list[Any]:
+        try:
+            return await asyncio.gather(*map(model.generate, requests), return_exceptions=True)
+        finally:
+            await model.close()
+
+    return asyncio.run(body())
+
+
+def texts(found: Sequence[Reply]) -> list[str]:
+    return [reply.text for reply in found]
+
+
+# -- plain transformers
+
+
+class Plain:
+    """One request at a time, with nothing of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        import torch
+        import transformers
+
+        self.torch = torch
+        self.native = folder.name in NATIVE
+        self.processor = transformers.AutoProcessor.from_pretrained(folder)
+        self.model = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+
+    def inputs(self, request: Request) -> Any:
+        chat, n_frames = [], []
+        for message in request.messages:
+            content: list[dict[str, Any]] = []
+            for part in message.content:
+                if isinstance(part, str):
+                    content.append({"type": "text", "text": part})
+                elif isinstance(part, Image):
+                    content.append({"type": "image", "image": opened(part)})
+                elif self.native:
+                    frames = [opened(frame.image) for frame in part.frames]
+                    content.append({"type": "video", "video": frames})
+                    n_frames.append(len(frames))
+                else:
+                    content += ({"type": "image", "image": opened(f.image)} for f in part.frames)
+            chat.append({"role": message.role, "content": content})
+        more: dict[str, Any] = {}
+        if n_frames:
+            told = [
+                {"fps": 2.0, "total_num_frames": n, "frames_indices": [*range(n)]} for n in n_frames
+            ]
+            more = {"do_sample_frames": False, "video_metadata": told}
+        return self.processor.apply_chat_template(
+            chat,
+            tokenize=True,
+            add_generation_prompt=True,
+            return_dict=True,
+            return_tensors="pt",
+            processor_kwargs=more,
+        )
+
+    def tokens(self, request: Request) -> list[int]:
+        inputs = self.inputs(request)
+        made = self.model.generate(
+            **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
+        )
+        said: list[int] = made[0, inputs["input_ids"].shape[1] :].tolist()
+        return said
+
+    def text(self, request: Request) -> str:
+        return str(self.processor.decode(self.tokens(request), skip_special_tokens=True))
+
+    def logprobs(self, request: Request) -> list[Ranked]:
+        """A forward over prompt and choice, for one choice after the other."""
+        found = []
+        inputs = self.inputs(request)
+        prompt = inputs.pop("input_ids")
+        inputs.pop("attention_mask")
+        kinds = inputs.pop("mm_token_type_ids", None)
+        for choice in request.choices:
+            ids = self.processor.tokenizer(choice, add_special_tokens=False)["input_ids"]
+            whole = self.torch.cat([prompt, self.torch.tensor([ids])], 1)
+            if kinds is not None:
+                n = len(ids)
+                inputs["mm_token_type_ids"] = self.torch.nn.functional.pad(kinds, (0, n))
+            with self.torch.inference_mode():
+                logits = self.model(input_ids=whole, **inputs).logits[0].double()
+            scores = logits.log_softmax(-1)
+            start = prompt.shape[1] - 1
+            summed = sum(float(scores[start + k, token]) for k, token in enumerate(ids))
+            found.append(Ranked(summed, len(ids)))
+        return found
+
+
+def opened(image: Image) -> PIL.Image.Image:
+    assert isinstance(image.source, bytes)
+    return PIL.Image.open(BytesIO(image.source)).convert("RGB")
+
+
+# -- batches
+
+
+def test_ragged_batches_say_what_each_request_alone_does(folder: Path) -> None:
+    asked_for = json.loads((folder / "tokenizer_config.json").read_text())["padding_side"]
+    assert asked_for == "right", "so that replies are wrong where that is followed"
+    requests = ragged(24)
+    plain = Plain(folder)
+    found = replies(folder, requests)
+    assert texts(found) == [plain.text(request) for request in requests]
+    assert len(set(texts(found))) >= 0.9 * len(requests)
+
+
+def test_videos_say_what_each_alone_does(folder: Path) -> None:
+    requests = [
+        ask(user(video(k, 1 + k % 6), "what happens ?")) if k % 3 else
+        ask(user(picture(k, 50, 40), video(k, 4), "and what", video(k + 50, 4), "there ?"))
+        for k in range(9)
+    ]  # fmt: skip
+    requests.append(ask(user("what happens ?")))
+    plain = Plain(folder)
+    found = replies(folder, requests)
+    assert texts(found) == [plain.text(request) for request in requests]
+    assert len(set(texts(found))) >= 0.9 * len(requests)
+
+
+def test_a_video_goes_as_pictures_where_the_profile_says_so(folders: dict[str, Path]) -> None:
+    shown = ask(user(video(1, 3), "what happens ?"))
+    as_pictures = ask(
+        user(*(f.image for f in shown.messages[0].videos[0].frames), "what happens ?")
+    )
+    native, forced, expected = (
+        texts(replies(folders["qwen2_5_vl"], [one], **extra))[0]
+        for one, extra in ((shown, {}), (shown, {"video": "frames"}), (as_pictures, {}))
+    )
+    assert forced == expected != native
+
+
+def test_frames_keep_their_own_times() -> None:
+    from transformers.video_utils import VideoMetadata
+
+    from snellen.models.hf import _metadata
+
+    told = VideoMetadata(**_metadata((3.0, 3.5, 4.25, 6.0)))
+    assert told.timestamps == [3.0, 3.5, 4.25, 6.0]
+    assert told.sampled_fps == 1.0, "a frame a second, on the average"
+
+
+def test_tokens_are_counted(folder: Path) -> None:
+    request = ragged(4)[3]
+    plain = Plain(folder)
+    (reply,) = replies(folder, [request])
+    assert reply.usage.input == plain.inputs(request)["input_ids"].shape[1]
+    assert reply.usage.output == len(plain.tokens(request))
+
+
+# -- where a reply ends
+
+
+def test_each_row_ends_at_its_own_end_token(llava: Path, tmp_path: Path) -> None:
+    requests = [
+        replace(one, generation=Generation(max_tokens=8, temperature=0)) for one in ragged(6)
+    ]
+    said = Plain(llava).tokens(requests[3])
+    ended = tmp_path / "ended"
+    shutil.copytree(llava, ended)
+    config = json.loads((llava / "generation_config.json").read_text())
+    config["eos_token_id"] = [2, said[3]]
+    (ended / "generation_config.json").write_text(json.dumps(config))
+    plain = Plain(llava)
+    found = replies(ended, requests)
+    for request, reply in zip(requests, found, strict=True):
+        tokens = plain.tokens(request)
+        end = tokens.index(said[3]) if said[3] in tokens else len(tokens)
+        assert reply.text == plain.processor.decode(tokens[:end], skip_special_tokens=True)
+        assert reply.stop == ("stop" if end < len(tokens) else "length")
+        assert reply.usage.output == end
+
+
+def test_each_row_ends_at_its_own_stop_string_and_before_it(llava: Path) -> None:
+    requests = [ask(*request.messages, most=16) for request in ragged(5)]
+    whole = texts(replies(llava, requests))
+    stop = whole[2][5:7]
+    stopped = replies(
+        llava, [replace(one, stop=(stop,)) if k == 2 else one for k, one in enumerate(requests)]
+    )
+    expected = [*whole[:2], whole[2].partition(stop)[0], *whole[3:]]
+    assert texts(stopped) == expected
+    assert [reply.stop for reply in stopped] == ["length", "length", "stop", "length", "length"]
+    assert stopped[2].usage.output < 16
+
+
+# -- sampling
+
+
+def samples(llava: Path, folder: Path, **config: Any) -> Path:
+    shutil.copytree(llava, folder)
+    said = json.loads((llava / "generation_config.json").read_text())
+    (folder / "generation_config.json").write_text(json.dumps({**said, **config}))
+    return folder
+
+
+def test_a_seed_gives_the_same_reply_again_in_other_company(llava: Path) -> None:
+    request = ask(user(picture(1, 40, 40), "what ?"), temperature=1.0, seed=7)
+    others = [replace(request, seed=seed) for seed in range(5)]
+    (alone,) = texts(replies(llava, [request]))
+    *different, again = texts(replies(llava, [*others, request]))
+    assert again == alone
+    assert len({*different, alone}) == 6
+
+
+def test_temperature_0_is_greedy_whatever_the_model_says(llava: Path, tmp_path: Path) -> None:
+    sampling = samples(llava, tmp_path / "sampling", do_sample=True, temperature=5.0, top_k=300)
+    requests = ragged(5)
+    assert texts(replies(sampling, requests)) == texts(replies(llava, requests))
+
+
+def test_without_a_temperature_the_models_own_settings_hold(llava: Path, tmp_path: Path) -> None:
+    sampling = samples(llava, tmp_path / "sampling", do_sample=True, temperature=5.0, top_k=300)
+    free = [
+        replace(one, generation=Generation(max_tokens=12), seed=seed)
+        for one in ragged(1)
+        for seed in range(4)
+    ]
+    assert len(set(texts(replies(sampling, free)))) == 4
+    assert len(set(texts(replies(llava, free)))) == 1, "which does not sample"
+
+
+# -- ranking
+
+
+def rankable(k: int) -> Request:
+    shown = [picture(k + i, 50 + k, 40) for i in range(k % 3)]
+    return Request(
+        messages=(system("answer"), user(*shown, f"what is in the picture ? {k}")),
+        kind="rank",
+        choices=("yes", " one two three four", "no way", "A"),
+    )
+
+
+def ranked(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Sequence[Ranked]]:
+    model: Any = catalog.model(f"hf/{folder}", Profile(extra=extra)).model
+
+    async def body() -> list[Sequence[Ranked]]:
+        try:
+            return await asyncio.gather(*map(model.rank, requests))
+        finally:
+            await model.close()
+
+    return asyncio.run(body())
+
+
+@pytest.mark.parametrize("extra", [{}, {"batch_tokens": 1}], ids=["at once", "one by one"])
+def test_choices_have_the_log_probabilities_of_a_forward_for_each(
+    folder: Path, extra: dict[str, Any]
+) -> None:
+    requests = [rankable(k) for k in range(4)]
+    requests.append(replace(requests[1], messages=(user(video(1, 3), "what happens ?"),)))
+    plain = Plain(folder)
+    for request, found in zip(requests, ranked(folder, requests, **extra), strict=True):
+        expected = plain.logprobs(request)
+        assert [one.tokens for one in found] == [one.tokens for one in expected]
+        for one, other in zip(found, expected, strict=True):
+            assert math.isclose(one.logprob, other.logprob, rel_tol=1e-5)
+
+
+def test_it_ranks_by_the_contract(llava: Path) -> None:
+    model: Any = catalog.model(f"hf/{llava}").model
+    check_ranks(model, rankable(1))
+
+
+def test_seed_bench_is_ranked_as_by_a_plain_loop(llava: Path, tmp_path: Path) -> None:
+    result = snellen.evaluate(
+        "seed-bench:ask=rank", f"hf/{llava}", data="synthetic", out=tmp_path / "runs"
+    )
+    assert result.run is not None and result.failed == 0
+    benchmark = catalog.benchmark("seed-bench:ask=rank", data=Path("synthetic"))
+    plain = Plain(llava)
+    chosen, right = {}, 0
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        request = benchmark.request(sample, (), generation=Generation(), seed=None)
+        assert request is not None and request.choices == sample.choices
+        loaded = tuple(
+            Message(m.role, tuple(images.load(p) if isinstance(p, Image) else p for p in m.content))
+            for m in request.messages
+        )
+        losses = [-one.logprob for one in plain.logprobs(replace(request, messages=loaded))]
+        chosen[sample.id] = "ABCD"[losses.index(min(losses))]
+        right += chosen[sample.id] == sample.target
+    stored = {one.key[0]: one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)}
+    official = benchmark.scorings["official"]
+    samples = {(sample := benchmark.read(row)).id: sample for row in benchmark.data}
+    read = {name: official.parse(stored[name].as_reply(), samples[name]).answer for name in samples}
+    assert read == chosen
+    assert len(set(chosen.values())) > 1, "a model that always takes one letter tells little"
+    assert result.headline.value == right / len(chosen)
+
+
+# -- what goes wrong
+
+
+def test_a_damaged_picture_fails_its_own_request(llava: Path) -> None:
+    good = ragged(4)
+    whole = picture(1, 40, 40)
+    assert isinstance(whole.source, bytes)
+    cut = replace(
+        whole, source=whole.source[:60] + b"\0" * 200 + whole.source[260:], place="cut.png"
+    )
+    *found, failed = replies(llava, [*good, ask(user(cut, "what ?"))])
+    assert texts(found) == texts(replies(llava, good))
+    assert isinstance(failed, Rejected)
+    assert "cut.png" in str(failed)
+
+
+def test_a_prompt_beyond_the_models_positions_fails_alone(llava: Path) -> None:
+    found, failed = replies(llava, [ask(user("what ?")), ask(user("one " * 4096))])
+    assert isinstance(found, Reply)
+    assert isinstance(failed, Rejected)
+    assert "and the model has 4,096 positions" in str(failed)
+
+
+class Small:
+    """A model that has memory for so many rows at once."""
+
+    def __init__(self, folder: Path, rows: int, **extra: Any) -> None:
+        import torch
+
+        made = open_model(str(folder), profile=Profile(extra=extra), api_key=None)
+        self.seen: list[int] = []
+
+        def check(_: object, __: object, given: Any) -> None:
+            n = len(given["input_ids"])
+            if given["input_ids"].shape[1] > 1:
+                self.seen.append(n)
+            if n > rows:
+                raise torch.OutOfMemoryError("CUDA out of memory (made up)")
+
+        made.replicas[0].model.register_forward_pre_hook(check, with_kwargs=True)
+        self.opened = catalog._opened(made, made.name, made.revision, None)
+
+
+def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_made_again(llava: Path) -> None:
+    requests = [ask(user(picture(k, 40, 40), "what is in the picture ?")) for k in range(24)]
+    small = Small(llava, 3, batch_size=8)
+    found = asked_of(small.opened, requests)
+    assert texts(found) == texts(replies(llava, requests))
+    assert small.seen.count(8) <= 2, "the one that failed, and one that was being prepared"
+    assert max(small.seen[-3:]) <= 3
+
+
+def test_a_request_beyond_the_memory_fails_with_what_to_do(llava: Path) -> None:
+    (failed,) = asked_of(Small(llava, 0).opened, ragged(1))
+    assert isinstance(failed, Rejected)
+    assert "out of memory with this request alone" in str(failed)
+
+
+def test_choices_beyond_the_memory_are_ranked_in_parts(llava: Path) -> None:
+    small = Small(llava, 1)
+    model: Any = small.opened.model
+    found = asyncio.run(model.rank(rankable(1)))
+    assert [one.tokens for one in found] == [one.tokens for one in ranked(llava, [rankable(1)])[0]]
+    assert small.seen == [4, 2, 1, 1, 1, 1]
+
+
+# -- how it is opened
+
+
+def test_replicas_share_the_requests(llava: Path) -> None:
+    made = open_model(
+        str(llava), profile=Profile(extra={"replicas": 2, "batch_size": 2}), api_key=None
+    )
+    calls = [0, 0]
+    for number, replica in enumerate(made.replicas):
+
+        def count(*_: object, number: int = number) -> None:
+            calls[number] += 1
+
+        replica.model.register_forward_hook(count)
+    requests = ragged(16)
+    opened = catalog._opened(made, made.name, made.revision, None)
+    assert texts(asked_of(opened, requests)) == texts(replies(llava, requests))
+    assert min(calls) > 0
+
+
+def test_its_revision_tells_weights_numbers_attention_and_processor(llava: Path) -> None:
+    def revision(**extra: Any) -> str:
+        found = catalog.model(f"hf/{llava}", Profile(extra=extra)).revision
+        assert found is not None
+        return found
+
+    import transformers
+
+    said = revision(dtype="bfloat16", attention="eager", image_processor="pil").split()
+    expected = [
+        "transformers",
+        transformers.__version__,
+        "bfloat16",
+        "eager",
+        "CLIPImageProcessorPil",
+    ]
+    assert said[:-1] == expected
+    assert len(said[-1]) == 16, "the digest of its files"
+
+
+def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path) -> None:
+    def run(**extra: Any) -> Path:
+        result = snellen.evaluate(
+            "pope", f"hf/{llava}", data="synthetic", out=tmp_path, limit=2, max_tokens=2,
+            profile=Profile(extra=extra),
+        )  # fmt: skip
+        assert result.run is not None
+        return result.run
+
+    first = run()
+    assert run(batch_size=3, device="cpu") == first
+    assert run(dtype="float16") != first
+    manifest = json.loads((first / "manifest.json").read_text())
+    assert manifest["sessions"][0]["runs_on"]["devices"] == ["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ({"batch": 3}, "batch_size"),
+        ({"dtype": "int3"}, "dtype"),
+        ({"device": "toaster"}, "no device 'toaster'"),
+        ({"device": "cuda"}, "torch finds no GPU here"),
+    ],
+)
+def test_a_wrong_profile_is_said_at_once(llava: Path, extra: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        catalog.model(f"hf/{llava}", Profile(extra=extra))
+
+
+def test_a_folder_without_a_model_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="it cannot be loaded"):
+        catalog.model(f"hf/{tmp_path}")
+
+
+CODE = """\
+from transformers import LlavaConfig, LlavaForConditionalGeneration
+print("own code runs")
+class Config(LlavaConfig):
+    model_type = "mine"
+class Model(LlavaForConditionalGeneration):
+    config_class = Config
+"""
+
+
+def test_code_in_a_models_folder_runs_only_where_that_is_allowed(
+    llava: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(llava, own)
+    (own / "mine.py").write_text(CODE)
+    config = json.loads((own / "config.json").read_text())
+    config["model_type"] = "mine"
+    config["auto_map"] = {"AutoConfig": "mine.Config", "AutoModelForImageTextToText": "mine.Model"}
+    (own / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UsageError, match="--trust-remote-code"):
+        catalog.model(f"hf/{own}")
+    command = [sys.executable, "-m", "snellen", "run", "-m", f"hf/{own}", "-b", "pope"]
+    command += ["--data", "synthetic", "--limit", "1", "--out", str(tmp_path / "runs")]
+    allowed = subprocess.run(
+        [*command, "--trust-remote-code"],
+        env={**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert allowed.returncode == 0, allowed.stderr
+    assert "own code runs" in allowed.stdout
