@@ -55,7 +55,7 @@ def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -
         Var(m) = between · Σ n_i² / n² + within / n
 
     which are the estimators of the one-way analysis of variance for unequal n_i (Searle, Casella
-    and McCulloch 1992, section 3.6). Questions are taken for independent.
+    and McCulloch 1992, Variance Components, chapter 3). Questions are taken for independent.
 
     >>> import numpy as np
     >>> components(np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1, 2, 2])).within
