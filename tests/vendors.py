@@ -73,7 +73,7 @@ def event(found: Any) -> bytes:
     """One event; its name is its data's type, as Anthropic and OpenAI have it."""
     if isinstance(found, str):
         return f"data: {found}\n\n".encode()
-    named = f"event: {found['type']}\n" if "type" in found else ""
+    named = f"event: {found['type']}\n" if isinstance(found, dict) and "type" in found else ""
     return f"{named}data: {json.dumps(found)}\n\n".encode()
 
 

@@ -5,7 +5,8 @@ import json
 import traceback
 from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -45,6 +46,7 @@ from tests.vendors import (
     RESPONSES,
     VENDORS,
     Vendor,
+    answer,
     event,
     google_error,
     stream,
@@ -807,6 +809,36 @@ async def test_a_body_that_is_no_reply_is_asked_for_again(
     assert words in str(error)
 
 
+ODD: tuple[Any, ...] = (None, True, 3, "x", [], {}, [[]], [{}], {"x": {}})
+
+
+def with_odd_values(found: Any) -> Iterator[Any]:
+    """The value with each of its parts in turn replaced by what nobody expects there."""
+    yield from ODD
+    if isinstance(found, dict | list):
+        for key, part in found.items() if isinstance(found, dict) else enumerate(found):
+            for odd in with_odd_values(part):
+                made: Any = copy(found)
+                made[key] = odd
+                yield made
+
+
+@all_of_them
+async def test_odd_values_anywhere_make_a_reply_or_an_error_of_ours(vendor: Vendor) -> None:
+    events = vendor.events(["A"], ["Hm."], vendor.ends)
+    answers = [answer(odd) for odd in with_odd_values(vendor.whole("A", "Hm.", vendor.ends))]
+    answers += [stream(odd) for odd in with_odd_values(events) if isinstance(odd, list) and odd]
+    answers += [stream([odd]) for odd in with_odd_values(vendor.told(400, "no"))]
+    answers += [Answer(400, answer(odd).body) for odd in with_odd_values(vendor.broken(400, "no"))]
+    with serving(in_turn(*answers)) as server:
+        async with asking(vendor, server.url, stream=True) as model:
+            for _ in answers:
+                with suppress(ModelError):
+                    reply = await model.generate(HELLO)
+                    assert isinstance(reply.text, str) and isinstance(reply.stop, str | None)
+    assert len(server.asked) == len(answers) > 200
+
+
 @all_of_them
 async def test_a_server_that_is_not_there_may_come(vendor: Vendor) -> None:
     with refusing() as url:
@@ -817,8 +849,8 @@ async def test_a_server_that_is_not_there_may_come(vendor: Vendor) -> None:
 
 @all_of_them
 async def test_a_long_error_page_is_quoted_in_short(vendor: Vendor) -> None:
-    for answer in (page("x" * 9000, 400), vendor.error(400, "x" * 9000)):
-        words = str(await error_of(vendor, answer))
+    for long in (page("x" * 9000, 400), vendor.error(400, "x" * 9000)):
+        words = str(await error_of(vendor, long))
         assert "x" * 300 in words
         assert "x" * 301 not in words
 

@@ -156,7 +156,7 @@ class Anthropic:
             stop = delta.get("stop_reason") or stop
             for name in ("text", "thinking"):
                 if piece := string(delta.get(name)):
-                    said[found.get("index", 0), name].append(piece)
+                    said[count(found, "index") or 0, name].append(piece)
                     first = event.at if first is None else first
         else:
             raise self._there.cut()

@@ -137,15 +137,14 @@ class OpenAIResponses:
         thoughts = _of_kind("reasoning", output)
         told = [part for one in thoughts for part in objects(one.get("summary"))]
         told = told or [part for one in thoughts for part in objects(one.get("content"))]
-        # A key that a model repeats comes in pieces, too.
-        redact = self._there.transport.redact
-        text = redact(_texts("output_text", said))
-        stop = string((found.get("incomplete_details") or {}).get("reason")) or status
+        text = _texts("output_text", said)
+        details = next(iter(objects([found.get("incomplete_details")])), {})
+        stop = string(details.get("reason")) or status
         if not text and _of_kind("refusal", said):
             stop = "filter"
         return Reply(
             text=text,
-            reasoning=redact("\n".join(string(part.get("text")) or "" for part in told)) or None,
+            reasoning="\n".join(string(part.get("text")) or "" for part in told) or None,
             stop=STOPS.get(stop, stop),
             usage=_usage(found.get("usage")),
             times=times(response, first),
