@@ -139,7 +139,9 @@ def _sheet(
     seed: int,
 ) -> tuple[Path, list[str]]:
     """Write a blank sheet of labels: no verdicts in it, so that they sway nobody."""
-    name = scoring or next((n for n, one in benchmark.scorings.items() if one.judge), "")
+    name = scoring or next((n for n, one in benchmark.scorings.items() if one.judge), None)
+    if name is None:
+        raise UsageError(f"{benchmark.name}: none of its scorings has a judge to be measured.")
     made, asked = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
     every = [
         one

@@ -2,6 +2,7 @@
 
 import json
 import random
+from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -72,6 +73,18 @@ def test_a_question_that_a_file_beside_it_does_not_know_is_named(tmp_path: Path,
         (tmp_path / each).write_text("\n".join(lines[:2] if each == name else lines))
     with pytest.raises(DataError, match=f"nothing in {name} beside it is for question"):
         samples(llava_bench(data=tmp_path))
+
+
+def test_vlmevalkits_sheet_has_all_in_its_rows(tmp_path: Path) -> None:
+    picture = b64encode((BUNDLED / "images" / "001.jpg").read_bytes()).decode()
+    cells = ("7", picture, "What?", "A disc.\nA square.", "It is a disc.", "conv")
+    header = ("index", "image", "question", "caption", "gpt4_ans", "category")
+    path = tmp_path / "LLaVABench.tsv"
+    path.write_text("\t".join(header) + "\n" + "\t".join(f'"{cell}"' for cell in cells) + "\n")
+    (sample,) = samples(llava_bench(data=path))
+    assert (sample.id, sample.question, sample.target) == ("7", "What?", "It is a disc.")
+    (_, asked) = judge().prompt(sample, Reply(text="x"))
+    assert asked.text.startswith("[Context]\nA disc.\nA square.\n\n[Question]\nWhat?\n\n")
 
 
 # -- the judge: haotian-liu/LLaVA@c121f04, whose code was run on the same rows

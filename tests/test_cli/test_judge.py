@@ -135,6 +135,14 @@ def test_a_larger_sheet_begins_with_the_smaller_and_another_seed_draws_others(
     assert ids(10, 5) != ids(10, 4)
 
 
+def test_a_sheet_is_for_judges_and_for_nothing_else(snellen: Snellen, run: Path) -> None:
+    wrong = snellen("export", run, "--to", "csv", "--sample", "5")
+    assert (wrong.code, "scoring and sample are for --to labels" in wrong.err) == (2, True)
+    other = snellen("run", "-m", "baseline/first", "-b", "eyechart", "--limit", "2", "--json")
+    none = snellen("export", other.json["run"], "--to", "labels")
+    assert (none.code, "none of its scorings has a judge" in none.err) == (2, True)
+
+
 def test_a_judge_is_measured_against_people_and_the_mean_corrected(
     snellen: Snellen, run: Path
 ) -> None:
@@ -157,6 +165,7 @@ def test_a_judge_is_measured_against_people_and_the_mean_corrected(
     specificity = (30 - right - perhaps) / (30 - right)
     assert found["specificity"]["value"] == pytest.approx(specificity)
     assert found["bias"]["value"] == pytest.approx(perhaps / 30)
+    assert found["bias"]["ci95"][0] < found["bias"]["value"] < found["bias"]["ci95"][1]
     assert found["judged"]["value"] == pytest.approx(2 / 3)
     assert found["labels_alone"]["value"] == pytest.approx(right / 30)
     assert found["rogan_gladen"] == pytest.approx((2 / 3 + specificity - 1) / specificity)
@@ -204,6 +213,7 @@ def test_several_rows_of_a_reply_are_several_people(snellen: Snellen, run: Path)
     assert found["raters"] == 2
     assert found["alpha"] == pytest.approx(1 - 59 * 3 / (ones * (60 - ones)))
     assert found["confusion"]["people divided"] == 3
+    assert any("30 replies have several rows" in note for note in found["notes"])
 
 
 def test_grades_have_correlations_and_no_confusion(snellen: Snellen, run: Path) -> None:
@@ -303,6 +313,8 @@ def test_a_judge_that_obeys_is_told_from_one_that_does_not(snellen: Snellen, run
     assert {
         (one["to_right"]["value"], one["change"]["value"]) for one in steady["attempts"].values()
     } == {(0.0, 0.0)}
+    # Where nothing moves, nothing tells by how much it could: a change is no share.
+    assert steady["attempts"]["claim"]["change"]["ci95"] is None
     assert "verdict" in steady["attempts"]
 
 

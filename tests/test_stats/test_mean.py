@@ -241,3 +241,11 @@ def test_clustered_intervals_hold_the_truth_19_times_of_20(p: float) -> None:
         low, high = ends(mean((rng.random(len(cluster)) < chance).astype(float), cluster))
         held += low <= p <= high
     assert 0.94 - 0.02 <= held / 1000 <= 0.965 + 0.02  # three standard errors of 1,000 draws
+
+
+def test_differences_are_no_shares_whatever_their_values() -> None:
+    """Of 0s and 1s the mean ± t(39)·s/√n, s² = n/(n-1)·m(1-m); of 0s alone nothing is known."""
+    found = mean(np.tile([0.0, 1.0], 20), np.arange(40), signed=True)
+    half = 2.022691 * (0.25 / 39) ** 0.5
+    assert found.ci95 == pytest.approx((0.5 - half, 0.5 + half), abs=1e-6)
+    assert mean(np.zeros(40), np.arange(40), signed=True).ci95 is None

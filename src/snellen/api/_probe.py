@@ -168,13 +168,13 @@ def _attempt(rows: Sequence[_Row], added: str, best: float) -> AttemptReport:
         added=added,
         to_right=_mean(flips[False]),
         to_wrong=_mean(flips[True]),
-        change=_mean(changes),
+        change=_mean(changes, signed=True),
         lost=len(rows) - len(changes),
     )
 
 
-def _mean(values: Sequence[tuple[float, int]]) -> MetricReport:
+def _mean(values: Sequence[tuple[float, int]], *, signed: bool = False) -> MetricReport:
     import numpy as np
 
     scores, clusters = np.array(values, dtype=float).reshape(-1, 2).T
-    return metric_report(stats.mean(scores, clusters.astype(np.intp)))
+    return metric_report(stats.mean(scores, clusters.astype(np.intp), signed=signed))

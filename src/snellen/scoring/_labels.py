@@ -70,6 +70,8 @@ def against(
     if strange:
         which = ", ".join(map(repr, dict.fromkeys(strange[:SHOWN])))
         notes.append(f"{len(strange):,} labels are of no reply of this run, such as {which}")
+    if several := sum(len(ratings) > 1 for ratings in given.values()):
+        notes.append(f"{several:,} replies have several rows, taken for several people's labels")
     seeds = {one.seed for one in labels}
     if len(seeds) > 1 or None in seeds:
         notes.append(
@@ -100,7 +102,7 @@ def against(
         raters=max(map(len, given.values()), default=0),
         alpha=stats.krippendorff_alpha(list(given.values())),
         seed=next(iter(seeds)) if len(seeds) == 1 else None,
-        bias=metric_report(stats.mean(theirs - people, groups)),
+        bias=metric_report(stats.mean(theirs - people, groups, signed=True)),
         judged=metric_report(stats.mean(score[in_mean], cluster[in_mean])),
         corrected=metric_report(found.estimate),
         weight=found.weight,

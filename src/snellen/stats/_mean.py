@@ -23,6 +23,8 @@ def mean(
     score: NDArray[np.float64],
     cluster: NDArray[np.integer[Any]],
     weight: NDArray[np.float64] | None = None,
+    *,
+    signed: bool = False,
 ) -> Estimate:
     """The mean score, with a standard error and an interval that know which rows share a cluster.
 
@@ -36,7 +38,8 @@ def mean(
     every score is 0 or 1 and m ± t·stderr elsewhere; `docs/decisions/intervals.md` says what t
     is and what coverage comes out. Where all scores are in [0, 1] it is cut to that range, as the
     mean cannot be elsewhere. `stderr` is None where the clusters do not differ: nothing is
-    to be learnt about the error from them.
+    to be learnt about the error from them. `signed` scores are differences, and no shares whatever
+    values they happen to have.
 
     Raises:
         ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
@@ -70,12 +73,12 @@ def mean(
     else:
         stderr = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / total
 
-    if not ((score == 0) | (score == 1)).all():
+    if signed or not ((score == 0) | (score == 1)).all():
         if stderr is None:
             return Estimate(value=value, n=n, reason="all clusters have the same mean")
         half = t_quantile(0.975, _degrees(sums, n_clusters)) * stderr
         low, high = value - half, value + half
-        if score.min() >= 0 and score.max() <= 1:
+        if not signed and score.min() >= 0 and score.max() <= 1:
             low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
         return Estimate(value=value, n=n, stderr=stderr, ci95=(low, high))
 
