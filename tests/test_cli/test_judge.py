@@ -199,6 +199,27 @@ def test_verdicts_that_are_there_are_measured_without_asking_anybody(
     assert measured(snellen("judge", run, "--against", sheet, "--json"))["labelled"] == 30
 
 
+def test_where_no_judge_was_asked_there_is_none_to_measure(snellen: Snellen, run: Path) -> None:
+    sheet = sheet_of(snellen, run)
+    labelled(sheet, by_people)
+    done = snellen("judge", run, "--against", sheet)
+    assert (done.code, "no judge has been asked yet" in done.err) == (2, True)
+
+
+def test_labels_of_replies_without_a_verdict_are_counted_and_measure_nothing(
+    snellen: Snellen, run: Path
+) -> None:
+    def silent(asked: Asked) -> Answer:
+        return said("Well.")
+
+    sheet = sheet_of(snellen, run)
+    labelled(sheet, by_people)
+    with judge(silent) as (_, options):
+        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+    assert (found["labelled"], found["corrected"]["value"]) == (0, None)
+    assert "30 rows are of replies that have no verdict" in found["notes"]
+
+
 def test_several_rows_of_a_reply_are_several_people(snellen: Snellen, run: Path) -> None:
     """Two people who differ on three of 30 replies, of which 10 or so are right: their alpha by
     hand from the formula for two, 1 - (2·30-1) · differing pairs / (zeros · ones)."""

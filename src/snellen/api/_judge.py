@@ -66,6 +66,12 @@ def judge_run(
     with run.folder.lock(), closing(run):
         run.load()
         if labels is not None:
+            asked = any(judge.runs_of(path, f"{benchmark.name}.{name}") for name in names)
+            if not (plan.models or asked):
+                raise UsageError(
+                    f"{path}: no judge has been asked yet, so there is none to measure: name one "
+                    "(--judge MODEL)."
+                )
             _check(labels, f"{against}", run, benchmark, names)
             put_labels(run, labels)
         for name in names if plan.models else ():

@@ -561,7 +561,7 @@ class Tally:
         found = {}
         for name in self._reported() if self._labels_given else ():
             column = self._columns[name]
-            if column.slots is None:
+            if column.slots is None or name not in self._verdicts:
                 continue
             headline, function = next(iter(self._benchmark.scorings[name].metrics.items()))
             found[name] = against(
