@@ -95,7 +95,7 @@ class Transformers:
                     assert isinstance(source, bytes)
                     pictures.append(Picture.open(BytesIO(source)).convert("RGB"))
                     parts.append({"type": "image"})
-                else:
+                elif isinstance(part, str):
                     parts.append({"type": "text", "text": part})
             messages.append({"role": message.role, "content": parts})
         text = self.processor.apply_chat_template(messages, add_generation_prompt=True)
@@ -143,7 +143,7 @@ def questions() -> list[Request]:
 
 def asked(loop: asyncio.Runner, model: Any, requests: Sequence[Request]) -> list[Reply]:
     async def all_at_once() -> list[Reply]:
-        return await asyncio.gather(*map(model.generate, requests))
+        return [*await asyncio.gather(*map(model.generate, requests))]
 
     return loop.run(all_at_once())
 
@@ -152,13 +152,18 @@ def ranked(loop: asyncio.Runner, model: Any, request: Request) -> list[Ranked]:
     return [*loop.run(model.rank(request))]
 
 
+def whole(text: str) -> str:
+    """The text without a character that is not whole at its end, of which vLLM gives nothing."""
+    return text.rstrip("\N{REPLACEMENT CHARACTER}")
+
+
 def test_greedy_replies_are_those_of_transformers(
     loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
 ) -> None:
     requests = questions()
     replies = asked(loop, opened.model, requests)
 
-    assert [reply.text for reply in replies] == [plain.reply(request) for request in requests]
+    assert [whole(r.text) for r in replies] == [whole(plain.reply(r)) for r in requests]
     assert len({reply.text for reply in replies}) > N / 2
 
 
@@ -178,14 +183,13 @@ def test_two_pictures_stand_where_the_message_has_them(
     loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
 ) -> None:
     first, second = (request.messages[0].images[0] for request in questions()[:2])
-    told = [
-        Request(messages=(user("one", a, "two", b, "three ?"),), generation=GREEDY)
-        for a, b in ((first, second), (second, first))
-    ]
-    replies = asked(loop, opened.model, told)
+    found = []
+    for a, b in ((first, second), (second, first)):
+        told = Request(messages=(user("one", a, "two", b, "?"),), kind="rank", choices=("A B",))
+        found += [one.logprob for one in ranked(loop, opened.model, told)]
+        assert found[-1] == pytest.approx(plain.logprob(told, "A B"), abs=1e-3)
 
-    assert [reply.text for reply in replies] == [plain.reply(request) for request in told]
-    assert replies[0].text != replies[1].text
+    assert abs(found[0] - found[1]) > 0.01
 
 
 def test_a_reply_says_why_it_ended_and_what_it_took(
