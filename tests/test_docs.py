@@ -14,7 +14,7 @@ from snellen.content import Image, user
 from snellen.drawing import Canvas
 from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply, Request
-from snellen.models._profile import Profile
+from snellen.models._profile import Profile, read_profile
 from snellen.result import Result
 from snellen.sample import Sample
 from snellen.testing import check_benchmark, check_model
@@ -101,3 +101,12 @@ def test_the_judge_of_the_guide_reads_its_verdicts_strictly(tmp_path: Path) -> N
     assert message.text.startswith("Is this the same as 'a cat'? 'a kitten'")
     verdicts = {words: judge.parse(words, sample).answer for words in ("same", "other", "Same.")}
     assert verdicts == {"same": "a cat", "other": "other", "Same.": None}
+
+
+def test_the_profiles_of_the_guide_to_services_are_read(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    for block in blocks:
+        path = tmp_path / "model.toml"
+        path.write_text(block)
+        assert read_profile(path) != Profile()
+    assert len(blocks) == 5
