@@ -253,22 +253,24 @@ def _file(video: Video) -> dict[str, Any]:
         raise Rejected(
             f"{named}: no kind of video that Gemini takes; these are {', '.join(VIDEOS)}."
         )
-    try:
-        path = videos.load(video).source
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MOST_BYTES else None
-    except (MediaError, OSError) as error:
-        raise Rejected(f"{named} cannot be read: {error}") from error
-    if data is None:
-        raise Rejected(
-            f"{named} has {size / 1e6:,.0f} MB; Gemini takes {MOST_BYTES / 1e6:.0f} MB of a file "
-            f"in a request. Leave out {NATIVE_VIDEO}: its frames are then sent."
-        )
     seen = {
         "startOffset": _seconds(video.start) if video.start else None,
         "endOffset": None if video.end is None else _seconds(video.end),
         "fps": _rate(video),
     }
+    try:
+        path = videos.load(video).source
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MOST_BYTES else None
+    except MediaError as error:
+        raise Rejected(str(error)) from error
+    except OSError as error:
+        raise Rejected(f"{named} cannot be read: {error.strerror}.") from error
+    if data is None:
+        raise Rejected(
+            f"{named} has {size / 1e6:,.0f} MB; Gemini takes {MOST_BYTES / 1e6:.0f} MB of a file "
+            f"in a request. Leave out {NATIVE_VIDEO}: its frames are then sent."
+        )
     seen = {name: value for name, value in seen.items() if value is not None}
     return {**_inline(mime, b64encode(data)), **({"videoMetadata": seen} if seen else {})}
 
