@@ -563,7 +563,13 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
     from snellen.models._weights import digest
 
     environment = {k: value for k, value in os.environ.items() if not k.endswith("_API_KEY")}
-    server = Server(name, profile.serve, logs=logs, environment=environment)
+    server = Server(
+        name,
+        profile.serve,
+        logs=logs,
+        environment=environment,
+        trust_remote_code=profile.trust_remote_code,
+    )
     opened = _open(spec, msgspec.structs.replace(profile, base_url=server.url, serve=None))
     weights = digest(Path(name)) if Path(name).is_dir() else None
     return replace(

@@ -244,10 +244,10 @@ def test_a_plan_says_what_is_served(snellen: Snellen, here: Path) -> None:
         'benchmarks = ["mine.jsonl"]\nmodels = ["openai/tiny"]\n'
         'serve = "vllm"\nserve_arg = ["--dtype=float32"]\n'
     )
-    done = snellen("run", plan, "--json")
+    done = snellen("run", plan, "--trust-remote-code", "--json")
 
     assert done.json["replies"] == {"ok": 40}
-    assert "--dtype=float32" in log_of(here)
+    assert "--dtype=float32 --trust-remote-code" in log_of(here)
 
 
 def test_a_program_that_is_not_there_is_asked_for(

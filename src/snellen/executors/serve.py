@@ -64,6 +64,7 @@ class Server:
         *,
         logs: Path,
         environment: Mapping[str, str],
+        trust_remote_code: bool = False,
         patience: float = PATIENCE,
     ) -> None:
         program = _program(serve.kind)
@@ -74,6 +75,7 @@ class Server:
         self.url = f"http://{HOST}:{port}/v1"
         self.command = [program, *COMMANDS[serve.kind], model]
         self.command += ["--host", HOST, "--port", str(port), *serve.args]
+        self.command += ["--trust-remote-code"] * trust_remote_code
         self.log = logs / "served" / f"{serve.kind}-{safe_name(model)}.log"
         self.told = {
             "kind": serve.kind,
