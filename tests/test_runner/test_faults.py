@@ -10,10 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import snellen
 from snellen.api import Finished, Plan, run_plan
 from snellen.catalog import benchmark
 from snellen.models._profile import Profile, Timeouts
@@ -275,7 +277,10 @@ def test_a_run_killed_again_and_again_asks_only_what_was_in_flight(tmp_path: Pat
 def test_a_journal_cut_anywhere_in_its_last_line_is_mended_by_the_next_run(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 20)
     with serving(said("A")) as server:
-        start(rows, server.url, tmp_path / "runs").communicate()
+        once = partial(
+            snellen.evaluate, str(rows), "openai/m", base_url=server.url, out=tmp_path / "runs"
+        )
+        once()
         [journal] = (tmp_path / "runs").glob("*/*/*/replies.jsonl")
         whole = journal.read_bytes()
         last = whole.rindex(b"\n", 0, -1) + 1
@@ -283,9 +288,7 @@ def test_a_journal_cut_anywhere_in_its_last_line_is_mended_by_the_next_run(tmp_p
         for cut in list(cuts)[:10]:
             journal.write_bytes(whole[:cut])
             before = len(server.asked)
-            process = start(rows, server.url, tmp_path / "runs")
-            _, words = process.communicate()
-            assert process.returncode == 0, words.decode()
+            assert once().failed == 0
             assert len(server.asked) == before + 1
             assert len(journal.read_bytes().splitlines()) == 20
 
