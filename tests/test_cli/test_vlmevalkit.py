@@ -1,5 +1,6 @@
 """Classes written for VLMEvalKit, through the command line."""
 
+import json
 import os
 import signal
 import subprocess
@@ -225,3 +226,32 @@ def test_a_class_of_a_set_takes_no_data_of_another(snellen: Snellen, tmp_path: P
         *("--prompt", "short"),
     )
     assert (done.code, "the class has its own rows and prompts" in done.err) == (2, True)
+
+
+def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
+    snellen: Snellen, model: Path
+) -> None:
+    run = snellen(*ASK, "--json").json["run"]
+    found = snellen(*ASK, "--estimate", "--json")
+
+    assert "loading the weights" not in found.err
+    assert f"what {run} has may not be asked again" in found.out
+
+
+def test_every_turn_of_a_conversation_is_asked_with_those_before_it(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    turns = [{"question": "Is it?", "answer": "yes"}, {"question": "And now?", "answer": "no"}]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "1", "turns": turns}) + "\n")
+    (tmp_path / "my_model.py").write_text(
+        "class Mine:\n"
+        "    def generate_inner(self, message, dataset=None): return 'yes'\n"
+        "    def chat_inner(self, messages, dataset=None):\n"
+        "        print([(one['role'], one['content'][0]['value'][:8]) for one in messages])\n"
+        "        return 'no'\n"
+    )
+    done = snellen("run", "-m", "vlmevalkit:my_model.py:Mine", "-b", "talk.jsonl", "--json")
+
+    assert done.code == 0
+    assert done.json["replies"] == {"ok": 2}
+    assert "[('user', 'Is it?\\nA'), ('assistant', 'yes'), ('user', 'And now?')]" in done.err

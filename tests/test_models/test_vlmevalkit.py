@@ -486,7 +486,7 @@ def test_what_a_class_prints_is_on_standard_error(
     assert (out, err) == ("", "imported\ndefined\nasked\n")
 
 
-def test_standard_output_is_put_back_by_the_last_that_leaves() -> None:
+def test_one_that_never_ends_takes_nobody_elses_words(capsys: pytest.CaptureFixture[str]) -> None:
     before = sys.stdout
     inside, leave = Event(), Event()
 
@@ -494,12 +494,16 @@ def test_standard_output_is_put_back_by_the_last_that_leaves() -> None:
         with aside():
             inside.set()
             leave.wait(5)
+            print("from inside")
 
     thread = Thread(target=longer)
+    thread.start()
+    inside.wait(5)
     with aside():
-        thread.start()
-        inside.wait(5)
-    assert sys.stdout is sys.stderr
+        print("also inside")
+    print("from outside")
     leave.set()
     thread.join()
+
     assert sys.stdout is before
+    assert capsys.readouterr() == ("from outside\n", "also inside\nfrom inside\n")

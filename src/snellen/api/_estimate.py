@@ -38,7 +38,7 @@ CHARACTERS = 4
 from U+2E80 on, each is taken for a token."""
 CLOSE_WRITTEN = "\u2e80"
 
-ONCE_OPENED = ("model_revision", "prompt", "adapter")
+ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
 """Fields of a run's identity that a model may know better than its name."""
 
 

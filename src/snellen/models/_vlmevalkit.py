@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
-from typing import Any
+from threading import Lock, get_ident
+from typing import Any, TextIO, cast
 
 from snellen.content import Image, Message, Part, Role, Video
 from snellen.errors import UsageError
@@ -72,29 +72,35 @@ def made_of(own: Found, arguments: dict[str, Any], title: str) -> Any:
 # -- standard output
 
 
-class _Aside:
-    """How many calls of strangers' code are under way, and what standard output was before."""
+class _Routed:
+    """Standard output, which is standard error to the threads that are `aside`."""
 
-    lock = Lock()
-    depth = 0
-    was: Any = None
+    def __init__(self, real: Any) -> None:
+        self.real = real
+        self.threads: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr if get_ident() in self.threads else self.real, name)
+
+
+_LOCK = Lock()
 
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """What is printed goes to standard error: standard output is one JSON document. Threads may be
-    in it at the same time; the last one out puts it back."""
-    with _Aside.lock:
-        if not _Aside.depth:
-            _Aside.was, sys.stdout = sys.stdout, sys.stderr
-        _Aside.depth += 1
+    """What this thread prints goes to standard error: standard output is one JSON document. A class
+    that never ends, when its run was interrupted, must not take the others' words with it."""
+    with _LOCK:
+        routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
+        sys.stdout = cast(TextIO, routed)
+        routed.threads.append(get_ident())
     try:
         yield
     finally:
-        with _Aside.lock:
-            _Aside.depth -= 1
-            if not _Aside.depth:
-                sys.stdout, _Aside.was = _Aside.was, None
+        with _LOCK:
+            routed.threads.remove(get_ident())
+            if not routed.threads and sys.stdout is cast(TextIO, routed):
+                sys.stdout = routed.real
 
 
 # -- pictures as files

@@ -40,6 +40,7 @@ class Limited:
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
         self.wants_frames = getattr(model, "wants_frames", True)
+        self.notes = getattr(model, "notes", ())
         self._model = model
         self._limits = limits
         self._smaller = _Smaller(limits.of_one) if limits.of_one else None
