@@ -235,7 +235,7 @@ def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
     found = snellen(*ASK, "--estimate", "--json")
 
     assert "loading the weights" not in found.err
-    assert f"what {run} has may not be asked again" in found.out
+    assert f"what {run} has is not asked again if it is this run" in found.out
 
 
 def test_every_turn_of_a_conversation_is_asked_with_those_before_it(
