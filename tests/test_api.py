@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import snellen
-from snellen.api import Plan, run_async
+from snellen import catalog
+from snellen.api import Plan, run_async, run_plan
 from snellen.content import Image
-from snellen.datasets import Row
+from snellen.datasets import Facts, Row
 from snellen.drawing import Canvas
 from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.model import Reply, Request
@@ -57,6 +60,36 @@ def test_importing_costs_no_other_package() -> None:
     script = f"import sys, snellen; print(sorted({heavy} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+class Unread:
+    """Rows that nobody may read."""
+
+    where = "rows"
+    revision = None
+
+    def __iter__(self) -> Iterator[Row]:
+        raise AssertionError("they were read")
+
+    def facts(self) -> Facts:
+        raise AssertionError("they were read")
+
+
+def test_a_package_that_a_model_lacks_is_said_before_any_row_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(catalog, "EXTRAS", {"hf": ("hf", ("torch_that_is_nowhere",))})
+    plan = Plan(benchmarks=[replace(benchmark(), data=Unread())], models=["hf/mine"], out=tmp_path)
+    with pytest.raises(UsageError, match=r"torch_that_is_nowhere: pip install 'snellen\[hf\]'"):
+        run_plan(plan)
+
+
+def test_only_what_changes_replies_makes_another_run() -> None:
+    profile = Profile(extra={"dtype": "float16", "batch_size": 3}, trust_remote_code=True)
+    assert profile.changes_answers(but=("batch_size",)) == {
+        "extra": {"dtype": "float16"},
+        "trust_remote_code": True,
+    }
 
 
 def test_a_model_of_ones_own_is_evaluated_on_ones_own_rows(rows: Path, tmp_path: Path) -> None:

@@ -1,28 +1,42 @@
-"""What all heavy tests need."""
+"""What all heavy tests need: torchvision beside a torch for the CPU alone.
+
+The file of it that is pinned is linked to CUDA, so that its compiled part cannot be loaded. What is
+written in Python, as the video processors of transformers need it, works once the operators that
+it names are declared. A server would decode pictures with the compiled part; processes that tests
+start go without torchvision, as servers do where it is not installed.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-SHIM = Path(__file__).with_name("cpu_torchvision")
+HIDES = Path(__file__).with_name("no_torchvision")
+collect_ignore = [HIDES.name]  # looking for doctests would run it here
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cpu_torchvision() -> Iterator[None]:
-    """Torchvision can be imported, here and in the processes that tests start."""
+def torchvision() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if importlib.util.find_spec("torchvision"):
-            paths = [str(SHIM), os.environ.get("PYTHONPATH", "")]
+            declared()
+            paths = [str(HIDES), os.environ.get("PYTHONPATH", "")]
             patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
-            if SHIM.name not in sys.modules:
-                spec = importlib.util.spec_from_file_location(SHIM.name, SHIM / "sitecustomize.py")
-                assert spec is not None and spec.loader is not None
-                sys.modules[SHIM.name] = importlib.util.module_from_spec(spec)
-                spec.loader.exec_module(sys.modules[SHIM.name])
         yield
+
+
+@cache
+def declared() -> Any:
+    """The operators; they are there as long as this is."""
+    import torch
+
+    library = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return library

@@ -348,7 +348,7 @@ def ranked(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Sequ
 
     async def body() -> list[Sequence[Ranked]]:
         try:
-            return await asyncio.gather(*map(model.rank, requests))
+            return list(await asyncio.gather(*map(model.rank, requests)))
         finally:
             await model.close()
 

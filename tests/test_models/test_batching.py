@@ -2,14 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Hashable, Sequence
 from typing import TypeVar
 
 import pytest
 
 from snellen.content import Image, user
 from snellen.errors import Rejected
-from snellen.model import Reply, Request
+from snellen.model import Ranked, Reply, Request
+from snellen.models._batch import TooMuch
 from snellen.models.batching import Batching
 
 T = TypeVar("T")
@@ -239,3 +240,165 @@ def test_a_model_may_be_used_from_one_event_loop_after_another() -> None:
     model = Batching(Echo(), most=8)
     assert run(said(model, ["first"])) == ["first"]
     assert run(said(model, ["second"])) == ["second"]
+
+
+# -- in two steps
+
+
+class Steps:
+    """Says each request's text again, in two steps; has memory for `fits` tokens. Requests whose
+    texts begin alike are of one group."""
+
+    name = "steps"
+    ranks = True
+
+    def __init__(self, fits: int = 1_000_000) -> None:
+        self.fits = fits
+        self.prepared: list[list[str]] = []
+        self.answered: list[list[str]] = []
+        self.tried: list[int] = []
+        self.open = threading.Event()
+        self.open.set()
+
+    def group(self, request: Request) -> Hashable:
+        return request.messages[0].text[:1]
+
+    def size(self, request: Request) -> int:
+        return len(request.messages[0].text)
+
+    def rows(self, request: Request) -> int:
+        return max(1, len(request.choices))
+
+    def prepare(self, requests: Sequence[Request]) -> Sequence[Request]:
+        self.prepared.append([request.messages[0].text for request in requests])
+        return requests
+
+    def answer(self, prepared: Sequence[Request]) -> list[Reply]:
+        assert self.open.wait(10)
+        taken = max(map(self.size, prepared)) * sum(map(self.rows, prepared))
+        self.tried.append(taken)
+        if taken > self.fits:
+            raise TooMuch
+        self.answered.append([request.messages[0].text for request in prepared])
+        return [
+            Reply(
+                text=request.messages[0].text,
+                choices=tuple(Ranked(-1.0, len(choice)) for choice in request.choices),
+            )
+            for request in prepared
+        ]
+
+
+def test_the_next_batches_are_prepared_while_one_is_answered() -> None:
+    steps = Steps()
+    steps.open.clear()
+
+    async def body() -> list[str]:
+        model = Batching(steps, most=2, ahead=2)
+        asked = asyncio.create_task(said(model, [f"{k}" * 3 for k in (1,) * 20]))
+        while len(steps.prepared) < 3:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.05)
+        assert len(steps.prepared) == 3, "one that is answered, and two ahead"
+        steps.open.set()
+        return await asked
+
+    run(body())
+    assert len(steps.answered) == 10
+
+
+def test_without_any_ahead_a_batch_is_made_when_the_last_one_is_answered() -> None:
+    steps = Steps()
+    steps.open.clear()
+
+    async def body() -> None:
+        model = Batching(steps, most=2)
+        asked = asyncio.create_task(said(model, ["a", "aa"]))
+        while not steps.prepared:
+            await asyncio.sleep(0.001)
+        later = asyncio.create_task(said(model, ["aaa"]))
+        await asyncio.sleep(0.05)
+        last = asyncio.create_task(said(model, ["aaaa"]))
+        await asyncio.sleep(0)
+        steps.open.set()
+        await asyncio.gather(asked, later, last)
+
+    run(body())
+    assert steps.prepared == [["aa", "a"], ["aaaa", "aaa"]], "what came later joined the next batch"
+
+
+def test_a_batch_holds_what_the_budget_allows_padded_to_the_longest() -> None:
+    steps = Steps()
+    sizes = [50, 40, 30, 20, 10, 10, 10, 300]
+    run(said(Batching(steps, most=8, budget=100), ["x" * size for size in sizes]))
+    assert [[len(text) for text in batch] for batch in steps.prepared] == [
+        [300],
+        [50, 40],
+        [30, 20, 10],
+        [10, 10],
+    ]
+
+
+def test_choices_count_as_rows_of_the_budget() -> None:
+    steps = Steps()
+
+    async def body() -> None:
+        model = Batching(steps, most=8, budget=100)
+        asked = [Request(messages=(user("x" * 10),), choices=("a",) * 4) for _ in range(4)]
+        await asyncio.gather(*map(model.generate, asked))
+
+    run(body())
+    assert [len(batch) for batch in steps.prepared] == [2, 2]
+
+
+def test_a_batch_holds_requests_of_one_group() -> None:
+    steps = Steps()
+    run(said(Batching(steps, most=8), ["a1", "b22", "a333", "b4444", "c"]))
+    assert steps.prepared == [["b4444", "b22"], ["a333", "a1"], ["c"]]
+
+
+def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_is_made_again() -> None:
+    steps = Steps(fits=45)
+    texts = [f"{k:010}" for k in range(16)]
+    assert run(said(Batching(steps, most=8), texts)) == texts
+    assert steps.tried == [80, 40, 40, 40, 40]
+
+
+def test_a_request_beyond_the_memory_fails_alone_and_says_so() -> None:
+    steps = Steps(fits=45)
+
+    async def body() -> list[object]:
+        model = Batching(steps)
+        asked = (generate(model, text) for text in ("x" * 50, "xx"))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    failed, fine = run(body())
+    assert isinstance(failed, Rejected)
+    assert "out of memory with this request alone, of about 50 tokens" in str(failed)
+    assert fine == "xx"
+
+
+def test_replicas_answer_at_once_and_each_takes_the_next_batch_when_it_is_free() -> None:
+    slow, fast = Steps(), Steps()
+    slow.open.clear()
+
+    async def body() -> None:
+        model = Batching(slow, fast, most=1)
+        asked = asyncio.create_task(said(model, [str(k) for k in range(6)]))
+        while len(fast.answered) < 5:
+            await asyncio.sleep(0.001)
+        slow.open.set()
+        await asked
+
+    run(body())
+    assert (len(slow.answered), len(fast.answered)) == (1, 5)
+
+
+def test_choices_come_back_where_the_model_ranks() -> None:
+    async def body() -> Sequence[Ranked]:
+        asked = Request(messages=(user("which ?"),), kind="rank", choices=("one", "four"))
+        ranked: Sequence[Ranked] = await Batching(Steps()).rank(asked)
+        return ranked
+
+    assert run(body()) == (Ranked(-1.0, 3), Ranked(-1.0, 4))
+    assert not hasattr(Batching(Echo()), "rank")

@@ -1,0 +1,180 @@
+"""A model in this process: one request after the other, in batches, and in batches that are
+prepared ahead.
+
+usage: python perf/hf.py [--n 96] [--reps 3] [--model PATH] [--device cpu] [--batch 16]
+
+The same questions about as many pictures (JPEG, 960 x 720, texture and noise), with replies of 4 to
+32 tokens, greedily:
+
+loop    plain transformers, as other toolkits do it: open, process, generate, one after the other
+batch   ours, a batch prepared when the last one is answered
+ahead   ours as it is, batches prepared while one is answered
+
+In turns, --reps times; the median of each. That all say the same is checked (on the CPU, where
+float32 allows it). `busy` is the share of the time in which the model ran. Without --model it is a
+LLaVA of random weights (7 million), made on the spot.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+import PIL.Image
+import torch
+import transformers
+
+from snellen.content import Image, user
+from snellen.media import images
+from snellen.model import Generation, Request
+from snellen.models._profile import Profile
+from snellen.models.batching import Batching
+from snellen.models.hf import Hf, open_model
+from tests.heavy.tiny_models import build
+
+SIZE = (960, 720)
+TEXT = {
+    "hidden_size": 256,
+    "intermediate_size": 768,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "initializer_range": 0.05,
+}
+
+
+def main() -> None:
+    ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    ap.add_argument("--n", type=int, default=96)
+    ap.add_argument("--reps", type=int, default=3)
+    ap.add_argument("--model", type=Path)
+    ap.add_argument("--device", default="cpu")
+    ap.add_argument("--batch", type=int, default=16)
+    s = ap.parse_args()
+    transformers.utils.logging.disable_progress_bar()
+    with tempfile.TemporaryDirectory() as folder:
+        path = s.model or build("llava", Path(folder), text=TEXT)
+        extra = {"device": s.device, "batch_size": s.batch}
+        made = open_model(str(path), profile=Profile(extra=extra), api_key=None)
+        plain = transformers.AutoModelForImageTextToText.from_pretrained(path, dtype="auto")
+        plain = plain.eval().to(s.device)
+        processor = transformers.AutoProcessor.from_pretrained(path)
+        asked = questions(s.n)
+        replies = asking(made)
+        ways: dict[str, Callable[[], tuple[list[str], float | None]]] = {
+            "loop": lambda: (loop(plain, processor, asked), None),
+            "batch": lambda: replies(asked, 0),
+            "ahead": lambda: replies(asked, made.batches["ahead"]),
+        }
+        for way in ways.values():  # first calls are slow
+            way()
+        told: dict[str, list[tuple[float, float | None]]] = {name: [] for name in ways}
+        said = {}
+        for _ in range(s.reps):
+            for name, way in ways.items():
+                start = time.perf_counter()
+                said[name], busy = way()
+                seconds = time.perf_counter() - start
+                told[name].append((seconds, None if busy is None else busy / seconds))
+    same = len({tuple(texts) for texts in said.values()}) == 1
+    assert same or s.device != "cpu", "the three ways say different things"
+    print(f"{s.n} questions, {made.revision}, {s.device}, batches of {s.batch}")
+    print(f"{os.cpu_count()} cores, {torch.get_num_threads()} for the model, load before: "
+          f"{os.getloadavg()[0]:.1f}; same replies: {same}")  # fmt: skip
+    first = median(seconds for seconds, _ in told["loop"])
+    for name, runs in told.items():
+        seconds = median(seconds for seconds, _ in runs)
+        shares = [busy for _, busy in runs if busy is not None]
+        share = f"{median(shares):6.0%} busy" if shares else ""
+        print(f"{name:6} {seconds:7.2f} s {s.n / seconds:7.1f} a second "
+              f"{first / seconds:6.2f} x the loop {share}")  # fmt: skip
+
+
+def questions(n: int) -> list[Request]:
+    made = []
+    for k in range(n):
+        random = np.random.default_rng(k)
+        coarse = PIL.Image.fromarray(random.integers(0, 256, (30, 40, 3), dtype=np.uint8))
+        pixels = np.asarray(coarse.resize(SIZE)) // 2 + random.integers(
+            0, 128, (SIZE[1], SIZE[0], 3)
+        )
+        file = BytesIO()
+        PIL.Image.fromarray(pixels.astype(np.uint8)).save(file, "JPEG", quality=90)
+        text = f"what is in the picture ? {k} " + "one two " * (k % 12)
+        generation = Generation(max_tokens=4 + 4 * (k % 8), temperature=0)
+        message = user(images.load(Image(file.getvalue())), text)
+        made.append(Request(messages=(message,), generation=generation))
+    return made
+
+
+def loop(model: Any, processor: Any, asked: Sequence[Request]) -> list[str]:
+    said = []
+    for request in asked:
+        shown, text = request.messages[0].content
+        assert isinstance(shown, Image) and isinstance(shown.source, bytes)
+        picture = PIL.Image.open(BytesIO(shown.source)).convert("RGB")
+        content = [{"type": "image", "image": picture}, {"type": "text", "text": text}]
+        inputs = processor.apply_chat_template(
+            [{"role": "user", "content": content}],
+            tokenize=True,
+            add_generation_prompt=True,
+            return_dict=True,
+            return_tensors="pt",
+        ).to(model.device, model.dtype)
+        with torch.inference_mode():
+            made = model.generate(
+                **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
+            )
+        new = made[0, inputs["input_ids"].shape[1] :]
+        said.append(str(processor.decode(new, skip_special_tokens=True)))
+    return said
+
+
+def asking(made: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], float]]:
+    """Asks ours, all that its concurrency allows at once; gives the texts, and the seconds for
+    which the model ran."""
+    busy = [0.0]
+    (replica,) = made.replicas
+    answer = replica.answer
+
+    def timed(prepared: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return answer(prepared)
+        finally:
+            busy[0] += time.perf_counter() - start
+
+    replica.answer = timed  # type: ignore[method-assign]
+
+    async def ask(asked: Sequence[Request], ahead: int) -> list[str]:
+        model = Batching(replica, **{**made.batches, "ahead": ahead})
+        at_once = asyncio.Semaphore(made.concurrency)
+
+        async def one(request: Request) -> str:
+            async with at_once:
+                return (await model.generate(request)).text
+
+        try:
+            return list(await asyncio.gather(*map(one, asked)))
+        finally:
+            await model.close()
+
+    def replies(asked: Sequence[Request], ahead: int) -> tuple[list[str], float]:
+        busy[0] = 0.0
+        return asyncio.run(ask(asked, ahead)), busy[0]
+
+    return replies
+
+
+if __name__ == "__main__":
+    main()
