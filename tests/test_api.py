@@ -66,7 +66,7 @@ class Unread:
     """Rows that nobody may read."""
 
     where = "rows"
-    revision = None
+    revision: str | None = None
 
     def __iter__(self) -> Iterator[Row]:
         raise AssertionError("they were read")
