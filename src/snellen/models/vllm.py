@@ -64,29 +64,36 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
         vllm.SamplingParams(**sampling)  # before the weights are loaded
     except (TypeError, ValueError) as error:
         raise UsageError(f"vllm/{name}: {sampling} of its `extra`: {error}") from error
+    engine = {"disable_log_stats": True, "trust_remote_code": profile.trust_remote_code, **engine}
+    return Vllm(name, _loaded(name, engine), sampling)
+
+
+def _loaded(name: str, options: Mapping[str, Any]) -> Any:
+    """The engine. No local name has it: vLLM keeps the frames that it was called from, which would
+    keep the engine until Python's own end, where it complains.
+
+    Raises:
+        UsageError: vLLM cannot load the model so.
+    """
+    import vllm
+
     try:
-        arguments = vllm.AsyncEngineArgs(
-            model=name,
-            trust_remote_code=profile.trust_remote_code,
-            **{"disable_log_stats": True, **engine},
-        )
-        made = vllm.AsyncLLMEngine.from_engine_args(arguments)
+        arguments = vllm.AsyncEngineArgs(model=name, **options)
+        return vllm.AsyncLLMEngine.from_engine_args(arguments)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UsageError(f"vllm/{name}: it cannot be loaded: {error}") from error
-    weights = digest(Path(name)) if Path(name).is_dir() else None
-    dtype = str(made.model_config.dtype).removeprefix("torch.")
-    revision = " ".join(filter(None, ("vllm", vllm.__version__, dtype, weights)))
-    return Vllm(f"vllm/{name}", made, revision, sampling)
 
 
 class Vllm:
     """Answers and ranks. `sampling` are settings that a profile has beyond a request's own."""
 
-    def __init__(
-        self, name: str, engine: Any, revision: str, sampling: Mapping[str, object]
-    ) -> None:
-        self.name = name
-        self.revision = revision
+    def __init__(self, name: str, engine: Any, sampling: Mapping[str, object]) -> None:
+        from vllm import __version__
+
+        weights = digest(Path(name)) if Path(name).is_dir() else None
+        dtype = str(engine.model_config.dtype).removeprefix("torch.")
+        self.name = f"vllm/{name}"
+        self.revision = " ".join(filter(None, ("vllm", __version__, dtype, weights)))
         # While so many go through the model, pictures are prepared for as many more.
         self.concurrency = min(MOST, 2 * engine.vllm_config.scheduler_config.max_num_seqs)
         self._engine = engine
@@ -136,7 +143,7 @@ class Vllm:
         return await asyncio.gather(*(self._ranked(prompt, choice) for choice in request.choices))
 
     async def close(self) -> None:
-        engine, self._engine = self._engine, None  # kept to Python's own end, it would complain
+        engine, self._engine = self._engine, None
         if engine is not None:
             await asyncio.to_thread(engine.shutdown)
 
