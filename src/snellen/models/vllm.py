@@ -65,6 +65,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
     except (TypeError, ValueError) as error:
         raise UsageError(f"vllm/{name}: {sampling} of its `extra`: {error}") from error
     engine = {"disable_log_stats": True, "trust_remote_code": profile.trust_remote_code, **engine}
+    if profile.revision is not None and not Path(name).is_dir():
+        engine.setdefault("revision", profile.revision)
     return Vllm(name, _loaded(name, engine), sampling)
 
 
