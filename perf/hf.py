@@ -3,8 +3,8 @@ prepared ahead.
 
 usage: python perf/hf.py [--n 96] [--reps 3] [--model PATH] [--device cpu] [--batch 16]
 
-The same questions about as many pictures (JPEG, 960 x 720, texture and noise), with replies of 4 to
-32 tokens, greedily:
+The same questions about as many pictures (JPEG, 1600 x 1200, texture and noise), with replies of 2
+to 16 tokens, greedily:
 
 loop    plain transformers, as other toolkits do it: open, process, generate, one after the other
 batch   ours, a batch prepared when the last one is answered
@@ -12,7 +12,7 @@ ahead   ours as it is, batches prepared while one is answered
 
 In turns, --reps times; the median of each. That all say the same is checked (on the CPU, where
 float32 allows it). `busy` is the share of the time in which the model ran. Without --model it is a
-LLaVA of random weights (7 million), made on the spot.
+LLaVA of random weights (40 million), made on the spot.
 """
 
 import argparse
@@ -42,14 +42,14 @@ from snellen.models.batching import Batching
 from snellen.models.hf import Hf, open_model
 from tests.heavy.tiny_models import build
 
-SIZE = (960, 720)
+SIZE = (1600, 1200)
 TEXT = {
-    "hidden_size": 256,
-    "intermediate_size": 768,
-    "num_hidden_layers": 8,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "initializer_range": 0.05,
+    "hidden_size": 768,
+    "intermediate_size": 2048,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "num_key_value_heads": 6,
+    "initializer_range": 0.03,
 }
 
 
@@ -111,7 +111,7 @@ def questions(n: int) -> list[Request]:
         file = BytesIO()
         PIL.Image.fromarray(pixels.astype(np.uint8)).save(file, "JPEG", quality=90)
         text = f"what is in the picture ? {k} " + "one two " * (k % 12)
-        generation = Generation(max_tokens=4 + 4 * (k % 8), temperature=0)
+        generation = Generation(max_tokens=2 + 2 * (k % 8), temperature=0)
         message = user(images.load(Image(file.getvalue())), text)
         made.append(Request(messages=(message,), generation=generation))
     return made
