@@ -98,3 +98,23 @@ def test_what_a_judge_took_stands_apart(tmp_path: Path) -> None:
     assert isinstance(own, Spent) and (own.replies, own.tokens, own.cost) == (40, {}, None)
     words = (run / "report.md").read_text()
     assert "judge as judge, cost (a question): 0.00100 USD (0.0000500 USD)" in words
+
+
+def test_a_conversation_that_goes_on_from_another_runs_turns_is_one_question(
+    tmp_path: Path,
+) -> None:
+    run = stored(tmp_path / "run", [])
+    for turn in range(4):
+        reused = "there" if turn < 2 else None
+        run.append_reply(
+            reply_record(("a", 0, turn), "", DAY + "10:00:00Z", reply=reply(1), reused=reused)
+        )
+    run.append_reply(reply_record(("b", 0, 0), "", DAY + "10:00:00Z", reply=reply(1)))
+    run.append_reply(
+        reply_record(("c", 0, 0), "", DAY + "10:00:00Z", reply=reply(1), reused="there")
+    )
+    run.close()
+
+    found = spent([run])
+    assert found is not None
+    assert (found.replies, found.questions) == (3, 2)

@@ -346,6 +346,19 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
     assert (after.input_tokens, after.output_tokens) == (120, 12)
 
 
+def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: Path) -> None:
+    model = Says(lambda request: Reply(text="yes", stop="stop"))
+    made = benchmark(10, prompt=two_turns, turns=None)
+    opened = Opened(model=model, name="says", server="says")
+    plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
+    api.run_plan(replace(plan, limit=4))
+    (after,) = api.estimate(plan)
+
+    assert (after.requests, after.at_most) == (12, False)
+    alone = "tokens of first turns alone: how many follow is not known beforehand"
+    assert alone in after.notes
+
+
 def test_pictures_that_cannot_be_read_are_said(snellen: Snellen, tmp_path: Path) -> None:
     drawn(tmp_path, [(64, 64), (64, 64)])
     (tmp_path / "1.png").unlink()

@@ -99,7 +99,7 @@ def _estimate(
             )
     earlier = _earlier(folder) if n else None
     held = _Held(benchmark, left, settings, profile, notes)
-    requests = n
+    requests, counted = n, 0
     most = settings.generation.max_tokens
     usage = Usage(
         input=held.tokens,
@@ -114,12 +114,13 @@ def _estimate(
             usage = Usage(**{name: round(n * each) for name, n in took.tokens.items()})
             at_most = False
             notes.append(f"tokens by those of {counted:,} replies in {path}")
-    elif benchmark.ask == "session":
+    if benchmark.ask == "session" and not counted:
         usage, at_most = Usage(), False
         notes.append("what a stream's model is shown, asked and says is not known beforehand")
-    elif benchmark.turns != 1:
+    elif benchmark.turns != 1 and not counted:
         at_most = False
-        notes.append("first turns alone: how many follow is not known beforehand")
+        what = "first turns" if earlier is None else "tokens of first turns"
+        notes.append(f"{what} alone: how many follow is not known beforehand")
     if at_most:
         notes.append(f"output by its limit, {most:,} tokens a reply")
     if any(scoring.judge is not None for scoring in benchmark.scorings.values()):

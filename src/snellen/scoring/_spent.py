@@ -38,6 +38,8 @@ def spent(runs: Sequence[Run]) -> Spent | None:
                 ends[session - 1] = max(ends[session - 1], at)
             if record.state != "failed" and record.reused is None:
                 tally.add(record, prices)
+            elif record.state != "failed":
+                tally.began_elsewhere(record)
         tally.seconds += sum(ends) - sum(starts)
     return tally.report()
 
@@ -57,15 +59,22 @@ class _Tally:
     def __init__(self) -> None:
         self.seconds = 0.0
         self._replies = self._questions = self._unsaid = 0
+        self._elsewhere: set[tuple[str, int]] = set()
         self._tokens: Counter[str] = Counter()
         self._costs: dict[str, float] = {}
         self._priced = 0
         self._first: list[float] = []
         self._total: list[float] = []
 
+    def began_elsewhere(self, record: ReplyRecord) -> None:
+        """A question whose reply, or that to its first turns, was taken from another run."""
+        self._elsewhere.add(record.key[:2])
+
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
-        self._questions += record.key[2] == 0
+        # A conversation counts by its first turn, or by the first that was asked here.
+        self._questions += record.key[2] == 0 or record.key[:2] in self._elsewhere
+        self._elsewhere.discard(record.key[:2])
         if (times := record.times) is not None:
             self._first += [] if times.first is None else [times.first]
             self._total += [] if times.total is None else [times.total]
