@@ -365,6 +365,17 @@ def test_a_probe_goes_on_where_it_ended(snellen: Snellen, run: Path) -> None:
     assert (server.asked, again.json) == ([], first)
 
 
+def test_a_probe_asks_once_about_each_attempt_however_often_replies_are_judged(
+    snellen: Snellen, run: Path
+) -> None:
+    with judge(mild) as (server, options):
+        snellen("judge", run, *options, "--repeats", "2")
+        judged = len(server.asked)
+        ask = ("judge", run, *options, "--repeats", "2", "--probe", "steering", "--sample", "24")
+        found = snellen(*ask, "--json").json
+    assert len(server.asked) - judged == 24 * len(found["attempts"])
+
+
 def test_a_verdict_of_no_form_under_steering_is_lost_and_no_change(
     snellen: Snellen, run: Path
 ) -> None:

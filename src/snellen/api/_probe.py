@@ -107,7 +107,8 @@ def _probed(
 ) -> Finished:
     digest = identity_digest(run.manifest()["identity"])
     made = judge.steering(benchmark, name, replies, of=str(run.path), digest=digest)
-    asked = replace(plan, benchmarks=[made], out=run.path / judge.PROBED, score=False)
+    # Verdicts are compared one with one: more of them would be paid and not read.
+    asked = replace(plan, benchmarks=[made], out=run.path / judge.PROBED, score=False, repeats=1)
     (done,) = run_plan(asked, show, budget=budget)
     return done
 
