@@ -70,15 +70,33 @@ def test_every_caller_gets_its_own_reply_from_full_batches() -> None:
     assert [len(batch) for batch in echo.batches] == [8, 8, 4]
 
 
-def test_the_longest_come_first_so_that_a_batch_holds_like_sizes() -> None:
+def test_a_batch_holds_the_request_that_came_first_and_those_next_in_size() -> None:
     echo = Echo()
     sizes = [40, 400, 80, 800, 1200, 4]
     run(said(Batching(echo, most=2), ["x" * size for size in sizes]))
     assert [[len(text) for text in batch] for batch in echo.batches] == [
-        [1200, 800],
-        [400, 80],
         [40, 4],
+        [400, 80],
+        [800, 1200],
     ]
+
+
+@pytest.mark.parametrize("size", [4, 4000])
+def test_none_waits_for_ever_since_others_keep_coming(size: int) -> None:
+    echo = Echo()
+
+    async def ask_on(model: Batching) -> None:
+        for _ in range(10):
+            await generate(model, "x" * 400)
+
+    async def body() -> None:
+        model = Batching(echo, most=2)
+        many = asyncio.gather(*(ask_on(model) for _ in range(6)))
+        await asyncio.gather(generate(model, "x" * size), many)
+
+    run(body())
+    (when,) = [k for k, batch in enumerate(echo.batches) if "x" * size in batch]
+    assert when <= 4, "it was among the first seven to come, two to a batch"
 
 
 def test_a_large_picture_counts_for_more_than_a_few_words() -> None:
@@ -86,12 +104,13 @@ def test_a_large_picture_counts_for_more_than_a_few_words() -> None:
     picture = Image(b"", width=600, height=600)
 
     async def body() -> None:
-        model = Batching(echo, most=1)
+        model = Batching(echo, most=2)
         shown = Request(messages=(user(picture, "picture"),))
-        await asyncio.gather(model.generate(ask("words " * 20)), model.generate(shown))
+        asked = [ask("few words"), shown, ask("words " * 20)]
+        await asyncio.gather(*map(model.generate, asked))
 
     run(body())
-    assert echo.batches[0] == ["picture"]
+    assert echo.batches == [["few words", "words " * 20], ["picture"]]
 
 
 def test_a_single_request_does_not_wait_for_others() -> None:
@@ -242,6 +261,27 @@ def test_a_model_may_be_used_from_one_event_loop_after_another() -> None:
     assert run(said(model, ["second"])) == ["second"]
 
 
+def test_it_may_be_used_after_an_event_loop_that_was_left_in_mid_batch() -> None:
+    echo = Echo()
+    model = Batching(echo, most=1)
+    echo.open.clear()
+
+    async def begin() -> asyncio.Task[list[str]]:
+        asked = asyncio.create_task(said(model, ["one", "two"]))
+        while not echo.batches:
+            await asyncio.sleep(0.001)
+        return asked
+
+    left = asyncio.new_event_loop()  # as a notebook's: nobody cancels what it was at
+    asked = left.run_until_complete(begin())
+    echo.open.set()
+    assert run(said(model, ["three"])) == ["three"]
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        left.run_until_complete(asked)
+    left.close()
+
+
 # -- in two steps
 
 
@@ -324,7 +364,7 @@ def test_without_any_ahead_a_batch_is_made_when_the_last_one_is_answered() -> No
         await asyncio.gather(asked, later, last)
 
     run(body())
-    assert steps.prepared == [["aa", "a"], ["aaaa", "aaa"]], "what came later joined the next batch"
+    assert steps.prepared == [["a", "aa"], ["aaa", "aaaa"]], "what came later joined the next batch"
 
 
 def test_a_batch_holds_what_the_budget_allows_padded_to_the_longest() -> None:
@@ -332,10 +372,10 @@ def test_a_batch_holds_what_the_budget_allows_padded_to_the_longest() -> None:
     sizes = [50, 40, 30, 20, 10, 10, 10, 300]
     run(said(Batching(steps, most=8, budget=100), ["x" * size for size in sizes]))
     assert [[len(text) for text in batch] for batch in steps.prepared] == [
-        [300],
         [50, 40],
         [30, 20, 10],
         [10, 10],
+        [300],
     ]
 
 
@@ -354,7 +394,7 @@ def test_choices_count_as_rows_of_the_budget() -> None:
 def test_a_batch_holds_requests_of_one_group() -> None:
     steps = Steps()
     run(said(Batching(steps, most=8), ["a1", "b22", "a333", "b4444", "c"]))
-    assert steps.prepared == [["b4444", "b22"], ["a333", "a1"], ["c"]]
+    assert steps.prepared == [["a1", "a333"], ["b22", "b4444"], ["c"]]
 
 
 def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_is_made_again() -> None:

@@ -57,11 +57,11 @@ class Batching:
     """A model that gathers requests and hands them to one, or to several replicas of one, that
     answers batches.
 
-    As soon as there is room for a batch it is made of what waits: the largest request and those
-    next in size, `most` of them, whose rows padded to the largest have `budget` tokens (None: as
-    many as there are). So what comes meanwhile joins the next batch, and each goes to the replica
-    that is free first. While they answer, `ahead` more batches are prepared. With nothing to fill
-    a batch, `patience` seconds are waited for more.
+    As soon as there is room for a batch it is made of what waits: the request that came first and
+    those next in size, `most` of them, whose rows padded to the largest have `budget` tokens (None:
+    as many as there are). So none is passed over for ever, what comes meanwhile joins the next
+    batch, and each goes to the replica that is free first. While they answer, `ahead` more batches
+    are prepared. With nothing to fill a batch, `patience` seconds are waited for more.
 
     A batch that does not fit into the memory is halved, and none so large is made again. Where one
     fails otherwise its requests are asked one by one, so that none fails for another's sake.
@@ -147,6 +147,7 @@ class Batching:
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._worker = None
         self._queue = []
         self._batches = set()
         self._full = asyncio.Event()
@@ -176,21 +177,22 @@ class Batching:
                     await self._full.wait()
 
     def _next(self) -> Sequence[_Waiting]:
-        """The largest request that waits, and those of its group next in size."""
-        waiting = [one for one in self._queue if not one.reply.done()]
-        waiting.sort(key=lambda one: one.size, reverse=True)
-        batch: list[_Waiting] = []
-        rest: list[_Waiting] = []
-        rows = 0
-        for one in waiting:
-            first = batch[0] if batch else one
-            fits = self._budget is None or (rows + one.rows) * first.size <= self._budget
-            if one.group == first.group and len(batch) < self._most and (fits or not batch):
+        """The request that came first, and those of its group next in size. With the largest at
+        the front the small ones would wait until nothing larger comes: till the end of a run."""
+        self._queue = [one for one in self._queue if not one.reply.done()]
+        if not self._queue:
+            return []
+        first, *others = self._queue
+        others.sort(key=lambda one: abs(one.size - first.size))
+        batch, rows, largest = [first], first.rows, first.size
+        for one in others:
+            padded = (rows + one.rows) * max(largest, one.size)
+            fits = self._budget is None or padded <= self._budget
+            if one.group == first.group and len(batch) < self._most and fits:
                 batch.append(one)
-                rows += one.rows
-            else:
-                rest.append(one)
-        self._queue = rest
+                rows, largest = rows + one.rows, max(largest, one.size)
+        taken = set(map(id, batch))
+        self._queue = [one for one in self._queue if id(one) not in taken]
         return batch
 
     # -- answering them
