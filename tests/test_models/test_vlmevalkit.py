@@ -269,6 +269,13 @@ def test_what_a_class_says_is_a_reply(
     assert (reply.text, reply.reasoning) == expected
 
 
+@pytest.mark.parametrize("split", ["None, None", "b'B', ''", "'B', ['Hm.']"])
+def test_a_split_that_is_no_two_texts_is_no_reply(tmp_path: Path, split: str) -> None:
+    source = local("return 'B'") + f" def split_thinking(self, s):\n  return {split}\n"
+    with pytest.raises(Rejected, match="split_thinking gave .* not two texts"):
+        told(mine(tmp_path, source), user("hello"))
+
+
 def test_a_class_that_splits_off_its_thoughts_does(tmp_path: Path) -> None:
     source = local("return 'Hm.</think>B'") + (
         " def split_thinking(self, s):\n  a, b = s.split('</think>')\n  return b, a\n"
@@ -284,6 +291,8 @@ def test_a_class_that_splits_off_its_thoughts_does(tmp_path: Path) -> None:
         ("return ['B']", "gave a list, not text"),
         ("raise RuntimeError('CUDA out of memory')", r"CUDA out of memory \(my_model.py, line 4\)"),
         ("raise StopIteration", "StopIteration"),
+        ("import sys; sys.exit(0)", r"SystemExit: 0 \(my_model.py, line 4\)"),
+        ("return b'B'", "gave a bytes, not text"),
     ],
 )
 def test_what_is_no_text_of_a_local_class_is_rejected(tmp_path: Path, body: str, says: str) -> None:
@@ -340,6 +349,18 @@ def test_a_real_client_whose_connection_is_cut_is_to_be_asked_again(tmp_path: Pa
 def test_a_services_key_is_in_no_message(tmp_path: Path) -> None:
     source = service("return 401, '', 'the key secret-key is wrong'", head="key = 'secret-key'")
     with pytest.raises(Rejected, match=r"the key \*\*\* is wrong"):
+        told(mine(tmp_path, source), user("hello"))
+
+
+@pytest.mark.parametrize("kind", ["OSError", "ValueError"])
+def test_a_key_in_the_address_of_a_failed_request_is_in_no_message(
+    tmp_path: Path, kind: str
+) -> None:
+    source = service(
+        f"raise {kind}('no way to https://host/v1?key=' + self.api_key)",
+        head="def __init__(self):\n  self.api_key = 'secret-key'",
+    )
+    with pytest.raises(ModelError, match=r"https://host/v1\?key=\*\*\*"):
         told(mine(tmp_path, source), user("hello"))
 
 
@@ -484,6 +505,14 @@ def test_what_a_class_prints_is_on_standard_error(
     told(mine(tmp_path, source), user("hello"))
     out, err = capsys.readouterr()
     assert (out, err) == ("", "imported\ndefined\nasked\n")
+
+
+def test_a_log_that_keeps_standard_output_writes_to_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "def __init__(self):\n  import sys\n  self.out = sys.stdout"
+    told(mine(tmp_path, local("self.out.write('asked'); return 'A'", head)), user("hello"))
+    assert capsys.readouterr() == ("", "asked")
 
 
 def test_one_that_never_ends_takes_nobody_elses_words(capsys: pytest.CaptureFixture[str]) -> None:

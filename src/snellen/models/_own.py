@@ -112,16 +112,16 @@ def told_as(
     but: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Iterator[None]:
     """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
-    `Rejected` fails one question."""
+    `Rejected` fails one question. Its `sys.exit()` would end the run, as one that went well."""
     try:
         yield
     except but:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise kind(f"{what}: {_told(error, source)}") from error
 
 
-def _told(error: Exception, source: str | None) -> str:
+def _told(error: BaseException, source: str | None) -> str:
     """What was raised, and the last line of the stranger's file that led to it."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]

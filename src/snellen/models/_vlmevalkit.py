@@ -72,18 +72,20 @@ def made_of(own: Found, arguments: dict[str, Any], title: str) -> Any:
 # -- standard output
 
 
+_LOCK = Lock()
+_ASIDE: list[int] = []
+"""The threads that are `aside`, as often as they are."""
+
+
 class _Routed:
-    """Standard output, which is standard error to the threads that are `aside`."""
+    """Standard output, which is standard error to the threads that are `aside`: also where a class
+    keeps it from one time to the next, as a handler of its log does."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
-        self.threads: list[int] = []
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(sys.stderr if get_ident() in self.threads else self.real, name)
-
-
-_LOCK = Lock()
+        return getattr(sys.stderr if get_ident() in _ASIDE else self.real, name)
 
 
 @contextmanager
@@ -93,13 +95,13 @@ def aside() -> Iterator[None]:
     with _LOCK:
         routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
         sys.stdout = cast(TextIO, routed)
-        routed.threads.append(get_ident())
+        _ASIDE.append(get_ident())
     try:
         yield
     finally:
         with _LOCK:
-            routed.threads.remove(get_ident())
-            if not routed.threads and sys.stdout is cast(TextIO, routed):
+            _ASIDE.remove(get_ident())
+            if not _ASIDE and sys.stdout is cast(TextIO, routed):
                 sys.stdout = routed.real
 
 

@@ -46,7 +46,9 @@ FAILED = ("Failed to obtain answer", "Chat Mode: Failed")
 vlmeval/vlm/base.py, `chat`."""
 QUOTED = 300
 KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
-"""The names of arguments that hold a secret."""
+"""The names of arguments, and attributes, that hold a secret."""
+SHORTEST_KEY = 8
+"""What is shorter may be a word of an error."""
 NOT_TAKEN = ("temperature", "top_p", "max_tokens", "token_floor", "base_url", "api_key_env")
 """Fields of a profile that such a class is not told."""
 
@@ -152,7 +154,14 @@ class VlmEvalKit:
                         raise Overloaded(f"{self.name}: {type(error).__name__}: {error}") from error
                     raise
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, asked)
+        def without_keys() -> T:
+            try:
+                return asked()
+            except ModelError as error:
+                error.args = (self._without_keys(str(error)),)
+                raise
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, without_keys)
 
     # -- what it is told
 
@@ -272,7 +281,10 @@ class VlmEvalKit:
         if splits := getattr(self._made, "split_thinking", None):
             with aside(), told_as(Rejected, f"{self.name}: split_thinking", self._source):
                 said, thoughts = splits(said)
-        return Reply(text=str(said), reasoning=thoughts or None, stop="stop")
+            if not isinstance(said, str) or not isinstance(thoughts, str | None):
+                both = f"{a(said)} and {a(thoughts)}"
+                raise Rejected(f"{self.name}: split_thinking gave {both}, not two texts.")
+        return Reply(text=said, reasoning=thoughts or None, stop="stop")
 
     def _failure(self, code: object, said: object, log: object) -> ModelError:
         """The error of a code that is not 0, or of a text that stands for one. Codes are those of
@@ -282,15 +294,21 @@ class VlmEvalKit:
         words = " ".join(
             str(part) for part in (said, getattr(log, "text", log)) if part not in (None, "")
         )
-        key = getattr(self._made, "key", None)
-        if isinstance(key, str) and key:
-            words = words.replace(key, "***")
-        message = f"{self.name}: code {code}: {words[:QUOTED]}"
+        message = f"{self.name}: code {code}: {self._without_keys(words)[:QUOTED]}"
         if status in (401, 404):
             return Rejected(message, hopeless=True)
         if isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 425, 429):
             return Rejected(message)
         return Overloaded(message, throttled=status == 429)
+
+    def _without_keys(self, words: str) -> str:
+        """What it said of a failure, without the keys that it holds: clients tell the address that
+        they asked, and some services take the key in it."""
+        held = {**vars(type(self._made)), **getattr(self._made, "__dict__", {})}
+        for name, value in held.items():
+            if KEY.search(name) and isinstance(value, str) and len(value) >= SHORTEST_KEY:
+                words = words.replace(value, "***")
+        return words
 
 
 def _pictures_of(line: Mapping[str, Any]) -> list[str]:
