@@ -164,6 +164,14 @@ def test_the_class_says_which_number_is_its_first(tmp_path: Path) -> None:
     assert scored(catalog.benchmark(written(tmp_path, source)), {})["primary"].value == 4.0
 
 
+@pytest.mark.parametrize("number", ["float('nan')", "'none'", "[1]"])
+def test_a_first_number_that_is_none_is_no_score(tmp_path: Path, number: str) -> None:
+    source = f"{CLASS}\n    @classmethod\n    def report_primary_metric(cls, metrics):\n"
+    made = catalog.benchmark(written(tmp_path, f"{source}        return {{'first': {number}}}\n"))
+    found = scored(made, {"0": "A"})["primary"]
+    assert (found.value, found.reason) == (None, "report_primary_metric gave no number")
+
+
 def test_several_replies_to_a_question_are_not_handed_over(tmp_path: Path) -> None:
     made = catalog.benchmark(written(tmp_path))
     sample = made.read(next(iter(made.data)))

@@ -208,10 +208,13 @@ class _Evaluated:
                 told_as(UsageError, f"{self._title}: report_primary_metric", self._source),
             ):
                 said = next(iter((report(dict(self._found)) or {}).values()), None)
+            if said is not None and (said := _number(said)) is None:
+                reason = "report_primary_metric gave no number"
+                return Estimate(value=None, unit=UNIT, n=columns.n, reason=reason)
         if said is None:
             by_name = (name for word in PRIMARY for name in self._found if word in name.lower())
             said = self._found[next(by_name, next(iter(self._found)))]
-        return self._estimate(float(said), columns)
+        return self._estimate(said, columns)
 
     def named(self, columns: Columns) -> Mapping[str, Estimate]:
         """Every number of what `evaluate` gave, by its flattened name."""
