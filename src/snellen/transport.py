@@ -108,7 +108,10 @@ class Transport:
         self._proxy = _proxy(self._base)
         if self._proxy is not None:
             secrets.append(self._proxy.password or "")
-        self._secrets = [one.encode() for one in secrets if len(one) >= SHORTEST_SECRET]
+        kept = [one for one in secrets if len(one) >= SHORTEST_SECRET]
+        # Some servers write a slash in JSON behind a backslash.
+        kept += [one.replace("/", "\\/") for one in kept if "/" in one]
+        self._secrets = [one.encode() for one in kept]
         self._connect = connect
         self._first = first
         self._total = total

@@ -284,7 +284,7 @@ async def test_replies_go_to_those_who_asked() -> None:
         (Answer(200, b'{"choices": "\xff\xfe"}'), 'the reply is no JSON, but \'{"choices"'),
         (Answer(200, b""), "the reply is no JSON, but nothing"),
         (Answer(200, b"null"), "the reply is no chat completion, but 'null'"),
-        (Answer(200, b'{"error": "busy"}'), "the reply is no chat completion, but"),
+        (Answer(200, b'{"error": "busy"}'), "/v1: 500: busy"),
         (Answer(200, b'{"choices": []}'), "the reply is no chat completion, but"),
         (Answer(200, b'{"choices": null}'), "the reply is no chat completion, but"),
         (Answer(200, b'{"choices": [{"text": "A"}]}'), "the reply is no chat completion, but"),

@@ -380,6 +380,17 @@ async def test_the_key_is_in_no_message_traceback_or_output(
 
 
 @all_of_them
+async def test_a_key_with_a_slash_is_hidden_however_the_server_writes_it(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-a/key/that+nobody=may-see"
+    monkeypatch.setenv(VARIABLE, key)
+    body = vendor.error(400, f"no: {key}").body.replace(b"/", rb"\/")
+    error = await error_of(vendor, Answer(400, body), api_key_env=VARIABLE)
+    assert str(error).endswith("no: [key]")
+
+
+@all_of_them
 async def test_a_reply_that_repeats_the_key_in_pieces_is_kept_without_it(
     vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -651,6 +662,43 @@ async def test_what_vllm_says_within_a_stream_has_its_status() -> None:
     error = await error_of(OPENAI, stream([told]), stream=True)
     assert isinstance(error, Rejected)
     assert "400: too long" in str(error)
+
+
+@pytest.mark.parametrize("stop", ["abort", "error", "insufficient_system_resource"])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_reply_that_the_server_broke_off_is_asked_for_again(
+    stop: str, streamed: bool
+) -> None:
+    begun = OPENAI.streamed("It i", stop=stop) if streamed else OPENAI.said("It i", stop=stop)
+    error = await error_of(OPENAI, begun, stream=streamed)
+    assert isinstance(error, Overloaded)
+    assert f"it broke the reply off ({stop})" in str(error)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(402, Rejected), (403, Rejected), (502, Overloaded)])
+@pytest.mark.parametrize("in_choice", [False, True])
+async def test_an_error_in_a_body_of_status_200_is_what_its_code_says(
+    code: int, kind: type[ModelError], in_choice: bool
+) -> None:
+    told = {"error": {"code": code, "message": "so it is"}}
+    whole = OPENAI.whole("It i", "", "error")
+    whole["choices"][0] |= told
+    error = await error_of(OPENAI, answer(whole if in_choice else told))
+    assert isinstance(error, kind)
+    assert f"{code}: so it is" in str(error)
+
+
+async def test_a_context_that_is_full_cuts_mistral_s_reply() -> None:
+    assert (await reply_to(OPENAI, OPENAI.said("It i", stop="model_length"))).state == "truncated"
+
+
+@pytest.mark.parametrize("candidate", [{}, {"content": {"role": "model"}}])
+async def test_a_candidate_of_google_s_that_neither_speaks_nor_ends_is_no_reply(
+    candidate: Any,
+) -> None:
+    error = await error_of(GOOGLE, answer({"candidates": [candidate]}))
+    assert isinstance(error, Overloaded)
+    assert "no reply of Gemini's" in str(error)
 
 
 # -- no reply

@@ -219,12 +219,12 @@ class Google:
     def _reply(
         self, found: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        candidate = next(iter(objects(found.get("candidates"))), None)
+        candidate = next(iter(objects(found.get("candidates"))), {})
         is_blocked = _is_blocked(found.get("promptFeedback"))
-        if candidate is None and not is_blocked:
+        parts = _parts_of(candidate)
+        stop = string(candidate.get("finishReason"))
+        if not (parts or stop or is_blocked):  # without a reason it has not ended
             raise self._there.unreadable("no reply of Gemini's", response.body)
-        parts = _parts_of(candidate or {})
-        stop = string((candidate or {}).get("finishReason"))
         # A key that a model repeats comes in pieces, too.
         redact = self._there.transport.redact
         return Reply(

@@ -36,6 +36,11 @@ from snellen.transport import Response
 
 PATH = "chat/completions"
 OFFICIAL = "https://api.openai.com"
+STOPS = {"content_filter": "filter", "model_length": "length"}
+"""`model_length` is Mistral's, where a context is full."""
+BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
+"""How servers finish what they did not: vLLM and SGLang, OpenRouter, DeepSeek (their pages on
+errors, or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
@@ -65,7 +70,10 @@ class OpenAI:
             return self._withheld(response.status, error_in(response.body), response)
         if response.events:
             return self._streamed(response)
-        return self._reply(self._there.json(response.body, "chat completion"), response)
+        found = self._there.json(response.body, "chat completion")
+        if error := found.get("error"):
+            return self._in_a_reply(error, response)
+        return self._reply(found, response)
 
     async def close(self) -> None:
         await self._there.transport.close()
@@ -97,6 +105,11 @@ class OpenAI:
             return Reply(text="", stop="filter", times=times(response))
         raise refused(self._there, status, error, response)
 
+    def _in_a_reply(self, error: object, response: Response) -> Reply:
+        """What an error means that comes with status 200."""
+        told = error if isinstance(error, dict) else {"message": error}
+        return self._withheld(status_of(told), told, response)
+
     def _streamed(self, response: Response) -> Reply:
         """The reply that a stream of chunks makes: whole once a reason to finish came, or the
         mark that nothing follows."""
@@ -109,8 +122,7 @@ class OpenAI:
                 break
             chunk = self._there.json(event.data, "chunk of a chat completion")
             if error := chunk.get("error"):
-                error = error if isinstance(error, dict) else {"message": error}
-                return self._withheld(status_of(error), error, response)
+                return self._in_a_reply(error, response)
             usage = chunk.get("usage") or usage
             for choice in objects(chunk.get("choices"))[:1]:
                 stop = choice.get("finish_reason") or stop
@@ -136,13 +148,16 @@ class OpenAI:
             raise self._there.unreadable("no chat completion", response.body)
         text = _text(message.get("content"))
         stop = string(choice.get("finish_reason"))
-        if stop == "content_filter" or (message.get("refusal") and not text):
+        if stop in BROKEN_OFF:
+            error = choice.get("error") or f"it broke the reply off ({stop})"
+            return self._in_a_reply(error, response)
+        if message.get("refusal") and not text:
             stop = "filter"
         reasoning = string(message.get("reasoning_content")) or string(message.get("reasoning"))
         return Reply(
             text=text,
             reasoning=reasoning,
-            stop=stop,
+            stop=STOPS.get(stop, stop) if stop else None,
             usage=_usage(found.get("usage")),
             times=times(response, first),
         )
