@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import orjson
 import pytest
 
@@ -15,6 +16,7 @@ from snellen.drawing import Canvas
 from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile, read_profile
+from snellen.models.hf import Settings
 from snellen.result import Result
 from snellen.sample import Sample
 from snellen.testing import check_benchmark, check_model
@@ -110,3 +112,12 @@ def test_the_profiles_of_the_guide_to_services_are_read(tmp_path: Path) -> None:
         path.write_text(block)
         assert read_profile(path) != Profile()
     assert len(blocks) == 5
+
+
+def test_the_profile_of_the_guide_to_hf_shows_every_setting(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "hf.md").read_text(), re.DOTALL)
+    path = tmp_path / "model.toml"
+    path.write_text(block)
+    extra = read_profile(path).extra
+    assert list(extra) and set(extra) == set(Settings.__struct_fields__)
+    assert msgspec.to_builtins(msgspec.convert(extra, Settings)) == extra

@@ -538,6 +538,11 @@ def test_a_wrong_profile_is_said_at_once(llava: Path, extra: dict[str, Any], wor
         catalog.model(f"hf/{llava}", Profile(extra=extra))
 
 
+def test_a_folder_that_is_not_there_is_looked_for_nowhere_else(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        catalog.model(f"hf/{tmp_path}/nothing")
+
+
 def test_a_folder_without_a_model_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="it cannot be loaded"):
         catalog.model(f"hf/{tmp_path}")

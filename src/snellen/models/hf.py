@@ -86,14 +86,17 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     devices = _devices(spec, settings, torch)
     load: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
+        if name.startswith((".", "/", "~")) or name.count("/") > 1:
+            raise UsageError(f"{spec}: there is no folder {name}.")  # and no such name on the hub
         load["revision"] = profile.revision or "main"
     try:
         processor = _load_processor(name, settings, load, transformers)
         models = [_load_model(name, settings, load, transformers).to(device) for device in devices]
     except ImportError as error:
         raise UsageError(
-            f"{spec}: it needs a package that is not here: {' '.join(str(error).split())} (Many "
-            "models that take videos need torchvision, of the version that goes with torch.)"
+            f"{spec}: a package that it needs is not here, or cannot be imported: "
+            f"{' '.join(str(error).split())} (Many models that take videos need torchvision, of "
+            "the version that goes with torch.)"
         ) from error
     except (OSError, *BROKEN) as error:
         raise UsageError(
