@@ -1,11 +1,11 @@
 """A server's program, of the shape of `vllm serve`, without a model: a real process that listens,
 answers, and ends as its arguments say.
 
-    vllm serve NAME --host H --port P [--broken] [--slow] [--naps] [--dies-once=FILE]
+    vllm serve NAME --host H --port P [--broken] [--slow] [--late] [--naps] [--dies-once=FILE]
 
 It answers "A" to every question. `--broken`: it ends before it listens. `--slow`: it never becomes
-healthy. `--naps`: it takes half a second to answer. `--dies-once=FILE`: at
-the fourth question it kills itself, unless FILE is there.
+healthy. `--late`: it listens after half a second. `--naps`: it takes half a second to answer.
+`--dies-once=FILE`: at the fourth question it kills itself, unless FILE is there.
 It starts a child, as engines do, and writes the numbers of both to standard output.
 """
 
@@ -54,8 +54,9 @@ def main() -> None:
     if "--broken" in ARGUMENTS:
         sys.exit("unrecognized arguments: --broken")
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    key = any(name.endswith("_API_KEY") for name in os.environ)
+    key = "sk-" in str(os.environ)
     print(f"pids {os.getpid()} {child.pid}", *ARGUMENTS, "key seen" * key, flush=True)
+    time.sleep(0.5 * ("--late" in ARGUMENTS))
     port = int(ARGUMENTS[ARGUMENTS.index("--port") + 1])
     ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 

@@ -59,6 +59,10 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """What back ends need beyond the core: an extra, and its packages."""
 PASSED = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 """What `worker:`'s processes get of the environment: what finds programs, libraries and devices."""
+KEYS = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
+"""How the names of variables end that hold what nobody else is to know."""
+HUB = ("HF_", "HUGGING_FACE_")
+"""How the hub's begin, which a server that is started may need."""
 WINDOW = "window:4"
 """How a model that does not watch streams is shown them."""
 IN_PROCESS = 32
@@ -562,7 +566,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
     from snellen.executors.serve import Served, Server
     from snellen.models._weights import digest
 
-    environment = {k: value for k, value in os.environ.items() if not k.endswith("_API_KEY")}
+    environment = {k: v for k, v in os.environ.items() if k.startswith(HUB) or not k.endswith(KEYS)}
     server = Server(
         name,
         profile.serve,

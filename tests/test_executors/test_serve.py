@@ -1,16 +1,19 @@
 """--serve: servers that are started, asked and stopped, with a stand-in for their programs: a
 process with a port of its own. `tests/heavy/test_serve.py` has a real one."""
 
+import asyncio
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -140,7 +143,8 @@ async def test_a_folder_of_other_weights_is_another_revision(here: Path) -> None
 def test_a_server_gets_no_keys(
     snellen: Snellen, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VLLM_API_KEY", "sk-0123456789")
+    for name in ("VLLM_API_KEY", "JUDGES_KEY", "WORK_TOKEN", "MY_SECRET"):
+        monkeypatch.setenv(name, "sk-0123456789")
     snellen(*VLLM)
 
     assert pids(here)
@@ -168,6 +172,46 @@ async def test_a_server_that_is_never_ready_is_ended(here: Path) -> None:
     finally:
         await server.stop()
     wait_for_the_end_of(pids(here))
+
+
+async def test_nobody_else_gets_its_port_while_it_starts(here: Path) -> None:
+    server = late(here)
+    port = urlsplit(server.url).port
+    starting = asyncio.create_task(server.ready())
+    try:
+        while not starting.done():
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind(("127.0.0.1", port))
+            await asyncio.sleep(0.01)
+        await starting
+    finally:
+        await server.stop()
+
+
+async def test_a_server_whose_watch_was_killed_ends_all_the_same(here: Path) -> None:
+    server = late(here)
+    await server.ready()
+    (pid, child) = pids(here)
+    os.kill(int(Path(f"/proc/{pid}/stat").read_text().split()[3]), signal.SIGKILL)
+    assert is_there(pid) and is_there(child)
+    await server.stop()
+    wait_for_the_end_of([pid, child])
+
+
+async def test_a_log_that_cannot_be_written_is_said(here: Path) -> None:
+    (here / "runs").mkdir()
+    (here / "runs" / "served").touch()
+    server = late(here)
+    with pytest.raises(UsageError, match=r"its log .*vllm-tiny.log cannot be written: File exists"):
+        await server.ready()
+    await server.stop()
+
+
+def late(here: Path) -> Server:
+    """A server that takes half a second until it listens."""
+    serve = Serve(kind="vllm", args=["--late"])
+    environment = {"PATH": os.environ["PATH"]}
+    return Server("tiny", serve, logs=here / "runs", environment=environment, patience=10)
 
 
 def test_a_server_killed_in_mid_run_fails_its_questions_alone_and_the_next_run_completes(

@@ -272,7 +272,7 @@ def test_what_a_class_says_is_a_reply(
 @pytest.mark.parametrize("split", ["None, None", "b'B', ''", "'B', ['Hm.']"])
 def test_a_split_that_is_no_two_texts_is_no_reply(tmp_path: Path, split: str) -> None:
     source = local("return 'B'") + f" def split_thinking(self, s):\n  return {split}\n"
-    with pytest.raises(Rejected, match="split_thinking gave .* not two texts"):
+    with pytest.raises(Rejected, match=r"split_thinking gave .* not two texts"):
         told(mine(tmp_path, source), user("hello"))
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.model import Generates, Model, Ranks, Request
@@ -37,6 +37,9 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 """What stands between the program's name and the model's."""
 INSTALL = {"vllm": "vllm", "sglang": "sglang", "transformers": "transformers[serving]"}
 HOST = "127.0.0.1"
+SHARED_BY_LISTENING = sys.platform == "linux"
+"""Whether a server may listen on a port that another has, who does not listen, if both allow it
+(SO_REUSEADDR, as servers do to be started anew)."""
 PATIENCE = 3600.0
 """Seconds until a server must be ready: weights may have to be fetched first."""
 EVERY = 0.25
@@ -68,8 +71,10 @@ class Server:
         patience: float = PATIENCE,
     ) -> None:
         program = _program(serve.kind)
-        # Kept until the server takes it: nobody else is to get this port meanwhile.
+        # Kept: nobody else is to get this port while the server starts, and be asked in its place.
         self._port = socket.socket()
+        if SHARED_BY_LISTENING:
+            self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._port.bind((HOST, 0))
         port = self._port.getsockname()[1]
         self.url = f"http://{HOST}:{port}/v1"
@@ -122,17 +127,19 @@ class Server:
         self._process.stdin.close()
         try:
             async with asyncio.timeout(STOPPING):
-                await self._over
+                code = await self._over
                 await self._process.wait()
         except TimeoutError:
+            code = b""
+        if not code:  # `_watch` did not see the end: it was killed itself, or is stuck
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     async def _start(self) -> None:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
         pipe = asyncio.subprocess.PIPE
-        self._port.close()
-        with self.log.open("ab") as log:
+        if not SHARED_BY_LISTENING:
+            self._port.close()
+        with self._log() as log:
             self._written = log.tell()
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -157,6 +164,16 @@ class Server:
             raise UsageError(
                 f"{self._what} was not ready within {self._patience:g} s.{self._last_words()}"
             ) from None
+
+    def _log(self) -> BinaryIO:
+        try:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            return self.log.open("ab")
+        except OSError as error:
+            raise UsageError(
+                f"{self._what} cannot be started: its log {self.log} cannot be written: "
+                f"{error.strerror}."
+            ) from error
 
     async def _is_healthy(self) -> bool:
         """Whether it says on /health that it is."""
