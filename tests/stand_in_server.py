@@ -21,7 +21,7 @@ from pathlib import Path
 
 ARGUMENTS = sys.argv[1:]
 DIES_ONCE = next((Path(a.partition("=")[2]) for a in ARGUMENTS if "dies-once" in a), None)
-NAME = next(a for a in ARGUMENTS[1:] if not a.startswith("--"))
+NAME = next((a for a in ARGUMENTS[1:] if not a.startswith("--")), None)
 SAID = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
 asked = count(1)
 
@@ -61,4 +61,5 @@ def main() -> None:
     ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 
-main()
+if __name__ == "__main__":
+    main()

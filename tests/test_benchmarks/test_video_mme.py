@@ -217,7 +217,8 @@ def test_every_task_type_is_of_a_capability() -> None:
         ("videomme", "lmms-eval", "all"),
         ("videomme_long", "lmms-eval", "long"),
         ("Video-MME_64frame", "vlmevalkit", "all"),
-        ("Video-MME", "official", "all"),
+        ("Video-MME", "vlmevalkit", "all"),
+        ("video-mme", "official", "all"),
     ],
 )
 def test_other_toolkits_names_are_known(name: str, prompt: str, duration: str) -> None:

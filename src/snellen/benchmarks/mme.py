@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ALIASES: dict[str, dict[str, str]] = {"MME": {}}
+ALIASES = {"MME": {"prompt": "vlmevalkit"}}
 REVISION = "dd2950902889cd614d4edf606827240166d29381"
 AUTHORS = "BradyFU/Awesome-Multimodal-Large-Language-Models"
 SOURCE = f"{AUTHORS}@{REVISION}:tools/eval_tool.zip"

@@ -62,7 +62,7 @@ SETS = ("adversarial", "popular", "random")
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
 """What LLaVA's llava_pope_test.jsonl adds to a question_id, which begins anew in each set."""
 ALIASES = {
-    "POPE": {"images": "coco", "sets": "all"},
+    "POPE": {"images": "coco", "sets": "all", "prompt": "vlmevalkit"},
     "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},
     "pope_pop": {"sets": "popular", "prompt": "lmms-eval"},
     "pope_random": {"sets": "random", "prompt": "lmms-eval"},

@@ -67,8 +67,8 @@ KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {
     "videomme": {"prompt": "lmms-eval"},
     "videomme_long": {"prompt": "lmms-eval", "duration": "long"},
+    "Video-MME": {"prompt": "vlmevalkit"},
     "Video-MME_64frame": {"prompt": "vlmevalkit"},
-    "Video-MME": {},
 }
 HUB = "https://huggingface.co/datasets/lmms-lab/Video-MME/resolve/main"
 FILES_PUBLISHED = (
