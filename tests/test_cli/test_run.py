@@ -91,6 +91,27 @@ def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Pat
     assert len(server.asked) == 4
 
 
+def test_a_turn_that_is_not_scored_and_failed_is_said_and_asked_again(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    turns = [{"question": "What is it?", "answer": "a cat"}, {"question": "Why?"}]
+    (tmp_path / "mine.jsonl").write_text(json.dumps({"turns": turns}))
+
+    def fails_at_why(asked: Asked) -> Answer:
+        return status(400) if b"Why?" in asked.body else said("a cat")
+
+    ask = ("run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url")
+    with serving(fails_at_why) as server:
+        first = snellen(*ask, server.url)
+    with serving(said("Its ears.")) as server:
+        second = snellen(*ask, server.url)
+        assert len(server.asked) == 1
+
+    assert first.code == 1
+    assert "mine × openai/m: 1 question without a reply" in first.err
+    assert second.code == 0
+
+
 def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
     snellen: Snellen, rows: Path
 ) -> None:

@@ -318,7 +318,8 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
     unfinished = False
     for one in finished:
         name = one.progress.name
-        failed = one.progress.failed if one.result is None else one.result.failed
+        # No result counts a turn that is asked and not scored.
+        failed = (one.result.failed if one.result else 0) or one.progress.failed
         if failed:
             _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
         if one.stopped:
