@@ -266,6 +266,8 @@ def test_a_conversations_story_has_a_part_for_each_turn(tmp_path: Path) -> None:
         "a horse",
     )
     assert (third.sample, third.target) == ("cat#3", None)
+    # scores.jsonl, and notes of failures, call turns so.
+    assert explain(result.run, "cat#2") == [second]
 
 
 def test_repeats_of_a_conversation_are_repeats_of_its_turns(tmp_path: Path) -> None:

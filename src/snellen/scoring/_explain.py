@@ -57,8 +57,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
-    """The story of a run's sample, once for each repeat, and for each turn where turns are scored;
-    none where it was not asked."""
+    """The story of a run's sample, once for each repeat, and for each turn where turns are scored,
+    or of one turn by its own id; none where it was not asked."""
     apart = benchmark.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
@@ -67,18 +67,20 @@ def explain_run(
     found = {
         (one.repeat, one.turn): one
         for one in replies_of(run, benchmark)
-        if (one.conversation or one.sample).id == sample
+        if sample in (one.sample.id, (one.conversation or one.sample).id)
     }
+    asked_as = {sample} | {(one.conversation or one.sample).id for one in found.values()}
     messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for question in run.questions():
-        if question.key[0] != sample:
+        if question.key[0] not in asked_as:
             continue
         # What has no reply yet, as after a kill, is told as far as it went.
         asked = sample_of(question)
         if apart:
             asked = benchmark.each_turn(asked)[question.key[2]]
-        nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
-        found.setdefault(story(question.key), nothing)
+        if sample in (question.key[0], asked.id):
+            nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
+            found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [
                 part if isinstance(part, str) else _picture(question.media[part].place)
@@ -87,7 +89,7 @@ def explain_run(
             messages.setdefault(story(question.key), []).append((role, "\n".join(shown)))
     attempts: dict[tuple[int, int], list[Attempt]] = {}
     for record in run.replies():
-        if isinstance(record, ReplyRecord) and record.key[0] == sample:
+        if isinstance(record, ReplyRecord) and record.key[0] in asked_as:
             attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
         _explained(benchmark, found[key], verdicts, messages.get(key, []), attempts.get(key, []))
