@@ -196,6 +196,21 @@ def test_a_failed_turn_ends_the_conversation_and_those_behind_it_fail_with_it(
     assert mended.headline.value == 1.0
 
 
+def test_who_wants_to_know_is_told_of_each_turn_that_is_scored(tmp_path: Path) -> None:
+    rows(tmp_path, CAT)
+    told = []
+    with serving(in_order("a cat", "a horse", "the first")) as server:
+        evaluated(
+            tmp_path,
+            server.url,
+            on_sample=lambda sample, reply, scores: told.append(
+                (sample.id, reply.text, scores["default"])
+            ),
+        )
+
+    assert told == [("cat#1", "a cat", 1.0), ("cat#2", "a horse", 0.0)]
+
+
 def test_turns_of_one_conversation_share_a_cluster(tmp_path: Path) -> None:
     turns = ["Is it a cat?", "Is it a dog?"]
     every = [{"id": str(i), "turns": turns, "answers": ["yes", "yes"]} for i in range(40)]

@@ -698,7 +698,7 @@ class Asking:
             if one is None:
                 continue
             self._running_score(said, one)
-            if self._on_reply is not None and self._crash is None:
+            if self._on_reply is not None:
                 task = asyncio.create_task(self._told(self._on_reply, one, said))
                 self._tasks.add(task)
                 task.add_done_callback(self._done)
