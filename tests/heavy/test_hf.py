@@ -468,6 +468,59 @@ def test_choices_beyond_the_memory_are_ranked_in_parts(llava: Path) -> None:
     assert small.seen == [4, 2, 1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("kind", ["asked", "ranked"])
+def test_an_allocator_that_has_no_memory_is_out_of_memory(llava: Path, kind: str) -> None:
+    import torch
+
+    made = open_model(str(llava), profile=Profile(), api_key=None)
+    rows: list[int] = []
+
+    def take(_: object, __: object, given: Any) -> None:
+        rows.append(len(given["input_ids"]))
+        if rows[-1] > 1:
+            torch.empty(1 << 50)  # RuntimeError, and no OutOfMemoryError
+
+    made.replicas[0].model.register_forward_pre_hook(take, with_kwargs=True)
+    opened = catalog._opened(made, made.name, made.revision, None)
+    if kind == "asked":
+        alike = [ask(user(f"{k} what ?")) for k in range(4)]
+        assert texts(asked_of(opened, alike)) == texts(replies(llava, alike))
+    else:
+        model: Any = opened.model
+        assert len(asyncio.run(model.rank(rankable(1)))) == 4
+    assert rows[:3] == [4, 2, 1], "halved, and not asked one by one"
+
+
+@pytest.mark.parametrize("kind", [AssertionError, AttributeError])
+def test_what_a_models_code_raises_fails_its_request(llava: Path, kind: type[Exception]) -> None:
+    made = open_model(str(llava), profile=Profile(), api_key=None)
+
+    def fail(*_: object) -> None:
+        raise kind("not so")
+
+    made.replicas[0].model.register_forward_pre_hook(fail)
+    (failed,) = asked_of(catalog._opened(made, made.name, made.revision, None), ragged(1))
+    assert isinstance(failed, Rejected)
+    assert f"{kind.__name__}: not so" in str(failed)
+
+
+def test_scores_that_are_no_numbers_make_no_reply(llava: Path) -> None:
+    requests = [ask(user("what ?")), ask(user("one " * 200)), ask(user("yes or no ?"))]
+    made = open_model(str(llava), profile=Profile(), api_key=None)
+    model = made.replicas[0].model
+    padding = model.generation_config.pad_token_id
+
+    def spoil(_: object, __: object, given: Any, out: Any) -> None:
+        out.logits[given["input_ids"].ne(padding).sum(-1) > 150] = math.nan
+
+    model.register_forward_hook(spoil, with_kwargs=True)
+    opened = catalog._opened(made, made.name, made.revision, None)
+    first, spoilt, last = asked_of(opened, requests)
+    assert isinstance(spoilt, Rejected)
+    assert "are no numbers (NaN)" in str(spoilt)
+    assert texts([first, last]) == texts(replies(llava, requests)[::2])
+
+
 # -- how it is opened
 
 
@@ -531,6 +584,7 @@ def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path
         ({"dtype": "int3"}, "dtype"),
         ({"device": "toaster"}, "no device 'toaster'"),
         ({"device": "cuda"}, "torch finds no GPU here"),
+        ({"processor": {"padding_side": "right"}}, "pads prompts behind them"),
     ],
 )
 def test_a_wrong_profile_is_said_at_once(llava: Path, extra: dict[str, Any], words: str) -> None:

@@ -46,8 +46,11 @@ PREPARED = 3
 """Batches that are prepared while one is answered, if there are as many cores."""
 TICKS = 1000
 """Parts of a second in which processors are told the times of frames."""
-BROKEN = (ValueError, TypeError, KeyError, IndexError, RuntimeError)
+BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
 """What processors and models raise about inputs that they do not take."""
+SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
+"""Words of errors that say that there is no memory, where it is not OutOfMemoryError that says so:
+those of CUDA's and its libraries', of the CPU's allocator."""
 
 
 class Settings(Checked, frozen=True):
@@ -250,7 +253,10 @@ class _Prompts:
         import numpy as np
 
         black = np.zeros((64, 64, 3), np.uint8)
-        chats = [[_said("user", [{"type": "image", "image": black}, _text("What is this?")])]]
+        chats = [
+            [_said("user", [{"type": "image", "image": black}, _text(text)])]
+            for text in ("What is this?", "What?")  # of two lengths, to see where padding goes
+        ]
         try:
             try:
                 self._made(chats, [])
@@ -289,7 +295,7 @@ class _Prompts:
                 image_sizes=[[height, width]], **self._settings.processor
             )
             return int(counted.num_image_tokens[0])
-        except (AttributeError, *BROKEN):
+        except BROKEN:
             return width * height // 28**2
 
     def prepared(self, requests: Sequence[Request]) -> _Prepared:
@@ -342,12 +348,19 @@ class _Prompts:
                 **self._plain_words,
                 **self._settings.template,
             )
-        except (jinja2.TemplateError, AttributeError, *BROKEN) as error:
+        except (jinja2.TemplateError, *BROKEN) as error:
             hint = ' With video = "frames" in the profile\'s `extra` frames go as pictures.'
             raise Rejected(
                 f"{self._spec}: its processor does not take the request: "
                 f"{type(error).__name__}: {error}{hint if videos else ''}"
             ) from error
+        mask = made.get("attention_mask")
+        if mask is None or not mask[:, -1].all():
+            raise Rejected(
+                f"{self._spec}: its processor pads prompts behind them, or does not say where, so "
+                "that a reply would follow the padding.",
+                hopeless=True,
+            )
         return made
 
     def _mine(self) -> Any:
@@ -440,7 +453,11 @@ class _Replica:
         return generation.temperature, generation.top_p, lengths
 
     def prepare(self, requests: Sequence[Request]) -> _Prepared:
-        return self._prompts.prepared(requests)
+        try:
+            return self._prompts.prepared(requests)
+        except MemoryError:
+            pass  # what it holds is let go before more is tried, here and below
+        raise TooMuch
 
     def answer(self, prepared: _Prepared) -> Sequence[Reply]:
         """A reply for each request.
@@ -454,15 +471,18 @@ class _Replica:
                 if prepared.choices:
                     return [self._ranked(prepared)]
                 return self._generated(prepared)
-        except torch.OutOfMemoryError:
-            pass  # whatever it holds is let go before more is tried
-        except BROKEN as error:
-            raise Rejected(
-                f"{self.name}: {type(error).__name__}: {error}",
-                hopeless="CUDA error" in str(error),
-            ) from error
+        except (MemoryError, *BROKEN) as error:
+            is_short = self._is_short(error)
+            why = f"{self.name}: {type(error).__name__}: {error}"
+        if not is_short:
+            raise Rejected(why, hopeless="CUDA error" in why)
         torch.cuda.empty_cache()
         raise TooMuch
+
+    def _is_short(self, error: Exception) -> bool:
+        """Whether an error says that there is no memory."""
+        kinds = (MemoryError, self._torch.OutOfMemoryError)
+        return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
     # -- generating
 
@@ -495,10 +515,12 @@ class _Replica:
             for request, length in zip(requests, prepared.lengths, strict=True)
         ]
         ends = _Ends(self._torch, self._tokenizer, start, limits, [r.stop for r in requests])
+        numbers = _Numbers()
         call = {
             **inputs,
             "generation_config": self._config(requests[0], max(limits)),
             "stopping_criteria": self._library.StoppingCriteriaList([ends]),
+            "logits_processor": self._library.LogitsProcessorList([numbers]),
         }
         seed = requests[0].seed
         if seed is None or not self._samples(requests[0]):
@@ -507,6 +529,12 @@ class _Replica:
             with self._seeding:
                 self._torch.manual_seed(seed)
                 made = self.model.generate(**call)
+        if numbers.lacking:
+            raise Rejected(
+                f"{self.name}: the model's scores are no numbers (NaN), so that its reply would "
+                f"mean nothing: {self.model.dtype} may not hold them. Set another `dtype` in the "
+                "profile's `extra`."
+            )
         return [
             self._reply(said[:end], length, request.stop)
             for said, end, length, request in zip(
@@ -565,8 +593,8 @@ class _Replica:
             part = choices[len(found) : len(found) + at_once]
             try:
                 found += self._rows(inputs, length, part)
-            except self._torch.OutOfMemoryError:
-                if at_once == 1:
+            except RuntimeError as error:
+                if at_once == 1 or not self._is_short(error):
                     raise
                 at_once //= 2
         return Reply(choices=tuple(found), stop="stop")
@@ -600,6 +628,17 @@ class _Replica:
             )
             for row, choice in enumerate(choices)
         ]
+
+
+class _Numbers:
+    """Sees whether scores are ever no numbers (NaN): the likeliest token would then be the first of
+    the vocabulary, time and again."""
+
+    lacking: Any = False
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        self.lacking = scores.isnan().any() | self.lacking  # stays there: nobody waits for it here
+        return scores
 
 
 class _Ends:
