@@ -249,3 +249,14 @@ def test_reports_show_repeats_with_the_parts_of_the_error(tmp_path: Path) -> Non
     said = "official: 30.00 % of the mean's variance is the model's own"
     assert said in text
     assert said in words.markdown([result])
+
+
+def test_a_failed_repeat_is_neither_alike_nor_different(tmp_path: Path) -> None:
+    def fails_again(request: Request) -> str:
+        if request.seed:
+            raise Rejected("no")
+        return "yes"
+
+    finished = run(tmp_path, Says(fails_again), tiny(4), repeats=2)
+    assert finished.result is not None
+    assert finished.result.report.alike is None

@@ -118,3 +118,15 @@ def test_a_conversation_that_goes_on_from_another_runs_turns_is_one_question(
     found = spent([run])
     assert found is not None
     assert (found.replies, found.questions) == (3, 2)
+
+
+def test_what_a_part_of_the_runs_cost_is_no_sum(tmp_path: Path) -> None:
+    runs = []
+    for name, profile in {"priced": {"prices": {"input": 1, "output": 1}}, "not": {}}.items():
+        runs.append(stored(tmp_path / name, [{"started": DAY + "10:00:00Z", "profile": profile}]))
+        runs[-1].append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01Z", reply=reply(1)))
+        runs[-1].close()
+
+    both, first = spent(runs), spent(runs[:1])
+    assert both is not None and first is not None
+    assert (both.cost, first.cost) == (None, pytest.approx(11e-6))

@@ -251,6 +251,20 @@ def test_a_conversation_that_was_stopped_goes_on_with_its_next_turn(tmp_path: Pa
     assert (second.result.headline.value, second.result.headline.n) == (1.0, 2)
 
 
+def test_turns_that_another_run_has_are_taken_from_there_and_counted(tmp_path: Path) -> None:
+    made = own_data(rows(tmp_path, CAT))
+    first = run(tmp_path / "first", Says(lambda request: "a cat"), made, max_requests=1)
+    again = Says(lambda request: "a dog")
+    second = run(tmp_path / "second", again, made, reuse=[first.run])
+
+    assert second.result is not None
+    assert [len(request.messages) for request in again.requests] == [3, 5]
+    report = second.result.report
+    assert "1 replies were taken from another run (--reuse)" in report.notes
+    assert report.spent is not None
+    assert (report.spent.replies, report.spent.questions) == (2, 1)
+
+
 def test_a_stored_conversation_is_scored_without_its_rows(tmp_path: Path) -> None:
     rows(tmp_path, CAT)
     with serving(in_order("a cat", "a horse", "-")) as server:

@@ -386,6 +386,24 @@ def test_a_verdict_of_no_form_under_steering_is_lost_and_no_change(
     assert (found["lost"], found["change"]["value"]) == (24, None)
 
 
+def test_replies_without_a_verdict_are_in_no_probe(snellen: Snellen, run: Path) -> None:
+    def confused_by_perhaps(asked: Asked) -> Answer:
+        return said("Well.") if "perhaps" in reply_in(asked) else mild(asked)
+
+    with judge(confused_by_perhaps) as (_, options):
+        done = snellen("judge", run, *options, "--probe", "steering", "--sample", "60", "--json")
+    # Of sixty replies twenty are of each kind.
+    assert (done.json["right"], done.json["wrong"]) == (20, 20)
+
+
+def test_where_few_replies_are_wrong_more_that_are_right_are_drawn(
+    snellen: Snellen, run: Path
+) -> None:
+    with judge(mild) as (_, options):
+        done = snellen("judge", run, *options, "--probe", "steering", "--sample", "50", "--json")
+    assert (done.json["right"], done.json["wrong"]) == (30, 20)
+
+
 def test_the_probes_table_names_each_attempt(snellen: Snellen, run: Path) -> None:
     with judge(swayed) as (_, options):
         out = snellen("judge", run, *options, "--probe", "steering", "--sample", "24").out

@@ -228,6 +228,21 @@ def test_a_class_of_a_set_takes_no_data_of_another(snellen: Snellen, tmp_path: P
     assert (done.code, "the class has its own rows and prompts" in done.err) == (2, True)
 
 
+def test_no_reply_is_reused_that_was_given_under_another_benchmarks_name(
+    snellen: Snellen, tmp_path: Path, model: Path
+) -> None:
+    """A class may answer by the name that it is told; the requests are the same."""
+    model.write_text(MODEL.replace('dataset == "mine"', "False"))
+    first = snellen(*ASK, "--json").json["run"]
+    said = asked(tmp_path)
+    (tmp_path / "mine.jsonl").rename(tmp_path / "others.jsonl")
+    ask = ("run", "-m", "vlmevalkit:my_model.py:Mine", "-b", "others.jsonl", "--reuse", first)
+    done = snellen(*ask)
+
+    assert (done.code, asked(tmp_path)) == (2, said)
+    assert "of another model, revision or profile" in done.err
+
+
 def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
     snellen: Snellen, model: Path
 ) -> None:
