@@ -314,6 +314,15 @@ def test_a_seed_gives_the_same_reply_again_in_other_company(llava: Path) -> None
     assert len({*different, alone}) == 6
 
 
+def test_a_seed_gives_the_same_reply_while_a_replica_draws_without_one(llava: Path) -> None:
+    request = ask(user(picture(1, 40, 40), "what ?"), temperature=1.0, seed=7, most=40)
+    (alone,) = texts(replies(llava, [request]))
+    others = [replace(request, seed=None)] * 6
+    for _ in range(3):
+        *_, again = texts(replies(llava, [*others, request], replicas=2, batch_size=1))
+        assert again == alone
+
+
 def test_temperature_0_is_greedy_whatever_the_model_says(llava: Path, tmp_path: Path) -> None:
     sampling = samples(llava, tmp_path / "sampling", do_sample=True, temperature=5.0, top_k=300)
     requests = ragged(5)

@@ -27,7 +27,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -417,7 +417,8 @@ class _Replica:
     """A model on one device."""
 
     ranks = True
-    _seeding = threading.Lock()
+    _generators: ClassVar[dict[str, threading.Lock]] = {}
+    """A lock for each device's generator, from which all draw that are on it."""
 
     def __init__(
         self, name: str, prompts: _Prompts, model: Any, settings: Settings, torch: Any, library: Any
@@ -429,6 +430,7 @@ class _Replica:
         self._settings = settings
         self._torch = torch
         self._library = library
+        self._drawing = self._generators.setdefault(str(model.device), threading.Lock())
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -522,13 +524,12 @@ class _Replica:
             "stopping_criteria": self._library.StoppingCriteriaList([ends]),
             "logits_processor": self._library.LogitsProcessorList([numbers]),
         }
-        seed = requests[0].seed
-        if seed is None or not self._samples(requests[0]):
-            made = self.model.generate(**call)
-        else:
-            with self._seeding:
-                self._torch.manual_seed(seed)
+        if self._samples(requests[0]):
+            with self._drawing:
+                self._seed(requests[0].seed)
                 made = self.model.generate(**call)
+        else:
+            made = self.model.generate(**call)
         if numbers.lacking:
             raise Rejected(
                 f"{self.name}: the model's scores are no numbers (NaN), so that its reply would "
@@ -541,6 +542,16 @@ class _Replica:
                 made[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
             )
         ]
+
+    def _seed(self, seed: int | None) -> None:
+        """Seed the generator of this device: those of other GPUs may be drawn from meanwhile."""
+        if seed is None:
+            return
+        if self.model.device.type == "cuda":
+            with self._torch.cuda.device(self.model.device):
+                self._torch.cuda.manual_seed(seed)
+        else:
+            self._torch.manual_seed(seed)
 
     def _limit(self, request: Request, length: int) -> int:
         """Tokens that a reply may have.
