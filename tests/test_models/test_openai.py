@@ -243,8 +243,9 @@ async def test_tokens_that_are_not_counted_are_absent(usage: Any, expected: Usag
 
 
 async def test_fields_of_another_type_than_theirs_are_absent() -> None:
-    reply = await reply_to(said({"a": 1}, stop=3, reasoning=["x"]))
-    assert (reply.text, reply.stop, reply.reasoning) == ("", None, None)
+    reply = await reply_to(said({"a": 1}, reasoning=["x"]))
+    assert (reply.text, reply.stop, reply.reasoning) == ("", "stop", None)
+    assert (await reply_to(said("A", stop=3))).stop is None
 
 
 async def test_a_reply_is_timed() -> None:

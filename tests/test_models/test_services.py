@@ -692,6 +692,14 @@ async def test_a_context_that_is_full_cuts_mistral_s_reply() -> None:
     assert (await reply_to(OPENAI, OPENAI.said("It i", stop="model_length"))).state == "truncated"
 
 
+@pytest.mark.parametrize("vendor", [OPENAI, ANTHROPIC], ids=lambda vendor: vendor.kind)
+async def test_a_message_that_neither_speaks_nor_ends_is_no_reply(vendor: Vendor) -> None:
+    begun = json.loads(json.dumps(vendor.whole("", "", "so")).replace('"so"', "null"))
+    error = await error_of(vendor, answer(begun))
+    assert isinstance(error, Overloaded)
+    assert "the reply is no whole" in str(error)
+
+
 @pytest.mark.parametrize("candidate", [{}, {"content": {"role": "model"}}])
 async def test_a_candidate_of_google_s_that_neither_speaks_nor_ends_is_no_reply(
     candidate: Any,

@@ -174,8 +174,11 @@ class Anthropic:
         if not isinstance(message.get("content"), list):
             raise self._there.unreadable("no message", response.body)
         stop = string(message.get("stop_reason"))
+        text = "".join(_of_kind("text", message))
+        if not (text or stop):
+            raise self._there.unreadable("no whole message", response.body)
         return Reply(
-            text="".join(_of_kind("text", message)),
+            text=text,
             reasoning="\n".join(_of_kind("thinking", message)) or None,
             stop=STOPS.get(stop, stop) if stop else None,
             usage=_usage(message.get("usage")),

@@ -148,6 +148,8 @@ class OpenAI:
             raise self._there.unreadable("no chat completion", response.body)
         text = _text(message.get("content"))
         stop = string(choice.get("finish_reason"))
+        if not (text or stop or message.get("refusal")):
+            raise self._there.unreadable("no whole chat completion", response.body)
         if stop in BROKEN_OFF:
             error = choice.get("error") or f"it broke the reply off ({stop})"
             return self._in_a_reply(error, response)
