@@ -236,6 +236,15 @@ def test_a_damaged_picture_of_a_question_fails_that_question(tmp_path: Path) -> 
     (tmp_path / "mine.jsonl-q.png").write_bytes(b"no picture")
     finished = run(tmp_path, Says(lambda request: "thing r"), with_shots(made, 1, source=source))
     assert states(finished) == {"ok": 1, "failed": 1}
+    # It is stored as it would be asked, and as it will be once the picture is mended.
+    assert {len(question.messages) for question in Run(finished.run).questions()} == {3}
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "2", True])
+def test_shots_are_a_whole_number(tmp_path: Path, n: Any) -> None:
+    made = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
+    with pytest.raises(UsageError, match="shots is a whole number from 1 on"):
+        with_shots(made, n)
 
 
 def test_what_is_asked_in_several_messages_has_no_examples() -> None:

@@ -4,6 +4,7 @@ as the prompt asks for it. Few-shot is a longer prompt, and changes nothing else
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from random import Random
@@ -44,11 +45,14 @@ def with_shots(
     of the benchmark itself, which then does not ask what was drawn.
 
     Raises:
-        UsageError: it is not asked in one message, or with videos, or it is not known in which
-            words it wants answers; or the source has too few rows, or is what is asked.
+        UsageError: n is not from 1 on; it is not asked in one message, or with videos, or it is not
+            known in which words it wants answers; or the source has too few rows, or is what is
+            asked.
         DataError: a row cannot be read, or a picture of one that was drawn.
     """
     name = benchmark.name
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise UsageError(f"shots is a whole number from 1 on, not {n!r}.")
     if benchmark.turns != 1 or benchmark.ask != "generate":
         raise UsageError(
             f"--shots is for questions that are asked in one message each, and answered in words: "
@@ -90,11 +94,10 @@ def _prompt(
     history: History,
 ) -> tuple[Message, ...]:
     asked = _only(benchmark, sample, history)
-    try:
+    pictures: frozenset[str] = frozenset()
+    with suppress(MediaError):  # who asks reads it again, and says what is wrong with it
         asked = _loaded(asked)
-    except MediaError:
-        return (asked,)  # who asks reads it again, and says what is wrong with it
-    pictures = _digests(asked)
+        pictures = _digests(asked)
     apart = (one for one in examples if one.id != sample.id and not one.pictures & pictures)
     chosen = [*islice(apart, n)]
     if len(chosen) < n:
