@@ -199,6 +199,22 @@ def test_verdicts_that_are_there_are_measured_without_asking_anybody(
     assert measured(snellen("judge", run, "--against", sheet, "--json"))["labelled"] == 30
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"format":0,"sample":', "holds no labels: Input data was truncated. Give them again"),
+        ('{"format":99,"sample":"q1","label":1.0}', "is of format 99"),
+    ],
+)
+def test_kept_labels_that_cannot_be_read_are_named(
+    snellen: Snellen, run: Path, line: str, words: str
+) -> None:
+    (run / "labels.jsonl").write_text(line)
+    done = snellen("score", run)
+    assert done.code == 2
+    assert f"{run / 'labels.jsonl'} {words}" in done.err
+
+
 def test_where_no_judge_was_asked_there_is_none_to_measure(snellen: Snellen, run: Path) -> None:
     sheet = sheet_of(snellen, run)
     labelled(sheet, by_people)

@@ -19,7 +19,7 @@ from snellen.model import Reply
 from snellen.result import Result
 from snellen.runner import Budget
 from snellen.sample import Sample
-from snellen.scoring import put_labels, replies_of
+from snellen.scoring import replies_of
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
 
@@ -73,7 +73,7 @@ def judge_run(
                     "(--judge MODEL)."
                 )
             _check(labels, f"{against}", run, benchmark, names)
-            put_labels(run, labels)
+            run.put_labels(labels)
         for name in names if plan.models else ():
             finished += _asked(run, benchmark, name, plan, show, budget)
             if any(one.interrupted for one in finished):

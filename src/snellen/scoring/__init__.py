@@ -6,7 +6,6 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
-from snellen.scoring._labels import put_labels
 from snellen.scoring._report import (
     AttemptReport,
     Baselines,
@@ -50,7 +49,6 @@ __all__ = [
     "explain_run",
     "metric_report",
     "prices_of",
-    "put_labels",
     "replies_of",
     "score_predictions",
     "score_run",

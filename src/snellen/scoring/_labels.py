@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from snellen import stats
 from snellen.scoring._report import JudgeReport, metric_report
-from snellen.store import LABELS, LabelRecord, Run
+from snellen.store import LabelRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,17 +18,6 @@ if TYPE_CHECKING:
 SHOWN = 3
 Reply = tuple[str, int]
 """(sample, repeat)"""
-
-
-def labels_of(run: Run) -> list[LabelRecord]:
-    """The labels that were given for a run's replies (`judge --against`)."""
-    lines = (run.folder.get(LABELS) or b"").splitlines()
-    return [msgspec.json.decode(line, type=LabelRecord) for line in lines]
-
-
-def put_labels(run: Run, labels: Iterable[LabelRecord]) -> None:
-    """Keep labels in the run's folder, in the place of earlier ones."""
-    run.folder.put_atomic(LABELS, (msgspec.json.encode(one) + b"\n" for one in labels))
 
 
 def against(

@@ -15,7 +15,6 @@ from snellen.errors import DataError, UsageError
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
-from snellen.scoring._labels import labels_of
 from snellen.scoring._report import Report, Spent
 from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
@@ -44,7 +43,7 @@ def score_run(
     manifest = run.manifest()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     missing = missing or manifest.get("missing")
-    scoring = Tally(benchmark, scorings, missing, verdicts, labels=labels_of(run))
+    scoring = Tally(benchmark, scorings, missing, verdicts, labels=run.labels())
 
     def samples() -> Iterator[Sample]:
         return (scored.sample for scored in replies_of(run, benchmark))

@@ -17,7 +17,6 @@ from snellen.store._records import (
     schemas,
 )
 from snellen.store._run import (
-    LABELS,
     MANIFEST,
     REPORT,
     SCORES,
@@ -31,7 +30,6 @@ from snellen.store._run import (
 
 __all__ = [
     "FORMAT",
-    "LABELS",
     "MANIFEST",
     "REPORT",
     "SCORES",

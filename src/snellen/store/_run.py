@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from snellen.store._records import (
     FORMAT,
     EventRecord,
     Key,
+    LabelRecord,
     Question,
     ReplyRecord,
     Unknown,
@@ -53,6 +54,7 @@ _QUESTION_HEAD = msgspec.json.Decoder(QuestionHead)
 _REPLY = msgspec.json.Decoder(ReplyRecord)
 _QUESTION = msgspec.json.Decoder(Question)
 _EVENT = msgspec.json.Decoder(EventRecord)
+_LABEL = msgspec.json.Decoder(LabelRecord)
 _ENCODE = msgspec.json.Encoder().encode
 
 
@@ -290,6 +292,23 @@ class Run:
         for _, _, line in self.folder.records(EVENTS):
             yield _EVENT.decode(line)
 
+    def labels(self) -> list[LabelRecord]:
+        """What people say that replies are worth (`judge --against`).
+
+        Raises:
+            StoreError: they cannot be read, or are of a later version.
+        """
+        try:
+            labels = [_LABEL.decode(line) for line in (self.folder.get(LABELS) or b"").splitlines()]
+        except msgspec.DecodeError as error:
+            raise StoreError(
+                f"{self.path / LABELS} holds no labels: {error}. Give them again with --against, "
+                "or take the file away."
+            ) from error
+        for one in labels:
+            self._check_format(one.format, LABELS)
+        return labels
+
     # -- writing
 
     def append_question(self, question: Question) -> None:
@@ -305,6 +324,10 @@ class Run:
         self._note_final(record.key, len(self._files) - 1, offset, failed=failed)
         if not failed:
             self._asked.discard(_short(record.key))
+
+    def put_labels(self, labels: Iterable[LabelRecord]) -> None:
+        """Keep labels in the place of earlier ones."""
+        self.folder.put_atomic(LABELS, (_ENCODE(one) + b"\n" for one in labels))
 
     def append_event(self, event: EventRecord) -> None:
         self.folder.append(f"{EVENTS}.jsonl", _ENCODE(event))
