@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen.drawing import Canvas
 from snellen.store import Run
 from tests.test_benchmarks.test_vlmevalkit_class import CLASS
 from tests.test_benchmarks.test_vlmevalkit_class import written as class_written
@@ -93,6 +94,21 @@ def test_the_same_command_asks_nothing_again(snellen: Snellen, tmp_path: Path, m
 
     assert first.json == second.json
     assert len(asked(tmp_path)) == 3
+
+
+def test_pictures_of_its_own_prompt_are_no_changed_pictures_of_the_rows(
+    snellen: Snellen, tmp_path: Path, model: Path
+) -> None:
+    (tmp_path / "theirs.png").write_bytes(Canvas(8, 8).png())
+    (tmp_path / "its.png").write_bytes(Canvas(9, 8).png())
+    row = {"image": "theirs.png", "question": "Which 0?", "A": "x", "B": "y", "answer": "A"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
+    own = "return [dict(type='image', value='its.png'), dict"
+    model.write_text(MODEL.replace("return [dict", own))
+    first, second = snellen(*ASK, "--json"), snellen(*ASK, "--json")
+
+    assert (second.code, first.json) == (0, second.json)
+    assert len(asked(tmp_path)) == 1
 
 
 def test_another_text_of_the_class_is_another_run(
