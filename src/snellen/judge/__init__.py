@@ -19,14 +19,13 @@ from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
 from snellen.content import Message
 from snellen.datasets import Facts, Row, Table
 from snellen.errors import UsageError
-from snellen.judge._steering import CONTROL, Seen, Steered, attempts, drawn, is_right, named
+from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.store import MANIFEST, Run, safe_name
 
 __all__ = [
-    "CONTROL",
     "JUDGED",
     "PROBED",
     "Replies",

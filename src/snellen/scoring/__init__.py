@@ -22,7 +22,7 @@ from snellen.scoring._report import (
     metric_report,
 )
 from snellen.scoring._run import replies_of, score_predictions, score_run
-from snellen.scoring._spent import prices_of, spent
+from snellen.scoring._spent import spent
 from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
@@ -48,7 +48,6 @@ __all__ = [
     "explain_reply",
     "explain_run",
     "metric_report",
-    "prices_of",
     "replies_of",
     "score_predictions",
     "score_run",
