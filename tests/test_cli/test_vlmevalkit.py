@@ -72,6 +72,17 @@ def test_the_identity_says_that_the_prompt_is_the_models_own(snellen: Snellen, m
     assert any("in the model's own words" in note for note in done["notes"])
 
 
+@pytest.mark.parametrize("flag", ["temperature", "max-tokens"])
+def test_a_flag_that_a_class_would_not_be_told_is_refused(
+    snellen: Snellen, tmp_path: Path, model: Path, flag: str
+) -> None:
+    done = snellen(*ASK, f"--{flag}", "1")
+
+    assert done.code == 2
+    assert f"is not told {flag.replace('-', '_')}" in done.err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_what_was_really_asked_is_stored(snellen: Snellen, model: Path) -> None:
     run = Run(Path(snellen(*ASK, "--json").json["run"]))
     assert [question.messages for question in run.questions()] == [

@@ -113,11 +113,10 @@ class Plan:
         return [replace(made, frames=made.frames and self.frames) for made in self.benchmarks]
 
     def profile_of(self, model: str) -> Profile:
-        """The profile of a model, by its name; the plan's `concurrency` goes before its own."""
-        profile = self.profiles.get(model, self.profile)
-        if self.concurrency is None:
-            return profile
-        return msgspec.structs.replace(profile, concurrency=self.concurrency)
+        """The profile of a model, by its name; what the plan says goes before its own."""
+        named = ("concurrency", "max_tokens", "temperature")
+        said = {name: value for name in named if (value := getattr(self, name)) is not None}
+        return msgspec.structs.replace(self.profiles.get(model, self.profile), **said)
 
 
 def _is_whole(value: object) -> bool:

@@ -256,11 +256,10 @@ def _serves(opened: catalog.Opened) -> tuple[str, ...]:
 
 
 def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
-    most = plan.max_tokens or profile.max_tokens or benchmark.max_answer_tokens
+    most = profile.max_tokens or benchmark.max_answer_tokens
     if profile.token_floor is not None:
         most = max(most, profile.token_floor)
-    given = (plan.temperature, profile.temperature, benchmark.temperature)
-    chosen = next((one for one in given if one is not None), None)
+    chosen = benchmark.temperature if profile.temperature is None else profile.temperature
     temperature = None if chosen == "default" else chosen
     return Settings(
         generation=Generation(
