@@ -191,7 +191,7 @@ def test_no_two_examples_have_a_picture_in_common(tmp_path: Path) -> None:
     ]
     few = with_shots(made, 2, source=own_data(rows(tmp_path, "train.jsonl", *every)))
     assert len(set(shown(few, "q"))) == 2
-    with pytest.raises(UsageError, match="has 4 rows that are not asked"):
+    with pytest.raises(UsageError, match=r"has 4 rows that are not asked.* fewer .--shots., or"):
         with_shots(made, 3, source=own_data(tmp_path / "train.jsonl"))
 
 

@@ -635,6 +635,12 @@ def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
     found = next((one for one in named if os.environ.get(one)), None)
     if named and found is None:
         variable = " or ".join(named)
+        if profile.api_key_env and not variable.isidentifier():
+            raise UsageError(
+                f"{spec}: what stands for the key (--api-key-env) is no name of a variable, and is "
+                "not shown, for it may be the key. Put the key into an environment variable, and "
+                "give that one's name."
+            )
         if profile.base_url:
             raise UsageError(
                 f"{spec}: the environment variable {variable} is not set; it is to hold the key."

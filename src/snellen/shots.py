@@ -126,7 +126,8 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
             return found
     raise UsageError(
         f"{of.data.where} has {len(found)} rows that are not asked, with an answer and with "
-        f"pictures of their own; {n} examples need {n + SPARE}, {SPARE} of them in reserve."
+        f"pictures of their own; {n} examples need {n + SPARE}, {SPARE} of them in reserve. "
+        "Ask for fewer (--shots), or name other rows (--shots-from)."
     )
 
 

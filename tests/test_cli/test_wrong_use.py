@@ -30,6 +30,12 @@ WRONG = [
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env NOT_THERE",
         "the environment variable NOT_THERE is not set",
     ),
+    (
+        "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env sk-a1",
+        "is no name of a variable, and is not shown",
+    ),
+    ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* 64 bits at most"),
+    ("{RUN} --seed 18446744073709551616", "cannot be stored: .* 64 bits at most"),
     ("run -m baseline/first -b mathvision", "no test.jsonl .* with --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
     ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snellen.errors import StoreError
+from snellen.errors import StoreError, UsageError
 from snellen.model import Ranked, Reply, Usage
 from snellen.store import (
     EventRecord,
@@ -292,6 +292,11 @@ def test_the_same_identity_is_continued_and_another_says_what_differs(tmp_path: 
     _, was, nearest = open_run(tmp_path, "b", "openai/x/y", changed)
     assert was == "new"
     assert nearest == [identity_digest(identity), "generation.max_tokens (64, was 512)"]
+
+
+def test_a_number_that_cannot_be_stored_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"cannot be stored: .*64-bit"):
+        identity_digest({"generation": {"max_tokens": 2**64}})
 
 
 def test_the_order_of_an_identitys_fields_does_not_matter() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
-from snellen.errors import StoreError
+from snellen.errors import StoreError, UsageError
 from snellen.store._posix import Folder, LineReader
 from snellen.store._records import (
     FORMAT,
@@ -82,8 +82,17 @@ def identity_digest(identity: Mapping[str, Any]) -> str:
 
     >>> identity_digest({"a": 1}) == identity_digest({"a": 1, "b": {"c": None}})
     True
+
+    Raises:
+        UsageError: it holds what JSON as it is stored here cannot, such as a number beyond 64 bits.
     """
-    raw = orjson.dumps(_said(identity), option=orjson.OPT_SORT_KEYS)
+    try:
+        raw = orjson.dumps(_said(identity), option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise UsageError(
+            f"what was given, by options or a profile, cannot be stored: {error}. Numbers are of "
+            "64 bits at most."
+        ) from error
     return blake2b(raw, digest_size=6).hexdigest()
 
 
