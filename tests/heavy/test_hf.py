@@ -606,6 +606,24 @@ def test_a_folder_that_is_not_there_is_looked_for_nowhere_else(tmp_path: Path) -
         catalog.model(f"hf/{tmp_path}/nothing")
 
 
+def test_weights_that_break_off_are_said_at_once(llava: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(llava, tmp_path / "broken")
+    (weights,) = folder.glob("*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(UsageError, match=r"it cannot be loaded: .*header"):
+        catalog.model(f"hf/{folder}")
+
+
+def test_an_image_processor_that_is_not_there_is_not_replaced(
+    llava: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    monkeypatch.setattr(transformers.utils, "is_torchvision_available", lambda: False)
+    with pytest.raises(UsageError, match="torchvision is not here"):
+        catalog.model(f"hf/{llava}", Profile(extra={"image_processor": "torchvision"}))
+
+
 def test_a_folder_without_a_model_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="it cannot be loaded"):
         catalog.model(f"hf/{tmp_path}")

@@ -86,7 +86,16 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
             f"{', '.join(Settings.__struct_fields__)}."
         ) from error
     torch, transformers = libraries(spec)
+    from safetensors import SafetensorError
+
     devices = _devices(spec, settings, torch)
+    there = transformers.utils.is_torchvision_available()
+    if settings.image_processor == "torchvision" and not there:
+        # transformers would take PIL's, and say nothing.
+        raise UsageError(
+            f"{spec}: image_processor is 'torchvision', and torchvision is not here. Install the "
+            "version that goes with torch, or leave it out."
+        )
     load: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
         if name.startswith((".", "/", "~")) or name.count("/") > 1:
@@ -101,7 +110,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
             f"{' '.join(str(error).split())} (Many models that take videos need torchvision, of "
             "the version that goes with torch.)"
         ) from error
-    except (OSError, *BROKEN) as error:
+    except (OSError, SafetensorError, *BROKEN) as error:
         raise UsageError(
             f"{spec}: it cannot be loaded: {error} (A model that comes with code of its own needs "
             "--trust-remote-code.)"
