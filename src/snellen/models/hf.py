@@ -6,8 +6,9 @@ its own end token, limit or stop string, whatever else is in its batch; its text
 special tokens, and thinking stays in it.
 
 Temperature None is the model's own generation_config.json, 0 the likeliest token each time; beams
-are never searched. A request that is sampled with a seed is a batch of its own, since rows of one
-batch draw from one generator: asked again it gets the same reply.
+are never searched. What neither it nor the request says is as transformers has it: sampling is
+among the 50 likeliest tokens. A request that is sampled with a seed is a batch of its own, since
+rows of one batch draw from one generator: asked again it gets the same reply.
 
 A choice's log-probability is the sum over its own tokens, behind those of the prompt: it is split
 into tokens by itself, with the space that it begins with or not, and no end token is counted.
