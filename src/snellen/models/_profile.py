@@ -4,7 +4,7 @@ costs."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,6 +21,8 @@ HeaderName = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]+$")]
 SERVED_BY_US = re.compile(r"--(host|port|served-model-name|model|model-path)(=|$)")
 SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
 """Arguments of servers that are set for them, and that hold keys."""
+KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
+"""The names of options, and attributes, that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
 """How many tokens a picture is, by its size: `models/_image_tokens.py`."""
@@ -160,6 +162,19 @@ class Profile(Checked, frozen=True):
             "serve": msgspec.to_builtins(self.serve),
         }
         return {name: value for name, value in fields.items() if value not in (None, {})}
+
+
+def refuse_keys(model: str, extra: Mapping[str, object]) -> None:
+    """That a model which runs here is given no key by its profile's `extra`.
+
+    Raises:
+        UsageError: it is.
+    """
+    if keys := [option for option in extra if KEY.search(option)]:
+        raise UsageError(
+            f"{model}: {', '.join(keys)} stands in the profile's [extra], which is stored with the "
+            "run. Take it out, and let the model read it from the environment."
+        )
 
 
 def read_profile(path: Path) -> Profile:

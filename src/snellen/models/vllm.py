@@ -23,7 +23,7 @@ from snellen.content import Image, Message, Part
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.media import images
 from snellen.model import Ranked, Reply, Request, Times, Usage
-from snellen.models._profile import Profile
+from snellen.models._profile import Profile, refuse_keys
 from snellen.models._weights import digest
 
 MOST = 256
@@ -42,6 +42,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
     Raises:
         UsageError: vLLM is missing, or knows no such option, or cannot load the model.
     """
+    refuse_keys(f"vllm/{name}", profile.extra)
     try:
         import vllm
     except ImportError as error:

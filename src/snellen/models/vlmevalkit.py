@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -35,7 +34,7 @@ from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageEr
 from snellen.media import video
 from snellen.model import Reply, Request, loaded
 from snellen.models._own import a, told_as
-from snellen.models._profile import Profile
+from snellen.models._profile import KEY, Profile, refuse_keys
 from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
 
 T = TypeVar("T")
@@ -45,8 +44,6 @@ FAILED = ("Failed to obtain answer", "Chat Mode: Failed")
 """What its base classes say in the place of an answer: vlmeval/smp/file.py, INFER_FAIL_MSG, and
 vlmeval/vlm/base.py, `chat`."""
 QUOTED = 300
-KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
-"""The names of arguments, and attributes, that hold a secret."""
 SHORTEST_KEY = 8
 """What is shorter may be a word of an error."""
 NOT_TAKEN = ("temperature", "top_p", "max_tokens", "token_floor", "base_url", "api_key_env")
@@ -66,11 +63,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> VlmEvalKi
             f"{title} is not told {', '.join(given)}: how it generates is up to its class. Give "
             "the class's own arguments in the profile's [extra]."
         )
-    if keys := [argument for argument in profile.extra if KEY.search(argument)]:
-        raise UsageError(
-            f"{title}: {', '.join(keys)} stands in the profile's [extra], which is stored with the "
-            "run. Take it out, and let the class read it from the environment."
-        )
+    refuse_keys(title, profile.extra)
     own = class_named(name, "vlmevalkit")
     made = made_of(own, profile.extra, title)
     if not any(callable(getattr(made, way, None)) for way in ("generate_inner", "generate")):
