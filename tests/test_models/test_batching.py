@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Hashable, Sequence
 from typing import TypeVar
+from weakref import ref
 
 import pytest
 
@@ -234,6 +235,22 @@ def test_closing_answers_what_waits_and_takes_nothing_more() -> None:
         return [await task for task in waiting]
 
     assert run(body()) == ["one", "two", "three"]
+
+
+def test_closing_lets_the_model_go_at_once() -> None:
+    async def body() -> tuple[Batching, "ref[Steps]"]:
+        steps = Steps()
+        model = Batching(steps)
+        await said(model, ["one", "two"])
+        await model.close()
+        return model, ref(steps)
+
+    closed, there = run(body())
+    for thread in threading.enumerate():  # which drop what they called once they are at their end
+        if thread.name.startswith("snellen steps"):
+            thread.join(10)
+    assert there() is None
+    assert closed.name == "steps"
 
 
 def test_closing_does_not_wait_for_a_batch_that_nobody_wants() -> None:

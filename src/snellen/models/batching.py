@@ -87,6 +87,7 @@ class Batching:
         self._budget = budget
         self._patience = patience
         self._queue: list[_Waiting] = []
+        self._free: asyncio.Queue[_Lane] = asyncio.Queue()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: asyncio.Task[None] | None = None
         self._batches: set[asyncio.Task[None]] = set()
@@ -128,8 +129,8 @@ class Batching:
         return (await self.generate(request)).choices
 
     async def close(self) -> None:
-        """Answer what is waited for, then let the threads go; no further request is taken. A batch
-        for which nobody waits any more is not waited for here either."""
+        """Answer what is waited for, then let threads and models go; no further request is taken. A
+        batch for which nobody waits any more is not waited for here either."""
         self._closed = True
         left = {*self._batches, *([self._worker] if self._worker is not None else [])}
         left = {task for task in left if not task.done()}
@@ -142,6 +143,10 @@ class Batching:
         for lane in self._lanes:
             lane.thread.shutdown(wait=False, cancel_futures=True)
         self._preparing.shutdown(wait=False, cancel_futures=True)
+        # The next model may need their memory before Python looks for what holds itself, as this.
+        self._lanes = []
+        self._free = asyncio.Queue()
+        del self._asked
 
     # -- making batches
 
@@ -152,7 +157,7 @@ class Batching:
         self._batches = set()
         self._full = asyncio.Event()
         self._room = asyncio.Semaphore(len(self._lanes) + self._ahead)
-        self._free: asyncio.Queue[_Lane] = asyncio.Queue()
+        self._free = asyncio.Queue()
         for lane in self._lanes:
             self._free.put_nowait(lane)
 
