@@ -131,6 +131,8 @@ class Batching:
     async def close(self) -> None:
         """Answer what is waited for, then let threads and models go; no further request is taken. A
         batch for which nobody waits any more is not waited for here either."""
+        if self._closed:
+            return
         self._closed = True
         left = {*self._batches, *([self._worker] if self._worker is not None else [])}
         left = {task for task in left if not task.done()}
