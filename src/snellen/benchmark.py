@@ -237,8 +237,8 @@ class Benchmark:
     read from, if from published files. `layout` reads replies as the authors publish them where
     these are not rows with an id and a reply each; it gives None for a file or folder that is not
     of that form. `results` writes it, of a model's name and its replies by sample id (None: it
-    failed). `temperature` is what it is asked with where neither a flag nor a profile says another,
-    `frames` the policy by which it is shown videos, likewise. `streaming` is of benchmarks that ask
+    failed). `temperature` is what it is asked with where neither a flag nor a profile says another
+    (None: the model's own), `frames` the policy by which it is shown videos, likewise. `streaming` is of benchmarks that ask
     for sessions. `capabilities` says what its categories ask of a model. `options` are what this
     benchmark was loaded with; `called` is what a model is told it is called, where one is told at
     all (`model.Prompts`); `shots` are the examples that its prompt was lengthened by; `notes` are
@@ -261,7 +261,7 @@ class Benchmark:
     group_by: Callable[[Sample], str] | None = None
     together: Callable[[Sample], str] | None = None
     max_answer_tokens: int = 512
-    temperature: float | None = None
+    temperature: float | None = 0.0
     frames: str | None = None
     streaming: Streaming | None = None
     stop: tuple[str, ...] = ()
@@ -323,7 +323,8 @@ class Benchmark:
             messages=messages,
             kind=self.ask,
             choices=asked.choices,
-            generation=generation or Generation(max_tokens=self.max_answer_tokens),
+            generation=generation
+            or Generation(max_tokens=self.max_answer_tokens, temperature=self.temperature),
             seed=seed,
             stop=self.stop,
             origin=Origin(

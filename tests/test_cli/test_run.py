@@ -692,3 +692,17 @@ def test_rows_slow_to_their_first_are_still_rows(
     monkeypatch.setattr("snellen.runner._select.CHECK_SECONDS", -1.0)
 
     assert snellen("run", "-m", "baseline/first", "-b", rows.name, "--json").json["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [((), 0.0), (("--temperature", "0.7"), 0.7), (("--temperature", "default"), None)],
+)
+def test_a_benchmark_is_asked_at_temperature_0_unless_another_is_given(
+    snellen: Snellen, rows: Path, given: tuple[str, ...], sent: float | None
+) -> None:
+    with serving(said("A")) as server:
+        snellen(
+            "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *given
+        )
+        assert [asked.json.get("temperature") for asked in server.asked] == [sent] * 3

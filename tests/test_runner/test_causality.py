@@ -253,7 +253,7 @@ def test_while_it_sleeps_nothing_more_comes(found: Mapping[float, dict[str, Any]
 def test_what_it_is_handed_says_nothing_of_the_video(
     found: Mapping[float, dict[str, Any]],
 ) -> None:
-    spec = SessionSpec(rate=1.0, generation=Generation(max_tokens=128))
+    spec = SessionSpec(rate=1.0, generation=Generation(max_tokens=128, temperature=0.0))
     for at, told in found.items():
         handed = told["handed"]
         assert handed["spec"] == asdict(spec)

@@ -127,7 +127,6 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
         ),
         cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=1024,
-        temperature=0.0,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
