@@ -238,11 +238,11 @@ class Benchmark:
     these are not rows with an id and a reply each; it gives None for a file or folder that is not
     of that form. `results` writes it, of a model's name and its replies by sample id (None: it
     failed). `temperature` is what it is asked with where neither a flag nor a profile says another
-    (None: the model's own), `frames` the policy by which it is shown videos, likewise. `streaming` is of benchmarks that ask
-    for sessions. `capabilities` says what its categories ask of a model. `options` are what this
-    benchmark was loaded with; `called` is what a model is told it is called, where one is told at
-    all (`model.Prompts`); `shots` are the examples that its prompt was lengthened by; `notes` are
-    said in every result.
+    (None: the model's own), `frames` the policy by which it is shown videos, likewise. `streaming`
+    is of benchmarks that ask for sessions. `capabilities` says what its categories ask of a model.
+    `options` are what this benchmark was loaded with; `called` is what a model is told it is
+    called, where one is told at all (`model.Prompts`); `shots` are the examples that its prompt was
+    lengthened by; `notes` are said in every result.
     """
 
     name: str

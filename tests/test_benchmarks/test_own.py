@@ -157,6 +157,11 @@ def test_a_caption_needs_no_question(tmp_path: Path) -> None:
     assert asked(benchmark) == "Describe the image in one sentence."
 
 
+def test_columns_in_other_words_are_not_taken_for_captions(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"neither a column 'question' nor .*There are frage, ant"):
+        own_data(jsonl(tmp_path, {"frage": "Was ist das?", "antwort": "eine Katze"}))
+
+
 def test_images_come_before_the_text(tmp_path: Path) -> None:
     benchmark = own_data(jsonl(tmp_path, {**ASKED, "image": ["1.png", "2.png"]}))
     request = benchmark.request(samples(benchmark)[0])

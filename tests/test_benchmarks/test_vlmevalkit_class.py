@@ -215,6 +215,11 @@ def test_a_class_that_cannot_be_asked_says_why(
         catalog.benchmark(written(tmp_path, CLASS.replace(old, new)))
 
 
+def test_a_set_that_the_class_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"has no set 'Other'; it has Letters\."):
+        catalog.benchmark(f"{written(tmp_path)}:Other")
+
+
 @pytest.mark.parametrize(
     ("new", "kind", "says"),
     [

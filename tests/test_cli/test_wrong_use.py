@@ -199,3 +199,14 @@ def test_a_reply_file_of_another_benchmark_leaves_no_report(
     snellen("score", "theirs.jsonl", "-b", "eyechart")
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["theirs.jsonl"]
+
+
+def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
+    snellen: Snellen, rows: Path, tmp_path: Path
+) -> None:
+    run = snellen("run", "-m", "baseline/first", "-b", "mine.jsonl", "--shots-seed", "3")
+    judge = snellen("judge", tmp_path, "--judge", "baseline/first", "--sample", "3")
+
+    assert (run.code, judge.code) == (2, 2)
+    assert "say how many with --shots" in run.err
+    assert "there is no --probe" in judge.err

@@ -1,5 +1,7 @@
 """What tokens cost, and how many tokens a picture is."""
 
+from pathlib import Path
+
 import pytest
 
 from snellen.errors import UsageError
@@ -51,6 +53,24 @@ def test_prices_are_read_from_a_profile(tmp_path_factory: pytest.TempPathFactory
 def test_a_currency_is_one_short_word(currency: str) -> None:
     with pytest.raises(UsageError, match="Prices: currency"):
         Prices(input=1, output=1, currency=currency)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('image_tokens = "guess"', "image_tokens.*may be 'qwen2-vl', .*'gemini', a number"),
+        ('[serve]\nkind = "ollama"', "serve.kind.*may be 'vllm', 'sglang', 'transformers'"),
+        ('temperature = "hot"', "temperature.*may be 'default', a number"),
+        ("warmth = 1", "warmth.*has the fields base_url"),
+    ],
+)
+def test_what_a_field_may_be_is_said_where_it_is_none_of_its_words(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    path = tmp_path / "model.toml"
+    path.write_text(written)
+    with pytest.raises(UsageError, match=said):
+        read_profile(path)
 
 
 def test_a_rule_that_there_is_not_is_refused() -> None:

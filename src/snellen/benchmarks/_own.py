@@ -425,6 +425,11 @@ def _check_columns(
             needed.add("video")
         elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
             needed.add("image")
+    if task == "caption" and "image" in needed and "question" not in found:
+        raise DataError(
+            f"{path.name} has neither a column 'question' nor one of pictures, 'image' or 'video'. "
+            f"{_near('question', names)} Say which they are with --map COLUMN=question."
+        )
     for field in sorted(needed - set(found)):
         raise DataError(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "

@@ -46,7 +46,7 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
     """
     title = f"{KIND}:{named}"
     own = class_named(named, KIND)
-    dataset = dataset or _only(own.made, title)
+    dataset = _meant(own.made, title, dataset)
     made = made_of(own, {"dataset": dataset}, title) if isinstance(own.made, type) else own.made
     for method in ("build_prompt", "evaluate"):
         if not callable(getattr(made, method, None)):
@@ -82,12 +82,17 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
     )
 
 
-def _only(made: Any, title: str) -> str:
+def _meant(made: Any, title: str, dataset: str | None) -> str:
+    """The set that is meant: the one that is named, or the class's only one."""
     names = getattr(made, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
-    if len(known) == 1 or not isinstance(made, type):
+    if dataset is not None and (dataset in known or not known):
+        return dataset
+    if dataset is None and (len(known) == 1 or not isinstance(made, type)):
         return known[0] if len(known) == 1 else str(getattr(made, "dataset_name", ""))
     said = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
+    if dataset is not None:
+        raise UsageError(f"{title} has no set {dataset!r}; {said}.")
     raise UsageError(f"{title}: say which set is meant, {title}:DATASET; {said}.")
 
 

@@ -24,6 +24,8 @@ from snellen.store import ReplyRecord, Run
 
 NUMBER = click.IntRange(1)
 LONGEST_REASON = 300
+PROBED = 40
+"""Replies that a probe asks about."""
 PATH = click.Path(path_type=Path)
 
 
@@ -43,7 +45,10 @@ PATH = click.Path(path_type=Path)
     "--probe", type=click.Choice(["steering"]), help="How verdicts move under replies that steer."
 )
 @click.option(
-    "--sample", type=NUMBER, default=40, show_default=True, help="Replies that --probe asks about."
+    "--sample",
+    type=NUMBER,
+    metavar="N",
+    help=f"Replies that --probe asks about.  [default: {PROBED}]",
 )
 @click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other replies.")
 @click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
@@ -78,7 +83,7 @@ def command(
     timeout: Mapping[str, float],
     against: Path | None,
     probe: str | None,
-    sample: int,
+    sample: int | None,
     as_json: bool,
     **options: Any,  # those that are fields of Plan
 ) -> int:
@@ -91,6 +96,8 @@ def command(
         raise UsageError("name the model that judges (--judge MODEL).")
     if against is not None and (probe or len(runs) > 1):
         raise UsageError("--against is for the labels of one RUN, and without --probe.")
+    if sample is not None and not probe:
+        raise UsageError("--sample says how many replies --probe asks about; there is no --probe.")
     profile = flagged(
         read_profile(profile_file) if profile_file else Profile(),
         base_url=base_url,
@@ -113,7 +120,7 @@ def command(
                 path,
                 plan,
                 scorings=scorings,
-                n=sample,
+                n=sample or PROBED,
                 seed=plan.sample_seed,
                 show=ProgressLines(),
                 budget=budget,

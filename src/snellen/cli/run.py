@@ -217,8 +217,10 @@ def command(
     specs = suites.expanded(benchmarks)
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
-    if shots_from and not shots:
-        raise UsageError("--shots-from says where examples come from: say how many with --shots.")
+    if (shots_from or shots_seed) and not shots:
+        raise UsageError(
+            "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
+        )
     preset = {"prompt": prompt} if prompt else None
     chosen = []
     for spec in specs:

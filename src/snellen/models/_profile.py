@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -189,5 +189,20 @@ def read_profile(path: Path) -> Profile:
     except OSError as error:
         raise UsageError(f"{path}: the profile cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        fields = ", ".join(Profile.__struct_fields__)
-        raise UsageError(f"{path}: {error}. A profile has the fields {fields}.") from error
+        allowed = _allowed(str(error))
+        fields = f"A profile has the fields {', '.join(Profile.__struct_fields__)}."
+        raise UsageError(f"{path}: {error}. {allowed or fields}") from error
+
+
+def _allowed(error: str) -> str:
+    """What a field may be whose value is none of its words, by an error that ends in its path."""
+    found = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
+    kind: Any = Profile
+    for name in found[1].split(".") if found else ():
+        structs = [one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__")]
+        kind = next(one.type for one in msgspec.structs.fields(structs[0]) if one.name == name)
+    parts = (kind, *get_args(kind))
+    words = [repr(one) for part in parts for one in get_args(part) if isinstance(one, str)]
+    if any({int, float} & {part, *get_args(part)} for part in parts):
+        words.append("a number")
+    return f"It may be {', '.join(dict.fromkeys(words))}." if found and words else ""
