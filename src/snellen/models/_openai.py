@@ -9,8 +9,18 @@ import orjson
 
 from snellen.content import Image
 from snellen.errors import Overloaded, Rejected
+from snellen.model import Reply
 from snellen.models._profile import Profile
-from snellen.models._server import Service, encoded, fragment, service, string, words_of
+from snellen.models._server import (
+    OnServer,
+    Service,
+    encoded,
+    fragment,
+    service,
+    string,
+    times,
+    words_of,
+)
 from snellen.transport import Response
 
 VARIABLE = "OPENAI_API_KEY"
@@ -35,20 +45,23 @@ def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Se
     return service(name, profile=profile, api_key=api_key, path=path, variable=VARIABLE)
 
 
-def is_filtered(error: Mapping[str, Any]) -> bool:
-    return error.get("code") in FILTERED
+class OpenAIService(OnServer):
+    """A model behind one of the two; only a content filter's error gives a reply."""
 
+    def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
+        if status == 400 and error.get("code") in FILTERED:
+            return Reply(text="", stop="filter", times=times(response))
+        raise self._error(status, error, response)
 
-def refused(
-    there: Service, status: int, error: Mapping[str, Any], response: Response
-) -> Overloaded | Rejected:
-    """What an error means that is no content filter's."""
-    return there.error(
-        status,
-        words_of(error, response.body),
-        wait=response.retry_after,
-        is_unpaid=error.get("code") == "insufficient_quota",
-    )
+    def _error(
+        self, status: int, error: Mapping[str, Any], response: Response
+    ) -> Overloaded | Rejected:
+        return self._there.error(
+            status,
+            words_of(error, response.body),
+            wait=response.retry_after,
+            is_unpaid=error.get("code") == "insufficient_quota",
+        )
 
 
 def status_of(error: Mapping[str, Any]) -> int:

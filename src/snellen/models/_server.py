@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from pybase64 import b64encode
@@ -12,7 +13,7 @@ from pybase64 import b64encode
 from snellen.content import Image, Message, Video
 from snellen.errors import Overloaded, Rejected
 from snellen.media import images
-from snellen.model import Times
+from snellen.model import Reply, Request, Times
 from snellen.models._profile import Profile
 from snellen.transport import Response, Transport
 
@@ -95,6 +96,59 @@ class Service:
     def cut(self) -> Overloaded:
         """A stream that ended without the mark of its end."""
         return Overloaded(f"{self.transport.where}: the stream ended before the reply did")
+
+
+class OnServer(ABC):
+    """A model on a server. A back end says what is sent, and what a whole body, a stream of events
+    and an error say; `what` is what a whole body is called."""
+
+    what: ClassVar[str]
+
+    def __init__(self, there: Service) -> None:
+        self.name = there.name
+        self._there = there
+        self._path = there.path
+
+    async def generate(self, request: Request) -> Reply:
+        """One reply.
+
+        Raises:
+            Overloaded, Rejected: as the server's status, or an error in its reply, says; a body
+                that is not what it should be, or a stream that is not whole, is asked for again.
+        """
+        response = await self._there.transport.post(self._path, await self._encoded(request))
+        if response.status != 200:
+            return self._withheld(response.status, error_in(response.body), response)
+        if response.events:
+            return self._streamed(response)
+        return self._reply(self._there.json(response.body, self.what), response)
+
+    async def close(self) -> None:
+        await self._there.transport.close()
+
+    async def _encoded(self, request: Request) -> bytes:
+        return self._body(request)
+
+    @abstractmethod
+    def _body(self, request: Request) -> bytes: ...
+
+    @abstractmethod
+    def _reply(
+        self, found: Mapping[str, Any], response: Response, first: float | None = None
+    ) -> Reply:
+        """What a whole body says; `first` is when the first piece of a streamed one came."""
+
+    @abstractmethod
+    def _streamed(self, response: Response) -> Reply: ...
+
+    @abstractmethod
+    def _error(
+        self, status: int, error: Mapping[str, Any], response: Response
+    ) -> Overloaded | Rejected: ...
+
+    def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
+        """What an error means, for services some of whose errors are a filter's, and so a reply."""
+        raise self._error(status, error, response)
 
 
 def service(

@@ -24,11 +24,10 @@ from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.models._server import (
-    Service,
+    OnServer,
     body_of,
     count,
     encoded,
-    error_in,
     fragment,
     objects,
     pictures,
@@ -77,29 +76,10 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic
     )
 
 
-class Anthropic:
+class Anthropic(OnServer):
     """A model behind the Messages API."""
 
-    def __init__(self, there: Service) -> None:
-        self.name = there.name
-        self._there = there
-
-    async def generate(self, request: Request) -> Reply:
-        """One reply.
-
-        Raises:
-            Overloaded, Rejected: as the server's status says; a body that is no message, or a
-                stream that is not whole, is asked for again.
-        """
-        response = await self._there.transport.post(PATH, self._body(request))
-        if response.status != 200:
-            raise self._error(response.status, error_in(response.body), response)
-        if response.events:
-            return self._streamed(response)
-        return self._reply(self._there.json(response.body, "message"), response)
-
-    async def close(self) -> None:
-        await self._there.transport.close()
+    what = "message"
 
     # -- there
 
@@ -169,19 +149,19 @@ class Anthropic:
         return self._reply(message, response, first)
 
     def _reply(
-        self, message: Mapping[str, Any], response: Response, first: float | None = None
+        self, found: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        if not isinstance(message.get("content"), list):
+        if not isinstance(found.get("content"), list):
             raise self._there.unreadable("no message", response.body)
-        stop = string(message.get("stop_reason"))
-        text = "".join(_of_kind("text", message))
+        stop = string(found.get("stop_reason"))
+        text = "".join(_of_kind("text", found))
         if not (text or stop):
             raise self._there.unreadable("no whole message", response.body)
         return Reply(
             text=text,
-            reasoning="\n".join(_of_kind("thinking", message)) or None,
+            reasoning="\n".join(_of_kind("thinking", found)) or None,
             stop=STOPS.get(stop, stop) if stop else None,
-            usage=_usage(message.get("usage")),
+            usage=_usage(found.get("usage")),
             times=times(response, first),
         )
 

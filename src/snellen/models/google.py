@@ -34,11 +34,11 @@ from snellen.media import video as videos
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.models._server import (
+    OnServer,
     Service,
     body_of,
     count,
     encoded,
-    error_in,
     fragment,
     objects,
     pictures,
@@ -108,39 +108,24 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
     return Google(there, native_video=native_video)
 
 
-class Google:
+class Google(OnServer):
     """A model behind generateContent; one that is sent videos' files wants no frames of them."""
 
+    what = "reply of Gemini's"
+
     def __init__(self, there: Service, *, native_video: bool = False) -> None:
-        self.name = there.name
+        super().__init__(there)
         self.wants_frames = not native_video
-        self._there = there
-        self._path = f"{there.path}?alt=sse" if there.stream else there.path
-
-    async def generate(self, request: Request) -> Reply:
-        """One reply.
-
-        Raises:
-            Overloaded, Rejected: as the server's status says; a body that is no reply, or a stream
-                that is not whole, is asked for again.
-        """
-        # Files of megabytes are read and encoded beside what else is asked meanwhile.
-        body = (
-            self._body(request)
-            if self.wants_frames
-            else await asyncio.to_thread(self._body, request)
-        )
-        response = await self._there.transport.post(self._path, body)
-        if response.status != 200:
-            raise self._error(response.status, error_in(response.body), response)
-        if response.events:
-            return self._streamed(response)
-        return self._reply(self._there.json(response.body, "reply of Gemini's"), response)
-
-    async def close(self) -> None:
-        await self._there.transport.close()
+        if there.stream:
+            self._path = f"{there.path}?alt=sse"
 
     # -- there
+
+    async def _encoded(self, request: Request) -> bytes:
+        if self.wants_frames:
+            return self._body(request)
+        # Files of megabytes are read and encoded beside what else is asked meanwhile.
+        return await asyncio.to_thread(self._body, request)
 
     def _body(self, request: Request) -> bytes:
         generation = request.generation

@@ -20,13 +20,12 @@ from typing import Any
 
 from snellen.content import Image, Message, Part
 from snellen.model import Reply, Request, Usage
-from snellen.models._openai import data_url, is_filtered, opened, refused, status_of
+from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile
 from snellen.models._server import (
     Service,
     body_of,
     count,
-    error_in,
     objects,
     pictures,
     string,
@@ -48,35 +47,16 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
     return OpenAI(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
-class OpenAI:
+class OpenAI(OpenAIService):
     """A model behind chat completions."""
 
+    what = "chat completion"
+
     def __init__(self, there: Service) -> None:
-        self.name = there.name
-        self._there = there
+        super().__init__(there)
         # The official service's newer models refuse the old name, most other servers the new one.
         official = there.transport.where.startswith(OFFICIAL)
         self._most_tokens = "max_completion_tokens" if official else "max_tokens"
-
-    async def generate(self, request: Request) -> Reply:
-        """One reply.
-
-        Raises:
-            Overloaded, Rejected: as the server's status says; a body that is no chat completion,
-                or a stream that is not whole, is asked for again.
-        """
-        response = await self._there.transport.post(PATH, self._body(request))
-        if response.status != 200:
-            return self._withheld(response.status, error_in(response.body), response)
-        if response.events:
-            return self._streamed(response)
-        found = self._there.json(response.body, "chat completion")
-        if error := found.get("error"):
-            return self._in_a_reply(error, response)
-        return self._reply(found, response)
-
-    async def close(self) -> None:
-        await self._there.transport.close()
 
     # -- there
 
@@ -98,12 +78,6 @@ class OpenAI:
         return body_of({**body, **generation.extra})
 
     # -- and back
-
-    def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
-        """What an error means; only a content filter's gives a reply."""
-        if status == 400 and is_filtered(error):
-            return Reply(text="", stop="filter", times=times(response))
-        raise refused(self._there, status, error, response)
 
     def _in_a_reply(self, error: object, response: Response) -> Reply:
         """What an error means that comes with status 200."""
@@ -142,6 +116,8 @@ class OpenAI:
     def _reply(
         self, found: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
+        if error := found.get("error"):
+            return self._in_a_reply(error, response)
         choice = next(iter(objects(found.get("choices"))), {})
         message = choice.get("message")
         if not isinstance(message, dict):

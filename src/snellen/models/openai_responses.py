@@ -22,13 +22,11 @@ from typing import Any
 from snellen.content import Image, Message
 from snellen.errors import Rejected
 from snellen.model import Reply, Request, Usage
-from snellen.models._openai import data_url, is_filtered, opened, refused, status_of
+from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile
 from snellen.models._server import (
-    Service,
     body_of,
     count,
-    error_in,
     objects,
     pictures,
     string,
@@ -53,29 +51,10 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIRes
     return OpenAIResponses(opened(name, profile=profile, api_key=api_key, path=PATH))
 
 
-class OpenAIResponses:
+class OpenAIResponses(OpenAIService):
     """A model behind the Responses API."""
 
-    def __init__(self, there: Service) -> None:
-        self.name = there.name
-        self._there = there
-
-    async def generate(self, request: Request) -> Reply:
-        """One reply.
-
-        Raises:
-            Overloaded, Rejected: as the server's status, or the response's error, says; a body
-                that is no response, or a stream that is not whole, is asked for again.
-        """
-        response = await self._there.transport.post(PATH, self._body(request))
-        if response.status != 200:
-            return self._withheld(response.status, error_in(response.body), response)
-        if response.events:
-            return self._streamed(response)
-        return self._reply(self._there.json(response.body, "response"), response)
-
-    async def close(self) -> None:
-        await self._there.transport.close()
+    what = "response"
 
     # -- there
 
@@ -99,12 +78,6 @@ class OpenAIResponses:
         return body_of({**body, **generation.extra})
 
     # -- and back
-
-    def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
-        """What an error means; only a content filter's gives a reply."""
-        if status == 400 and is_filtered(error):
-            return Reply(text="", stop="filter", times=times(response))
-        raise refused(self._there, status, error, response)
 
     def _streamed(self, response: Response) -> Reply:
         """The reply that a stream's last event has."""
