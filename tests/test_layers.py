@@ -18,9 +18,10 @@ LAYERS = """
     answers datasets drawing metrics models prompts
     benchmark formats
     benchmarks judge runner scoring
-    dummies executors shots
+    contamination dummies executors probes shots
     catalog suites capabilities
     result export
+    comparing
     report
     api
     testing

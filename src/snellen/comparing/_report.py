@@ -1,0 +1,143 @@
+"""What comparing gives: differences of pairs, standings of many, what the best of several is worth.
+
+A difference is always b less a: the first one named is what the other is measured against.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from snellen.scoring import MetricReport
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One set of replies. `name` is its own in this document: the model, with what else tells it
+    apart; `where` the run's folder or the file; `n` its replies, by `replies` state."""
+
+    name: str
+    benchmark: str
+    model: str
+    where: str
+    n: int
+    replies: dict[str, int]
+    identity: dict[str, Any]
+
+
+class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples that are in no difference, and why."""
+
+    why: str
+    n: int
+    examples: list[str]
+
+
+class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One metric of both sides on the paired samples alone, and b less a.
+
+    `p` is two-sided, `adjusted` is Holm's over the tests that the document names. `detectable` is
+    the smallest difference that so many samples show four times of five (power 0.8, level 0.05).
+    `method` says how interval and p were found.
+    """
+
+    a: MetricReport
+    b: MetricReport
+    difference: MetricReport
+    method: str
+    p: float | None = None
+    adjusted: float | None = None
+    detectable: float | None = None
+
+
+class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Samples that are right or wrong on both sides or on one; of scores of 0 and 1 with one reply
+    each. `p` is McNemar's, exact; it takes samples for independent, and is None where they are
+    not. The examples are right on that side alone."""
+
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    examples_a: list[str]
+    examples_b: list[str]
+    p: float | None = None
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Two sides under one scoring; `a` and `b` are their names.
+
+    `samples` are paired, in `clusters`. `settings` are the fields of their identities that differ.
+    `breakdown` has the first metric for each category of each tag, `capabilities` the mean score
+    for what samples ask of a model.
+    """
+
+    benchmark: str
+    scoring: str
+    a: str
+    b: str
+    samples: int
+    clusters: int
+    unpaired: list[Unpaired]
+    settings: list[str]
+    metrics: dict[str, MetricDifference]
+    breakdown: dict[str, dict[str, MetricDifference]]
+    capabilities: dict[str, MetricDifference] = {}
+    flips: Flips | None = None
+    notes: list[str] = []
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """One side among several: its value on the samples that all have, its rank (1 is best), the
+    ranks that it has in 95 % of resamples, and its groups: sides that share a letter do not differ
+    at 5 %, by Holm over all pairs."""
+
+    name: str
+    value: MetricReport
+    rank: int
+    ranks: tuple[int, int]
+    group: str
+
+
+class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Several sides by the first metric of the headline scoring, on the samples that all have; the
+    best first."""
+
+    benchmark: str
+    scoring: str
+    metric: str
+    samples: int
+    clusters: int
+    standings: list[Standing]
+    notes: list[str] = []
+
+
+class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Several prompts or settings of one model on one split: the best of them looks better than it
+    is, since chance took part in choosing it.
+
+    `values` are by side; `best` is the highest. `held_out` is what choosing so gives on samples
+    that took no part in the choice; `spread` the standard deviation between settings.
+    """
+
+    benchmark: str
+    scoring: str
+    metric: str
+    model: str
+    values: dict[str, MetricReport]
+    best: str
+    held_out: MetricReport
+    spread: float | None
+    notes: list[str] = []
+
+
+class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What `compare` gives and `--json` prints; p values are adjusted over `tests` of them."""
+
+    format: int
+    sides: list[Side]
+    comparisons: list[Comparison]
+    leaderboards: list[Leaderboard] = []
+    best_of: list[BestOf] = []
+    tests: int = 0
+    notes: list[str] = []
