@@ -6,6 +6,7 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._probed import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring._report import (
     AttemptReport,
     Baselines,
@@ -13,6 +14,8 @@ from snellen.scoring._report import (
     Disagreement,
     JudgeReport,
     MetricReport,
+    PlaceReport,
+    ProbeReport,
     RepeatsReport,
     Report,
     ScoringReport,
@@ -26,6 +29,10 @@ from snellen.scoring._spent import spent
 from snellen.scoring._tally import Scored, Tally, common_answer
 
 __all__ = [
+    "LETTERED",
+    "OPTIONS",
+    "ORDER",
+    "PASSES",
     "Attempt",
     "AttemptReport",
     "Baselines",
@@ -36,6 +43,8 @@ __all__ = [
     "Explanation",
     "JudgeReport",
     "MetricReport",
+    "PlaceReport",
+    "ProbeReport",
     "RepeatsReport",
     "Report",
     "Scored",
