@@ -21,9 +21,9 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
-from snellen.scoring._run import replies_of, score_predictions, score_run
+from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring._spent import spent
-from snellen.scoring._tally import Scored, Tally, common_answer
+from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
 
 __all__ = [
     "Attempt",
@@ -36,9 +36,11 @@ __all__ = [
     "Explanation",
     "JudgeReport",
     "MetricReport",
+    "Predicted",
     "RepeatsReport",
     "Report",
     "Scored",
+    "ScoredRows",
     "ScoringReport",
     "Seconds",
     "Spent",
