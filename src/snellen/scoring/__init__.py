@@ -6,6 +6,7 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._judged import averaged
 from snellen.scoring._report import (
     AttemptReport,
     Baselines,
@@ -46,6 +47,7 @@ __all__ = [
     "Spent",
     "SteeringReport",
     "Tally",
+    "averaged",
     "common_answer",
     "explain_reply",
     "explain_run",
