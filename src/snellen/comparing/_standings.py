@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from snellen import stats
-from snellen.comparing._measured import Measured, View, differ
+from snellen.comparing._measured import Measured, Views, differ
 from snellen.comparing._names import setting_names
 from snellen.comparing._pairing import paired
 from snellen.comparing._report import Leaderboard, RankFlip, Standing
@@ -16,12 +16,14 @@ LEVEL = 0.05
 UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 
-def leaderboard(benchmark: str, sides: Sequence[Loaded], names: Sequence[str]) -> Leaderboard:
+def leaderboard(
+    benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
+) -> Leaderboard:
     """All sides by the first metric, on the samples that all have."""
     together = paired(sides, names)
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
-    views = [View(side, together, number) for number, side in enumerate(sides)]
-    measured = {name: view.headline() for name, view in zip(names, views, strict=True)}
+    views = made.of(sides, together)
+    measured = {name: view.headline for name, view in zip(names, views, strict=True)}
     values = {
         name: one.report.value for name, one in measured.items() if one.report.value is not None
     }
