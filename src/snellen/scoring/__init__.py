@@ -6,6 +6,7 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._judged import averaged
 from snellen.scoring._probed import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring._report import (
     AttemptReport,
@@ -24,9 +25,9 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
-from snellen.scoring._run import replies_of, score_predictions, score_run
+from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring._spent import spent
-from snellen.scoring._tally import Scored, Tally, common_answer
+from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
 
 __all__ = [
     "LETTERED",
@@ -44,15 +45,18 @@ __all__ = [
     "JudgeReport",
     "MetricReport",
     "PlaceReport",
+    "Predicted",
     "ProbeReport",
     "RepeatsReport",
     "Report",
     "Scored",
+    "ScoredRows",
     "ScoringReport",
     "Seconds",
     "Spent",
     "SteeringReport",
     "Tally",
+    "averaged",
     "common_answer",
     "explain_reply",
     "explain_run",
