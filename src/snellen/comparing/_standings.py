@@ -13,6 +13,7 @@ from snellen.comparing._report import Leaderboard, RankFlip, Standing
 from snellen.comparing._sides import Loaded
 
 LEVEL = 0.05
+PLAIN = "nothing set"
 UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 
@@ -74,7 +75,7 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
     by_model: dict[str, dict[str, Standing]] = {}
     for side, name, setting in zip(sides, names, setting_names(sides), strict=True):
         if name in standing:
-            by_model.setdefault(side.model, {})[setting] = standing[name]
+            by_model.setdefault(side.model, {})[setting or PLAIN] = standing[name]
     found = []
     for one, other in combinations(by_model, 2):
         above: list[tuple[str, Standing, Standing]] = []
