@@ -9,6 +9,7 @@ from snellen.report.terminal import (
     print_result,
     print_results,
     print_steering,
+    print_swept,
     show,
 )
 from snellen.report.words import compared_markdown, markdown, write_markdown
@@ -23,6 +24,7 @@ __all__ = [
     "print_result",
     "print_results",
     "print_steering",
+    "print_swept",
     "show",
     "story",
     "write_markdown",

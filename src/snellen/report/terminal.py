@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.comparing import Comparisons
-from snellen.report import _compared, _rows
+from snellen.report import _compared, _rows, _swept
 from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
@@ -22,7 +22,7 @@ WIDE = 10_000
 and a search in the output finds it whole."""
 LEAST = 24
 """Letters of a name or remark that stand on one line at least; numbers are never broken."""
-NAMES = ("model", "against", "capability", "metric", "benchmarks", "run", "remark")
+NAMES = ("model", "setting", "against", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
@@ -54,6 +54,18 @@ def print_compared(document: Comparisons) -> None:
     from rich.console import Console
 
     _show_compared(document, Console(highlight=False))
+
+
+def print_swept(document: Comparisons) -> None:
+    """Show on standard output what settings do to the same models."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    room = console.width if console.is_terminal else WIDE
+    for title, rows, said in _swept.swept(document):
+        _table(console, title, _swept.SWEEP, rows, room)
+        for line in said:
+            _line(console, f" {line}")
 
 
 def compared_text(document: Comparisons) -> str:
