@@ -13,6 +13,7 @@ from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
 from snellen.comparing._report import (
+    BestOf,
     Comparison,
     Comparisons,
     Flips,
@@ -22,7 +23,7 @@ from snellen.comparing._report import (
     Side,
 )
 from snellen.comparing._sides import Loaded
-from snellen.comparing._standings import leaderboard, rank_flips
+from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
@@ -49,6 +50,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
     ]
     found: list[Comparison] = []
     boards: list[Leaderboard] = []
+    best: list[BestOf] = []
     flips: list[RankFlip] = []
     shown: list[Side] = []
     views = Views()
@@ -64,6 +66,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
                 found.append(_comparison(benchmark, (a, b), pair_names, together, views))
             else:
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+        best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
             board = leaderboard(benchmark, group, names, views)
             if board.samples:
@@ -79,6 +82,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
         sides=shown,
         comparisons=_over_all(found) if tests > 1 else found,
         leaderboards=boards,
+        best_of=best,
         rank_flips=flips,
         tests=tests,
         notes=[*notes, *said],
