@@ -138,6 +138,22 @@ def test_runs_of_one_model_are_told_apart_by_their_settings(tmp_path: Path) -> N
     }
 
 
+def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
+    tmp_path: Path,
+) -> None:
+    for n in range(4):
+        run(tmp_path, "m", range(n, n + 50), benchmark(100), temperature=n / 10)
+    document = compared(tmp_path)
+    (one,) = document.best_of
+
+    # Each has 50 of 100, so the best is no better than any, and neither is choosing it.
+    assert one.model == "m" and len(one.values) == 4
+    assert {found.value for found in one.values.values()} == {0.5}
+    assert one.spread == 0
+    assert one.held_out.value is not None and one.held_out.value < 0.5
+    assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
+
+
 def test_models_that_change_places_between_settings_are_named(tmp_path: Path) -> None:
     for name, cold, warm in (("m", POOR, GOOD), ("n", FAIR, range(40))):
         run(tmp_path, name, cold, benchmark(100), temperature=0.0)

@@ -14,6 +14,7 @@ from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
 from snellen.comparing._probes import by_accuracy, probe_of, said_of_probes
 from snellen.comparing._report import (
+    BestOf,
     Comparison,
     Comparisons,
     Flips,
@@ -23,7 +24,7 @@ from snellen.comparing._report import (
     Side,
 )
 from snellen.comparing._sides import Loaded
-from snellen.comparing._standings import leaderboard, rank_flips
+from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
@@ -50,6 +51,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
     ]
     found: list[Comparison] = []
     boards: list[Leaderboard] = []
+    best: list[BestOf] = []
     flips: list[RankFlip] = []
     shown: list[Side] = []
     views = Views()
@@ -65,6 +67,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
                 found.append(_comparison(benchmark, (a, b), pair_names, together, views))
             else:
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+        best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
             # What was asked without options has a scoring of its own, which ranks nothing else.
             alike = [n for n, side in enumerate(group) if side.scoring == group[0].scoring]
@@ -83,6 +86,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
         sides=shown,
         comparisons=_over_all(found) if tests > 1 else found,
         leaderboards=boards,
+        best_of=best,
         rank_flips=flips,
         tests=tests,
         notes=[*notes, *said],
