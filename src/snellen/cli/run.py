@@ -126,7 +126,7 @@ FRACTION = "fraction"
 )
 @click.option(
     "--permute-options",
-    type=click.IntRange(2),
+    type=click.IntRange(2, 120),
     metavar="K",
     help="Ask each question up to K times with its options in other places.",
 )

@@ -99,6 +99,8 @@ def best_of(
         if len({setting for setting in setting_names(chosen)}) < 2:
             continue  # one setting, or nobody knows which
         together = paired(chosen, [names[n] for n in numbers])
+        if not together.n:
+            continue
         views = made.of(chosen, together)
         measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
         values = {name: one.report.value for name, one in measured.items()}

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import stdev
 
 from snellen import stats
-from snellen.comparing import Comparison, Comparisons, Side, flipped, p_value, shown_difference
+from snellen.comparing import (
+    Comparison,
+    Comparisons,
+    Side,
+    best,
+    flipped,
+    p_value,
+    shown_difference,
+)
 from snellen.result import shown
 from snellen.scoring import MetricReport
 
@@ -52,7 +59,6 @@ def _of_benchmark(
     }
     adjusted = dict(zip(known, stats.holm([*known.values()]), strict=True))
     rows: list[Sequence[str]] = []
-    said = []
     for model, of in by_model.items():
         first = of[0].name
         for side in of:
@@ -65,7 +71,7 @@ def _of_benchmark(
                 cells = (*less[:2], p_value(found.p), p_value(adjusted.get((first, side.name))))
                 remark = "; ".join(dict.fromkeys(filter(None, (remark, less.remark))))
             rows.append((_setting(side), model, *value[:2], *cells, value[2], remark))
-        said += _spread(model, [values[side.name] for side in of if side.name in values])
+    said = [best(one) for one in document.best_of if one.benchmark == benchmark]
     said += [flipped(one) for one in document.rank_flips if one.benchmark == benchmark]
     if not any(one.benchmark == benchmark for one in document.rank_flips) and len(by_model) > 1:
         said.append("no two models change places between settings")
@@ -84,7 +90,7 @@ def _values(
     for board in document.leaderboards:
         if board.benchmark == benchmark:
             return {one.name: one.value for one in board.standings}
-    found = {}
+    found: dict[str, MetricReport] = {}
     for one in pairs:  # of two sides there is one pair
         metric = next(iter(one.metrics.values()))
         found |= {one.a: metric.a, one.b: metric.b}
@@ -95,17 +101,3 @@ def _setting(side: Side) -> str:
     """What the name says beside the model."""
     rest = side.name.removeprefix(side.model).strip()
     return rest.removeprefix("(").removesuffix(")") or PLAIN
-
-
-def _spread(model: str, found: Sequence[MetricReport]) -> list[str]:
-    """How far a model's settings lie apart."""
-    values = [one.value for one in found if one.value is not None]
-    if len(values) < 2:
-        return []
-    scale, unit = (100, "pp") if found[0].unit == "fraction" else (1, found[0].unit)
-    apart = f"{scale * (max(values) - min(values)):.2f} {unit}".rstrip()
-    sd = f"{scale * stdev(values):.2f} {unit}".rstrip()
-    return [
-        f"{model}: {apart} between its lowest and highest of {len(values)} settings, standard "
-        f"deviation {sd}"
-    ]
