@@ -87,6 +87,6 @@ def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
 
 
 def _letter(place: int) -> str:
-    """a to Z, then a2 to Z2."""
-    again, which = divmod(place, len(ascii_letters))
-    return ascii_letters[which] + (str(again + 1) if again else "")
+    """One character each: a to Z, and from α on where these do not suffice."""
+    after = place - len(ascii_letters)
+    return ascii_letters[place] if after < 0 else chr(ord("α") + after)
