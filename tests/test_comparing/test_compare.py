@@ -12,12 +12,13 @@ import pytest
 import snellen
 from snellen.api import compare
 from snellen.benchmark import Benchmark, Scoring
-from snellen.comparing import Comparison, Comparisons, significant
+from snellen.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.datasets import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import macro_average, mean
 from snellen.metrics.circular import circular
 from snellen.model import Request
+from snellen.scoring import MetricReport
 from snellen.store import Run
 from tests import tiny
 from tests.tiny import Says, benchmark, parse, right
@@ -392,3 +393,13 @@ def test_runs_that_share_no_question_say_why(tmp_path: Path) -> None:
 def test_a_run_of_the_callers_benchmark_must_be_given_it(two: tuple[Path, Path]) -> None:
     with pytest.raises(CatalogError, match="Benchmark of your own, give it"):
         compare(*two)
+
+
+def test_a_difference_of_points_has_the_decimals_of_the_points() -> None:
+    def points(value: float) -> MetricReport:
+        return MetricReport(value=value, unit="points", n=9, stderr=None, ci95=None)
+
+    small = points(0.0802)
+    assert shown_difference(small).value == "+0.0802 points"
+    assert shown_difference(small, points(1213.25)).value == "+0.08 points"
+    assert shown_difference(small, points(0.35)).value == "+0.0802 points"

@@ -47,6 +47,16 @@ def test_all_runs_in_a_folder_are_compared_in_pairs_with_their_p_adjusted_over_a
     assert adjusted[1] <= 3 * ps[1] + 1e-12 and adjusted[2] <= 3 * ps[2] + 1e-12
 
 
+def test_without_details_pairs_have_their_first_metric_alone_and_the_same(three: Path) -> None:
+    whole = compared(three)
+    quick = compare(three, benchmark=benchmark(100), details=False).comparisons
+
+    assert quick.leaderboards == whole.leaderboards
+    assert [one.metrics for one in quick.comparisons] == [one.metrics for one in whole.comparisons]
+    assert all(one.breakdown for one in whole.comparisons)
+    assert not any(one.breakdown for one in quick.comparisons)
+
+
 def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_differ(
     three: Path,
 ) -> None:

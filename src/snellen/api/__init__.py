@@ -7,6 +7,7 @@ from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
 from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
+from snellen.api._power import Detectable, Observed, Power, power
 from snellen.api._probe import probe_run
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import run_async
@@ -14,9 +15,12 @@ from snellen.api._score import explain, load_run, score
 from snellen.models._profile import Profile
 
 __all__ = [
+    "Detectable",
     "Estimate",
     "Finished",
+    "Observed",
     "Plan",
+    "Power",
     "Profile",
     "ask",
     "beside_plain",
@@ -28,6 +32,7 @@ __all__ = [
     "is_paired",
     "judge_run",
     "load_run",
+    "power",
     "probe_run",
     "run_async",
     "run_plan",

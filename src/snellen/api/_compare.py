@@ -23,6 +23,7 @@ def compare(
     ids: str | None = None,
     replies_in: str | None = None,
     only: str | None = None,
+    details: bool = True,
 ) -> Compared:
     """Compare run folders, all runs in folders, and predictions, two or more, on the samples that
     they share. A difference is always of a later one less an earlier one.
@@ -31,6 +32,7 @@ def compare(
     is written, so a run under way can be compared as far as it is. `benchmark` and `data` are for
     predictions, which know neither, and for runs of a `Benchmark` of the caller's; `ids`,
     `replies_in` and `only` are those of `score`. `scoring` is the headline one unless named.
+    Without `details` several pairs have their first metric alone, which is faster.
 
     Raises:
         SnellenError: something that the caller can mend, such as that two sides share no sample.
@@ -70,7 +72,7 @@ def compare(
             notes.append(f"left out: {error}")
     if broken and len(loaded) < 2:
         raise broken[0]
-    return Compared(comparing.compare(loaded, notes))
+    return Compared(comparing.compare(loaded, notes, details=details))
 
 
 def _predictions(

@@ -53,11 +53,16 @@ def command(
     Differences are of a later one less an earlier one, with intervals and p of paired samples.
     Asks nobody, writes nothing beside the output.
     """
-    document = api.compare(
-        *sides, benchmark=benchmark, data=data, scoring=scoring, **columns
-    ).comparisons
     ending = "" if output is None else output.suffix.removeprefix(".")
     form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
+    document = api.compare(
+        *sides,
+        benchmark=benchmark,
+        data=data,
+        scoring=scoring,
+        details=form in WRITTEN,  # what stands in a terminal has them of a single pair alone
+        **columns,
+    ).comparisons
     if output is None and form == "terminal":
         report.print_compared(document)
         return DONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,7 +12,7 @@ from snellen import stats
 from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
-from snellen.comparing._probes import by_accuracy, probe_of, said_of_probes
+from snellen.comparing._probes import said_of_probes, under_one_scoring
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
+def compare(
+    sides: Sequence[Loaded], notes: Sequence[str] = (), *, details: bool = True
+) -> Comparisons:
     """Every two sides of one benchmark that share samples; of three or more the leaderboard too.
+    Without `details` several pairs have their first metric alone, one pair has everything anyway.
 
     Raises:
         UsageError: there are no two that share a sample.
@@ -49,6 +52,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
         if len(group) == 1
         for one in group
     ]
+    whole = details or (len(groups) == 1 and len(groups[0]) == 2)
     found: list[Comparison] = []
     boards: list[Leaderboard] = []
     best: list[BestOf] = []
@@ -63,8 +67,9 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
             (a, name_a), (b, name_b) = pair
             together = paired((a, b), (name_a, name_b))
             if together.n:
-                pair_names = name_a, name_b
-                found.append(_comparison(benchmark, (a, b), pair_names, together, views))
+                both = under_one_scoring((a, b), (name_a, name_b))
+                one = _Pair(both, (name_a, name_b), together, views.of(both, together))
+                found.append(_comparison(benchmark, one, whole=whole))
             else:
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
         best += best_of(benchmark, group, names, views)
@@ -109,45 +114,44 @@ def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
     return sorted(groups, key=lambda group: sides.index(group[0]))
 
 
-def _comparison(
-    benchmark: str,
-    sides: tuple[Loaded, Loaded],
-    names: tuple[str, str],
-    together: Paired,
-    views: Views,
-) -> Comparison:
-    if sides[0].scoring != sides[1].scoring:
-        sides = by_accuracy(sides) or sides
-        views = Views()
-    a, b = sides
-    if a.scoring != b.scoring and not any("open_ended" in probe_of(side) for side in sides):
-        raise UsageError(
-            f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that "
-            "both have (--scoring)."
-        )
-    one, other = views.of(sides, together)
+class _Pair(NamedTuple):
+    """Two sides, what they are called, what of them is paired, and their views of it."""
+
+    sides: tuple[Loaded, Loaded]
+    names: tuple[str, str]
+    together: Paired
+    views: Sequence[View]
+
+
+def _comparison(benchmark: str, pair: _Pair, *, whole: bool) -> Comparison:
+    """Two sides compared; with every metric, category and capability if the `whole` is wanted."""
+    (a, b), (one, other) = pair.sides, pair.views
+    if whole:
+        metrics = _differences(one.whole, other.whole)
+    else:
+        metrics = {one.first: differ(one.headline, other.headline)}
     return Comparison(
         benchmark=benchmark,
         scoring=" and ".join(dict.fromkeys((a.scoring, b.scoring))),
-        a=names[0],
-        b=names[1],
-        samples=together.n,
-        clusters=together.clusters,
-        unpaired=[*together.unpaired],
+        a=pair.names[0],
+        b=pair.names[1],
+        samples=pair.together.n,
+        clusters=pair.together.clusters,
+        unpaired=[*pair.together.unpaired],
         settings=settings(a, b),
-        metrics=_differences(one.whole, other.whole),
+        metrics=metrics,
         breakdown={
             tag: adjusted(_differences(found, other.breakdown[tag]))
-            for tag, found in one.breakdown.items()
+            for tag, found in (one.breakdown.items() if whole else ())
         },
-        capabilities=adjusted(_differences(one.capabilities, other.capabilities)),
-        flips=_flips(sides, together, (one, other)),
+        capabilities=adjusted(_differences(one.capabilities, other.capabilities)) if whole else {},
+        flips=_flips(pair),
         notes=[
-            *said_of_probes(sides, names),
+            *said_of_probes(pair.sides, pair.names),
             *(
                 note
-                for number, name in enumerate(names)
-                for note in _said_of(sides[number], name, together, number)
+                for number, name in enumerate(pair.names)
+                for note in _said_of(pair.sides[number], name, pair.together, number)
             ),
         ],
     )
@@ -159,14 +163,12 @@ def _differences(
     return {name: differ(found, other[name]) for name, found in one.items() if name in other}
 
 
-def _flips(
-    sides: tuple[Loaded, Loaded], together: Paired, views: tuple[View, View]
-) -> Flips | None:
+def _flips(pair: _Pair) -> Flips | None:
     """Who is right where, of scores of 0 and 1 with one reply each."""
     import numpy as np
 
-    a, b = sides
-    found = [view.single() for view in views]
+    (a, b), together = pair.sides, pair.together
+    found = [view.single() for view in pair.views]
     if found[0] is None or found[1] is None:
         return None
     (right_a, samples_a), (right_b, samples_b) = found[0], found[1]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from snellen.comparing._sides import Loaded
+from snellen.errors import UsageError
 from snellen.metrics import mean
 
 BLIND = {
@@ -39,15 +40,27 @@ def said_of_probes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[st
         )
 
 
-def by_accuracy(sides: tuple[Loaded, Loaded]) -> tuple[Loaded, Loaded] | None:
-    """Two sides of which one was asked without options, each under its own scoring, by the one
-    metric that both can have; None where that is not why their scorings differ."""
-    if not any("open_ended" in probe_of(side) for side in sides):
-        return None
-    if any(one.columns.score is None for side in sides for one in side.rows):
-        return None
-    a, b = (_with_mean(side) for side in sides)
-    return a, b
+def under_one_scoring(
+    sides: tuple[Loaded, Loaded], names: tuple[str, str]
+) -> tuple[Loaded, Loaded]:
+    """The sides, so that their metrics can be compared: of what was asked without options, and has
+    a scoring of its own, and what was not, each by the one metric that both can have.
+
+    Raises:
+        UsageError: they are scored by different rules for no such reason.
+    """
+    a, b = sides
+    if a.scoring == b.scoring:
+        return sides
+    without_options = any("open_ended" in probe_of(side) for side in sides)
+    if without_options and all(
+        one.columns.score is not None for side in sides for one in side.rows
+    ):
+        return _with_mean(a), _with_mean(b)
+    raise UsageError(
+        f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that both "
+        "have (--scoring)."
+    )
 
 
 def _with_mean(side: Loaded) -> Loaded:

@@ -8,11 +8,11 @@ from itertools import combinations
 from statistics import stdev
 
 from snellen import stats
-from snellen.comparing._measured import NO_SUMS, Measured, Views, differ
+from snellen.comparing._measured import NO_SUMS, Measured, View, Views, differ
 from snellen.comparing._names import setting_names
-from snellen.comparing._pairing import paired
+from snellen.comparing._pairing import Paired, paired
 from snellen.comparing._report import BestOf, Leaderboard, RankFlip, Standing
-from snellen.comparing._sides import Loaded
+from snellen.comparing._sides import Loaded, in_order
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
 
@@ -115,7 +115,7 @@ def best_of(
                 model=model,
                 values={name: one.report for name, one in measured.items()},
                 best=max(known, key=lambda name: known[name]),
-                held_out=_held_out([measured[name] for name in known], together.n),
+                held_out=_held_out(chosen, together),
                 spread=stdev(known.values()),
                 notes=[f"{together.n:,} samples that all settings have"],
             )
@@ -123,10 +123,13 @@ def best_of(
     return found
 
 
-def _held_out(settings: Sequence[Measured], n: int) -> MetricReport:
-    unit = settings[0].report.unit
-    sums = [one.sums for one in settings if one.sums is not None]
-    if len(sums) < len(settings) or len({one.sums.shape[1] for one in sums}) > 1:
+def _held_out(settings: Sequence[Loaded], together: Paired) -> MetricReport:
+    """What choosing gives, of sums that mean the same for all settings."""
+    views = [View(in_order(side), together, n) for n, side in enumerate(settings)]
+    measured = [view.headline for view in views]
+    unit, n = measured[0].report.unit, together.n
+    sums = [one.sums for one in measured if one.sums is not None]
+    if len(sums) < len(measured) or len({one.sums.shape[1] for one in sums}) > 1:
         return metric_report(Estimate(value=None, unit=unit, n=n, reason=NO_SUMS))
     return metric_report(stats.held_out(sums, n=n, unit=unit))
 

@@ -28,8 +28,9 @@ def significant(one: MetricDifference) -> bool | None:
     return None if p is None else p < LEVEL
 
 
-def shown(difference: MetricReport) -> Shown:
-    """A difference as people read it: `+3.20 pp`; fractions differ by percentage points.
+def shown(difference: MetricReport, side: MetricReport | None = None) -> Shown:
+    """A difference as people read it: `+3.20 pp`; fractions differ by percentage points, and others
+    have as many decimals as the value of a `side`.
 
     >>> metric = MetricReport(value=-0.032, unit="fraction", n=9, stderr=None, ci95=(-0.05, 0.01))
     >>> shown(metric)
@@ -38,10 +39,11 @@ def shown(difference: MetricReport) -> Shown:
     remark = difference.reason or ""
     if difference.value is None:
         return Shown("-", "", f"{difference.n:,}", remark)
+    like = difference if side is None else side
     interval = ""
     if difference.ci95 is not None:
-        interval = f"[{', '.join(_signed(end, difference) for end in difference.ci95)}]"
-    value = f"{_signed(difference.value, difference)} {_unit(difference)}".rstrip()
+        interval = f"[{', '.join(_number(end, like, '+') for end in difference.ci95)}]"
+    value = f"{_number(difference.value, like, '+')} {_unit(difference)}".rstrip()
     return Shown(value, interval, f"{difference.n:,}", remark)
 
 
@@ -61,7 +63,7 @@ def verdict(one: Comparison) -> str:
     difference = found.difference
     if difference.value is None:
         return f"{metric} cannot be compared: {difference.reason}"
-    cells = shown(difference)
+    cells = shown(difference, found.a)
     if difference.value == 0:
         said = f"{one.b} and {one.a} have the same {metric}"
     else:
@@ -82,7 +84,7 @@ def lines(one: Comparison, sides: Sequence[Side]) -> Iterator[str]:
     """What must be said of a pair beside its tables."""
     first = next(iter(one.metrics.values()))
     if first.detectable is not None:
-        least = f"{_number(first.detectable, first.difference)} {_unit(first.difference)}".rstrip()
+        least = f"{_number(first.detectable, first.a)} {_unit(first.difference)}".rstrip()
         yield f"a true difference of {least} would be found four times of five"
     if one.flips is not None:
         yield from _flips(one, one.flips, sides)
@@ -176,21 +178,11 @@ def summary(document: Comparisons) -> str:
     return "\n".join(map(plain, said))
 
 
-def _signed(value: float, like: MetricReport) -> str:
-    return f"{value * _scale(like):+z,.{_decimals(value, like)}f}"
-
-
-def _number(value: float, like: MetricReport) -> str:
-    return f"{value * _scale(like):z,.{_decimals(value, like)}f}"
-
-
-def _scale(like: MetricReport) -> int:
-    return 100 if like.unit == "fraction" else 1
-
-
-def _decimals(value: float, like: MetricReport) -> int:
-    # As `result.shown` does for what differs here.
-    return 2 if like.unit == "fraction" or abs(like.value or value) >= 1 or value == 0 else 4
+def _number(value: float, like: MetricReport, sign: str = "") -> str:
+    """A number with the decimals that `result.shown` gives a metric."""
+    fraction = like.unit == "fraction"
+    decimals = 2 if fraction or not like.value or abs(like.value) >= 1 else 4
+    return f"{value * (100 if fraction else 1):{sign}z,.{decimals}f}"
 
 
 def _unit(like: MetricReport) -> str:

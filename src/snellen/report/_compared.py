@@ -106,7 +106,7 @@ def _pairs(pairs: Sequence[Comparison]) -> Part:
     rows = []
     for one in pairs:
         found = next(iter(one.metrics.values()))
-        cells = shown_difference(found.difference)
+        cells = shown_difference(found.difference, found.a)
         sure = {True: "yes", False: "no", None: ""}[significant(found)]
         ps = p_value(found.p), p_value(found.adjusted)
         rows.append((one.b, one.a, *cells[:2], *ps, sure, cells.n, cells.remark))
@@ -139,7 +139,7 @@ def _table(heading: str, found: Mapping[str, MetricDifference]) -> list[Sequence
     """A row for each metric or category; without a column of adjusted p where nothing is."""
     rows: list[Sequence[str]] = []
     for name, one in found.items():
-        cells = shown_difference(one.difference)
+        cells = shown_difference(one.difference, one.a)
         ps = p_value(one.p), p_value(one.adjusted)
         sides = shown(one.a).value, shown(one.b).value
         rows.append((name, *sides, *cells[:2], *ps, cells.n, cells.remark))

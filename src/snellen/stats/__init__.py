@@ -6,7 +6,7 @@ from snellen.stats._estimate import Estimate
 from snellen.stats._held_out import held_out
 from snellen.stats._mean import mean
 from snellen.stats._paired import Difference, difference, holm, mcnemar
-from snellen.stats._power import detectable
+from snellen.stats._power import detectable, detectable_share, needed_pairs
 from snellen.stats._powered import Powered, powered_mean
 from snellen.stats._quantiles import normal_quantile, t_beyond, t_quantile
 from snellen.stats._ranks import letters, ranks
@@ -24,6 +24,7 @@ __all__ = [
     "cohen_kappa",
     "components",
     "detectable",
+    "detectable_share",
     "difference",
     "held_out",
     "holm",
@@ -31,6 +32,7 @@ __all__ = [
     "letters",
     "mcnemar",
     "mean",
+    "needed_pairs",
     "normal_quantile",
     "pass_at",
     "powered_mean",

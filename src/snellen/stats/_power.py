@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from snellen.stats._quantiles import normal_quantile
 
 
@@ -11,9 +13,50 @@ def detectable(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
 
         d = (z_{1 - level/2} + z_power) · stderr
 
-    Miller 2024, https://arxiv.org/abs/2411.00640, section 5, equation 9, solved for d.
+    Miller 2024, https://arxiv.org/abs/2411.00640, section 5, solved for the difference.
 
     >>> round(detectable(0.01), 4)
     0.028
     """
     return (normal_quantile(1 - level / 2) + normal_quantile(power)) * stderr
+
+
+def detectable_share(
+    n: float, disagree: float, power: float = 0.8, level: float = 0.05
+) -> float | None:
+    """The smallest difference of two shares that McNemar's test of n independent pairs finds with
+    this power, where this share of the pairs `disagree`; None if none does, even where the same
+    side is right in all of them.
+
+        n d² = (z_{1 - level/2} √ψ + z_power √(ψ - d²))²        ψ = disagree
+
+    Connor 1987, Biometrics 43, Sample size for testing differences in proportions for the
+    paired-sample design, solved for d. Clustered pairs are worth n by their design effect.
+
+    >>> found = detectable_share(1000, 0.2)
+    >>> round(found, 4), round(needed_pairs(found, 0.2))
+    (0.0396, 1000)
+    """
+    a, b = normal_quantile(1 - level / 2), normal_quantile(power)
+    # The larger root of (n + b²) d² - 2 a √(n ψ) d + (a² - b²) ψ = 0, for b > 0.
+    rest = n + b**2 - a**2
+    if rest < 0:
+        return None
+    found = (a * math.sqrt(n * disagree) + b * math.sqrt(disagree * rest)) / (n + b**2)
+    return found if found <= disagree else None
+
+
+def needed_pairs(
+    difference: float, disagree: float, power: float = 0.8, level: float = 0.05
+) -> float | None:
+    """How many independent pairs it takes to find a difference of two shares (see
+    `detectable_share`); None where those that disagree do not make it up.
+
+    >>> round(needed_pairs(0.02, 0.1))
+    1960
+    """
+    if not 0 < difference <= disagree:
+        return None
+    a, b = normal_quantile(1 - level / 2), normal_quantile(power)
+    spread = a * math.sqrt(disagree) + b * math.sqrt(disagree - difference**2)
+    return (spread / difference) ** 2

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+GREEK = 0x3B1
+
+
 def ranks(sides: Sequence[Sums], seed: int = 0, resamples: int = 10_000) -> list[tuple[int, int]]:
     """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, and
     equal values share the better rank.
@@ -87,6 +90,6 @@ def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
 
 
 def _letter(place: int) -> str:
-    """a to Z, then a2 to Z2."""
-    again, which = divmod(place, len(ascii_letters))
-    return ascii_letters[which] + (str(again + 1) if again else "")
+    """One character each: a to Z, and Greek and what follows it where these do not suffice."""
+    after = place - len(ascii_letters)
+    return ascii_letters[place] if after < 0 else chr(GREEK + after)

@@ -1,0 +1,188 @@
+"""snellen power: what differences a benchmark can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from snellen import api, catalog
+from snellen.api import Observed, Power
+from snellen.cli import _parse
+from snellen.cli._exit import DONE
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put
+from snellen.result import percent, plain
+
+PATH = click.Path(path_type=Path)
+NEVER = "none"
+
+
+@click.command("power")
+@click.argument("benchmark", metavar="BENCH")
+@click.option("--data", type=PATH, help="Where its rows are; `synthetic`: the bundled ones.")
+@click.option(
+    "--task", metavar="KIND", help="What a file of rows asks: mcq, vqa, yesno, count, caption."
+)
+@click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    metavar="COL=FIELD",
+    callback=_parse.pairs,
+    help="What a column of a file of rows means; repeatable.",
+)
+@click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
+@click.option(
+    "--difference", type=float, metavar="X", help="How many samples find this one, such as 0.02."
+)
+@click.option(
+    "--accuracy", type=float, default=0.7, show_default=True, help="How often models are right."
+)
+@click.option(
+    "--disagree",
+    type=float,
+    multiple=True,
+    metavar="X",
+    help="The share of samples where one of two models is right and the other is not; repeatable.",
+)
+@click.option(
+    "--icc",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="How alike the two models' differences within one picture or video are.",
+)
+@click.option(
+    "--power",
+    "wanted",
+    type=float,
+    default=0.8,
+    show_default=True,
+    help="How often the difference is found.",
+)
+@click.option("--level", type=float, default=0.05, show_default=True, help="Of the two-sided test.")
+@click.option(
+    "--from",
+    "runs",
+    type=(PATH, PATH),
+    metavar="RUN RUN",
+    help="Two runs, for the standard error that their difference has.",
+)
+@json_option
+def command(
+    benchmark: str,
+    data: Path | None,
+    task: str | None,
+    columns: Mapping[str, str],
+    limit: int | None,
+    difference: float | None,
+    accuracy: float,
+    disagree: tuple[float, ...],
+    icc: float,
+    wanted: float,
+    level: float,
+    runs: tuple[Path, Path] | None,
+    as_json: bool,
+) -> int:
+    """Show the smallest difference between two models that BENCH can show, and how many samples
+    another one takes.
+
+    Shares are given as fractions: 0.02 are two points of a hundred. Asks nobody.
+    """
+    found = api.power(
+        catalog.benchmark(benchmark, data=data, task=task, columns=columns or None),
+        runs=runs or (),
+        limit=limit,
+        accuracy=accuracy,
+        disagree=disagree,
+        icc=icc,
+        difference=difference,
+        power=wanted,
+        level=level,
+    )
+    if as_json:
+        put(found)
+    else:
+        for line in _lines(found):
+            click.echo(plain(line))
+    return DONE
+
+
+def _lines(found: Power) -> Iterator[str]:
+    yield f"{found.benchmark}: {_size(found)}"
+    yield (
+        f"found {found.power:.0%} of the time by a two-sided test at {found.level:.0%}, "
+        "of the same samples for both models:"
+    )
+    yield ""
+    if found.observed is not None:
+        yield from _observed(found, found.observed)
+    else:
+        yield from _table(found)
+    if found.notes:
+        yield ""
+        yield from (f"note  {note}" for note in found.notes)
+
+
+def _size(found: Power) -> str:
+    if found.clusters == found.samples:
+        return f"{found.samples:,} samples"
+    size = f"{found.samples:,} samples in {found.clusters:,} clusters"
+    if found.design_effect > 1:
+        worth = found.samples / found.design_effect
+        size += f", worth {worth:,.0f} independent ones (design effect {found.design_effect:.2f})"
+    return size
+
+
+def _table(found: Power) -> Iterator[str]:
+    """A line for each share of samples on which two models disagree."""
+    asks = found.difference is not None
+    head = ["they disagree on", "standard error", "smallest difference"]
+    if found.difference is not None:
+        head.append(f"samples for {percent(found.difference)}")
+        head += ["clusters"] * (found.clusters < found.samples)
+    rows = [head]
+    for row in found.rows:
+        cells = [
+            percent(row.disagree),
+            percent(row.stderr),
+            NEVER if row.smallest is None else percent(row.smallest),
+        ]
+        if asks:
+            needed = [row.samples_needed, row.clusters_needed][: len(head) - len(cells)]
+            cells += [NEVER if number is None else f"{number:,}" for number in needed]
+        rows.append(cells)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for cells in rows:
+        yield "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    yield ""
+    if any(row.smallest is None for row in found.rows):
+        yield f"{NEVER}: not even if the same one is right wherever they disagree"
+    if any(row.disagree == found.unrelated for row in found.rows):
+        yield (
+            f"{percent(found.unrelated)}: two models that are right in {found.accuracy:.0%} and "
+            "err independently; models that are alike disagree less"
+        )
+
+
+def _observed(found: Power, seen: Observed) -> Iterator[str]:
+    """What two runs tell."""
+
+    def value(of: float) -> str:
+        return percent(of) if seen.unit == "fraction" else f"{of:.4g} {seen.unit}"
+
+    yield f"a  {seen.a}"
+    yield f"b  {seen.b}"
+    clusters = f" in {seen.clusters:,} clusters" if seen.clusters < seen.samples else ""
+    disagree = "" if seen.disagree is None else f"; they disagree on {percent(seen.disagree)}"
+    yield (
+        f"{seen.metric} of b less a: {value(seen.difference)}, standard error "
+        f"{value(seen.stderr)}, of {seen.samples:,} samples{clusters}{disagree}"
+    )
+    yield f"smallest difference of {seen.samples:,} samples: {value(seen.smallest)}"
+    if seen.samples != found.samples:
+        yield f"smallest difference of all {found.samples:,}: {value(seen.smallest_of_all)}"
+    if seen.samples_needed is not None and found.difference is not None:
+        yield f"samples for {value(found.difference)}: {seen.samples_needed:,}"

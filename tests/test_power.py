@@ -1,0 +1,127 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from snellen import api, catalog, stats
+from snellen.cli.power import command
+from snellen.errors import UsageError
+
+
+def rows(path: Path, *, pictures: int, each: int, hidden: int = 0) -> Path:
+    """Questions with one of two choices, `each` about one picture, some without an answer."""
+    lines = []
+    for n in range(pictures * each + hidden):
+        row = {"id": str(n), "question": "Which?", "A": "this", "B": "that", "answer": "A"}
+        if n >= pictures * each:
+            del row["answer"]
+        row["image"] = f"{n // each}.png"
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def said(*args: object) -> str:
+    found = CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
+    if found.exception is not None:
+        raise found.exception
+    return found.stdout
+
+
+def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
+    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
+    found = api.power(benchmark, disagree=[0.3], icc=0.25, difference=0.1)
+    # 1 + (5 - 1) 0.25 = 2: two hundred samples are worth a hundred
+    assert (found.samples, found.clusters, found.design_effect) == (200, 40, 2.0)
+    (row,) = found.rows
+    assert row.stderr == pytest.approx(math.sqrt(0.3 / 100))
+    assert row.smallest == stats.detectable_share(100, 0.3)
+    needed = stats.needed_pairs(0.1, 0.3)
+    assert needed is not None and row.samples_needed == math.ceil(2 * needed)
+    assert row.clusters_needed == math.ceil(row.samples_needed / 5)
+
+
+def test_clusters_of_different_sizes_count_by_what_a_sample_sees(tmp_path: Path) -> None:
+    path = rows(tmp_path / "own.jsonl", pictures=2, each=4)
+    benchmark = catalog.benchmark(str(path))
+    # of the first five rows four share a picture and one has its own: (16 + 1) / 5
+    assert api.power(benchmark, limit=5).cluster_size == pytest.approx(3.4)
+
+
+def test_hidden_answers_tell_nothing_and_are_counted_apart(tmp_path: Path) -> None:
+    path = rows(tmp_path / "own.jsonl", pictures=12, each=1, hidden=3)
+    found = api.power(catalog.benchmark(str(path)))
+    assert (found.samples, found.hidden, found.clusters) == (12, 3, 12)
+    assert "3 more samples have a hidden answer, and tell nothing here" in found.notes
+
+
+def test_where_all_answers_are_hidden_there_is_nothing_to_find() -> None:
+    benchmark = catalog.benchmark("docvqa:split=test", data=Path(catalog.SYNTHETIC))
+    with pytest.raises(UsageError, match="answers to all 3 samples are hidden"):
+        api.power(benchmark)
+
+
+def test_below_ten_clusters_no_difference_is_found(tmp_path: Path) -> None:
+    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=9, each=50)))
+    found = api.power(benchmark)
+    assert all(row.smallest is None for row in found.rows)
+    assert any("9 independent clusters" in note for note in found.notes)
+
+
+def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
+    benchmark = catalog.benchmark("eyechart")
+    assert max(row.disagree for row in api.power(benchmark, accuracy=0.97).rows) < 0.06
+    with pytest.raises(UsageError, match="cannot disagree on more than 6%"):
+        api.power(benchmark, accuracy=0.97, disagree=[0.2])
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--accuracy", "1.5"),
+        ("--power", "0"),
+        ("--level", "nan"),
+        ("--disagree", "-0.1"),
+        ("--difference", "inf"),
+        ("--icc", "1.1"),
+    ],
+)
+def test_what_is_no_share_is_named(option: str, value: str) -> None:
+    with pytest.raises(UsageError, match=option.removeprefix("--")):
+        said("eyechart", option, value)
+
+
+def test_two_runs_give_their_own_standard_error(tmp_path: Path) -> None:
+    for model in ("baseline/reader", "baseline/first"):
+        api.run_plan(
+            api.Plan(
+                benchmarks=[catalog.benchmark("eyechart")], models=[model], out=tmp_path, limit=60
+            )
+        )
+    one, other = sorted(path.parent for path in tmp_path.glob("*/*/*/manifest.json"))
+    (compared,) = api.compare(one, other).comparisons.comparisons
+    paired = compared.metrics["accuracy"].difference
+    assert paired.stderr is not None
+    found = json.loads(said("eyechart", "--from", one, other, "--difference", 0.1, "--json"))
+    seen = found["observed"]
+    assert (seen["samples"], seen["stderr"], found["rows"]) == (60, paired.stderr, [])
+    assert seen["smallest"] == pytest.approx(stats.detectable(paired.stderr))
+    # 648 charts: the standard error shrinks with the root of their number
+    assert seen["smallest_of_all"] == pytest.approx(seen["smallest"] * math.sqrt(60 / 648))
+    assert seen["samples_needed"] == math.ceil(60 * (seen["smallest"] / 0.1) ** 2)
+    with pytest.raises(UsageError, match="is of eyechart, not of mmbench"):
+        said("mmbench", "--data", "synthetic", "--from", one, other)
+
+
+def test_the_table_says_what_no_disagreement_can_show(tmp_path: Path) -> None:
+    path = rows(tmp_path / "own.jsonl", pictures=20, each=2)
+    shown = said(path, "--disagree", 0.02, "--disagree", 0.4, "--difference", 0.05, "--icc", 0.5)
+    lines = shown.splitlines()
+    assert lines[0].endswith(
+        "40 samples in 20 clusters, worth 27 independent ones (design effect 1.50)"
+    )
+    assert lines[3].split("  ")[-2:] == ["samples for 5.00 %", "clusters"]
+    assert lines[4].split()[-3:] == ["none", "none", "none"]
+    assert "none: not even if the same one is right wherever they disagree" in lines
