@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen import report
+from snellen import catalog, report
 from snellen.benchmark import Benchmark, Check
 from snellen.content import user
 from snellen.datasets import jsonl
@@ -68,3 +68,17 @@ def test_what_rules_read_alone_is_drawn_and_the_draws_are_counted(judged: Benchm
     assert found.constant == 0.5
     assert found.chance == pytest.approx(0.25, abs=0.06), "120 draws of A or B, halved"
     assert found.draws == 3
+
+
+def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None:
+    # Of eight colours, four quarters and four sides: (1/8 + 1/4 + 1/4) / 3, though replies to other
+    # questions of the benchmark may be right in part.
+    made = catalog.benchmark("eyechart:tasks=colours+positions+relations,n=30")
+    replies = {made.read(row).id: "red" for row in made.data}
+    found = score_predictions(made, replies, where="here").baselines
+    assert found is not None and found.draws is None
+    assert found.chance == pytest.approx(5 / 24)
+    letters = catalog.benchmark("eyechart:n=30")
+    replies = {letters.read(row).id: "red" for row in letters.data}
+    found = score_predictions(letters, replies, where="here").baselines
+    assert found is None or found.chance is None

@@ -90,6 +90,9 @@ def summary(result: Result) -> str:
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")
+    for name, found in () if report.probe is None else report.probe.metrics.items():
+        cells = shown(found)
+        lines.append(f"  {'probe':<10} {name:<12} {cells.value}  {cells.interval}  n {cells.n}")
     if baselines := blind(report):
         lines.append(f"  {baselines}")
     replies = ", ".join(f"{n:,} {state}" for state, n in report.replies.items())

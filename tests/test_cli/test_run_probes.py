@@ -1,5 +1,6 @@
 """snellen run --blind, --permute-options, --open-ended."""
 
+import snellen as library
 from tests.test_cli.conftest import Snellen
 
 POSITIONS = "eyechart:tasks=positions,n=24"
@@ -93,3 +94,23 @@ def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -
     assert "baseline/reader (blind=none)" in said
     # Its samples are asked four times each, under ids of their own.
     assert "is in no comparison: nothing else here has its questions" in said
+
+
+def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS)
+    snellen("run", "-m", "baseline/reader", "-b", "eyechart:tasks=colours,n=12")
+    lines = [" ".join(line.split()) for line in snellen("report", "runs").out.splitlines()]
+    (blind,) = [line for line in lines if line.endswith("probe: blind=none")]
+    assert " 0.00 % " in blind
+    # What a model can do is not told by what it was not shown.
+    spatial = [line for line in lines if "perception/spatial" in line]
+    assert not spatial or all("100.00 %" in line for line in spatial)
+    sheet = snellen("report", "runs", "--format", "csv").out
+    assert sum(line.endswith("probe: blind=none") for line in sheet.splitlines()) > 0
+
+
+def test_a_result_prints_its_probe(snellen: Snellen) -> None:
+    result = library.evaluate(POSITIONS, "baseline/first", permute_options=4)
+    said = " ".join(str(result).split())
+    assert "probe consistency 0.00 %" in said and "probe circular 0.00 %" in said

@@ -12,7 +12,7 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Message, Video
+from snellen.content import Image, Message, Video, user
 from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
 from snellen.media import images
@@ -20,7 +20,7 @@ from snellen.probes import probed
 from snellen.result import Result
 from snellen.store import Run
 from tests.servers import said, serving
-from tests.tiny import Says, run
+from tests.tiny import Says, run, states
 
 POSITIONS = "eyechart:tasks=positions,n=24"
 
@@ -41,7 +41,7 @@ def asked(made: Benchmark) -> dict[str, tuple[Message, ...]]:
 
 def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
     path = folder / "mine.jsonl"
-    path.write_text("".join(json.dumps({"answer": "x", **row}) + "\n" for row in rows))
+    path.write_text("".join(json.dumps({"answer": "x"} | row) + "\n" for row in rows))
     return catalog.benchmark(str(path), task="vqa")
 
 
@@ -153,6 +153,23 @@ def test_a_missing_picture_fails_its_question_blind_too(tmp_path: Path) -> None:
 def test_rows_with_nothing_to_see_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has nothing to look at"):
         probed(mine(tmp_path, {"question": "What is 1 + 1?"}), blind="none")
+
+
+def test_every_turn_of_a_conversation_is_asked_blind(tmp_path: Path) -> None:
+    a, b, c, d = (picture(tmp_path, f"{name}.png", 8 + n) for n, name in enumerate("abcd"))
+    rows = [
+        {"turns": [{"question": "One?", "image": one}, {"question": "Two?", "image": other}]}
+        for one, other in ((a, b), (c, d))
+    ]
+    made = mine(tmp_path, *rows)
+    own = {digest for name in (a, b) for digest in digests([user(Image(tmp_path / name))])}
+    for kind, pictures in (("none", [0, 0]), ("blank", [1, 2]), ("other", [1, 2])):
+        model = Says(lambda _: "x")
+        done = run(tmp_path / kind, model, probed(made, blind=kind))
+        first = [one for one in model.requests if one.origin and one.origin.sample == "0"]
+        assert sorted(len(digests(one.messages)) for one in first) == pictures
+        assert not any(own & {*digests(one.messages)} for one in first)
+        assert states(done) == {"ok": 2}  # the answer is the last turn's
 
 
 def test_videos_may_be_left_out_or_another_rows_but_not_blank() -> None:

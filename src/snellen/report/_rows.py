@@ -60,10 +60,11 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
 
 
 def short_of(result: Result) -> list[str]:
-    """What keeps a result from being one of the whole data set."""
+    """What keeps a result from being one of the whole data set, as the benchmark asks it."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
+    notes += [probe_title(result)] * (report.probe is not None)
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 
@@ -100,7 +101,8 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], str]:
     results of one benchmark; and what must be said of them all."""
     by_model: dict[str, list[Result]] = {}
     for result in results:
-        by_model.setdefault(names(result)[1], []).append(result)
+        if not result.report.identity.get("probe"):  # a probe's score is none of the model's
+            by_model.setdefault(names(result)[1], []).append(result)
     rows: list[Sequence[str]] = []
     bundled: dict[str, bool] = {}
     for model, of in by_model.items():
