@@ -9,7 +9,7 @@ POSITIONS = "eyechart:tasks=positions,n=24"
 def test_a_permuted_run_shows_what_places_do(snellen: Snellen) -> None:
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--permute-options", "4")
     assert done.code == 0
-    assert "24 questions are asked up to 4 times each" in done.err
+    assert "24 questions, each asked up to 4 times" in done.err
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "probe: permute_options=4, seed=0" in lines
     assert any(line.startswith("consistency 0.00 %") for line in lines)
@@ -52,6 +52,8 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
     assert done.code == 2 and "does not list the options" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "black")
     assert done.code == 2 and "none" in done.err
+    done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--probe-seed", "1")
+    assert done.code == 2 and "it goes with --blind other" in done.err
 
 
 def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) -> None:

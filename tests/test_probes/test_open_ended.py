@@ -121,7 +121,7 @@ def test_what_makes_no_sense_without_options_is_left_out_and_said(tmp_path: Path
         open_ended=True,
     )
     assert [made.read(row).id for row in made.data] == ["q0"]
-    assert "1 questions are asked without their options" in made.notes[-1]
+    assert "open-ended: 1 question, asked without options" in made.notes[-1]
     assert "1 that ask for one of several which they do not name (a rule of thumb" in made.notes[-1]
     with pytest.raises(UsageError, match="can be asked without options"):
         probed(mine(tmp_path, {"question": "Which of these is it?"}), open_ended=True)

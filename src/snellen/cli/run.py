@@ -265,6 +265,11 @@ def command(
         raise UsageError(
             "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
         )
+    if probe_seed and blind != "other" and not permute_options:
+        raise UsageError(
+            "--probe-seed draws other pictures or orders: it goes with --blind other or "
+            "--permute-options."
+        )
     chosen = []
     for spec, preset in product(specs, dict.fromkeys(prompts) or (None,)):
         where = data if spec in reading else None

@@ -14,7 +14,14 @@ from snellen.datasets import Filtered, Row
 from snellen.errors import UsageError
 from snellen.metrics import mean
 from snellen.model import Reply
-from snellen.probes._options import by_letters, check_listed, left_out, right_place, why_not
+from snellen.probes._options import (
+    by_letters,
+    check_listed,
+    left_out,
+    questions,
+    right_place,
+    why_not,
+)
 from snellen.prompts import IMAGE_MARK, interleaved
 from snellen.sample import Sample
 from snellen.scoring import OPTIONS
@@ -65,7 +72,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
             f"{left_out(reasons)}."
         )
     note = (
-        f"open-ended: {len(kept):,} questions are asked without their options, in words of ours"
+        f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
         f"{left_out(reasons)}"
     )
     made = open_ended(replace(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))

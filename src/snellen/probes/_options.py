@@ -35,6 +35,8 @@ def why_not(sample: Sample) -> str | None:
         return "without options"
     if not all(option.strip() for option in options):
         return "with an empty option"
+    if len({option.strip() for option in options}) < len(options):
+        return "with two options alike"
     if "".join(options) == ascii_uppercase[: len(options)]:
         return "with letters for options, which the picture explains"
     if any(map(BY_PLACE.search, options)):
@@ -46,10 +48,15 @@ def why_not(sample: Sample) -> str | None:
     return None
 
 
+def questions(n: int) -> str:
+    """`1 question`, `24 questions`"""
+    return f"{n:,} question{'s' * (n != 1)}"
+
+
 def left_out(reasons: Counter[str]) -> str:
-    """`; left out are 13 without options, 6 with an empty option`, or nothing."""
+    """`; left out: 13 without options, 6 with an empty option`, or nothing."""
     said = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
-    return f"; left out are {said}" if said else ""
+    return f"; left out: {said}" if said else ""
 
 
 def right_place(sample: Sample, *, lettered: bool) -> int | None:

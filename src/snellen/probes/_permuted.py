@@ -13,7 +13,14 @@ from string import ascii_uppercase
 from snellen.benchmark import Benchmark
 from snellen.datasets import Facts, Row, Table
 from snellen.errors import UsageError
-from snellen.probes._options import by_letters, check_listed, left_out, right_place, why_not
+from snellen.probes._options import (
+    by_letters,
+    check_listed,
+    left_out,
+    questions,
+    right_place,
+    why_not,
+)
 from snellen.sample import Sample
 from snellen.scoring import LETTERED, ORDER, PASSES
 
@@ -49,8 +56,8 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         asked += why is None
         reasons.update([why] if why is not None else [])
     note = (
-        f"permuted: {asked:,} questions are asked up to {most} times each, with their options in "
-        f"other places (seed {seed}){left_out(reasons)}"
+        f"permuted: {questions(asked)}, each asked up to {most} times with its options in other "
+        f"places (seed {seed}){left_out(reasons)}"
     )
     made = permuted(benchmark, most, seed)
     return replace(made, notes=(*benchmark.notes, note))
