@@ -196,6 +196,8 @@ def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator
     rows = together.rows[number]
     if absent := int((side.rows[0].absent & rows).sum()):
         yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
+    if refused := int((side.rows[0].unknown & rows).sum()):
+        yield f"{name}: count as wrong, since the service withheld the reply: {refused:,}"
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:
