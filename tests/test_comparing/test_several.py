@@ -1,5 +1,7 @@
 """More than two sides: standings, several benchmarks, several settings of one model."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -189,3 +191,12 @@ def test_runs_without_a_reply_are_left_out(three: Path, tmp_path: Path) -> None:
     assert any("has no reply yet" in note for note in compared(three, tmp_path).notes)
     with pytest.raises(UsageError, match="has no reply yet"):
         compared(good.parent, empty)
+
+
+def test_a_folder_whose_name_is_no_utf8_can_be_written_down(three: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"ru\xffns")
+    shutil.copytree(three, odd)
+    document = compare(odd, benchmark=benchmark(100))
+
+    assert b"ru?ns" in document.json()
+    assert len(document.comparisons.sides) == 3
