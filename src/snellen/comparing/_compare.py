@@ -73,11 +73,11 @@ def compare(
         best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
             board = leaderboard(benchmark, group, names, views)
-            if board.samples:
+            if board is None:
+                said.append(f"{benchmark}: no leaderboard, since no sample counts on all sides")
+            else:
                 boards.append(board)
                 flips += rank_flips(board, group, names)
-            else:
-                said.append(f"{benchmark}: no leaderboard, since no sample is on all sides")
     if not found:
         raise UsageError(_why_unpaired(groups))
     tests = sum(_headline_p(one) is not None for one in found)

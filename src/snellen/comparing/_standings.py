@@ -22,9 +22,11 @@ UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 def leaderboard(
     benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
-) -> Leaderboard:
-    """All sides by the first metric, on the samples that all have."""
+) -> Leaderboard | None:
+    """All sides by the first metric, on the samples that all have; None where they have none."""
     together = paired(sides, names)
+    if not together.n:
+        return None
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
     views = made.of(sides, together)
     measured = {name: view.headline for name, view in zip(names, views, strict=True)}
@@ -87,6 +89,8 @@ def best_of(
         if len({setting for setting in setting_names(chosen)}) < 2:
             continue  # one setting, or nobody knows which
         together = paired(chosen, [names[n] for n in numbers])
+        if not together.n:
+            continue
         views = made.of(chosen, together)
         measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
         values = {name: one.report.value for name, one in measured.items()}
