@@ -25,6 +25,15 @@ which is better, by how much, and whether that could be chance. This page, made 
 `python scripts/comparisons.py`, does it for results that benchmarks' authors published, and so
 shows how to read it. How the numbers are found: [decisions/comparing.md](decisions/comparing.md).
 
+```sh
+snellen compare runs/mmbench/A/… runs/mmbench/B/…    # two runs: metrics, categories, capabilities
+snellen compare runs                                  # all runs: standings, pairs, benchmarks
+snellen compare a.json b.json -b mathvista            # anybody's predictions
+snellen compare runs -o compared.md                   # every pair whole; .json has all numbers
+```
+
+From Python `snellen.compare(a, b, ...)` gives the same, as `.comparisons`.
+
 - A *difference* is taken on the samples that both sides have, by the metric that the benchmark
   publishes (an average of averages too), scored again by the authors' rule; pp are percentage
   points. What one side lacks is left out, and said.

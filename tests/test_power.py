@@ -86,6 +86,7 @@ def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
         ("--disagree", "-0.1"),
         ("--difference", "inf"),
         ("--icc", "1.1"),
+        ("--power", "0.01"),
     ],
 )
 def test_what_is_no_share_is_named(option: str, value: str) -> None:

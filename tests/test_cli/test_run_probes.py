@@ -116,3 +116,16 @@ def test_a_result_prints_its_probe(snellen: Snellen) -> None:
     result = library.evaluate(POSITIONS, "baseline/first", permute_options=4)
     said = " ".join(str(result).split())
     assert "probe consistency 0.00 %" in said and "probe circular 0.00 %" in said
+
+
+def test_what_seeing_gives_is_said_of_one_model_alone(snellen: Snellen) -> None:
+    snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "none")
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS)
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--open-ended")
+    blind, sighted = "runs/eyechart/baseline__first", "runs/eyechart/baseline__reader"
+    done = snellen("compare", blind, sighted)
+    assert done.code == 0 and "what seeing gives" not in done.out
+    # The open-ended run is compared, and stands on no leaderboard with the others.
+    board, _, pairs = done.out.partition("all pairs")
+    assert "open_ended=True" not in board.partition("eyechart: official and")[0]
+    assert "open_ended=True" in pairs

@@ -17,7 +17,7 @@ from snellen.datasets import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import macro_average, mean
 from snellen.metrics.circular import circular
-from snellen.model import Request
+from snellen.model import Reply, Request
 from snellen.scoring import MetricReport
 from snellen.store import Run
 from tests import tiny
@@ -148,6 +148,19 @@ def test_a_failed_sample_is_in_no_difference_and_is_said(tmp_path: Path) -> None
     ]
     # Both without s18 and s19: a 10 of 18, b 13.
     assert one.metrics["accuracy"].difference.value == pytest.approx(3 / 18)
+
+
+def test_a_reply_that_the_service_withheld_is_wrong_and_is_said(tmp_path: Path) -> None:
+    def say(request: Request) -> str | Reply:
+        refused = request.messages[0].text == "question 5"
+        return Reply(text="", stop="filter") if refused else knows(B)(request)
+
+    b = tiny.run(tmp_path, Says(say, "b"), benchmark(20)).run
+    one = only(compared(run(tmp_path, "a", A), b))
+
+    assert one.samples == 20
+    assert one.metrics["accuracy"].b.value == 0.65
+    assert one.notes == ["b: count as wrong, since the service withheld the reply: 1"]
 
 
 def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:
@@ -344,6 +357,7 @@ def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:
     assert "b is 20.00 pp above a in accuracy, [-" in said
     assert "not significant at 5 %" in said
     assert "right are both on 5, neither on 1; 9 b alone, such as s10, s11" in said
+    assert f"snellen score {two[0]} --explain s10" in said
 
 
 # -- what cannot be compared

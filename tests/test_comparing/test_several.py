@@ -1,5 +1,7 @@
 """More than two sides: standings, several benchmarks, several settings of one model."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,20 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     assert f"{other} is in no comparison: nothing else here has its questions" in document.notes
 
 
+def test_sides_of_which_two_share_nothing_have_pairs_and_no_leaderboard(tmp_path: Path) -> None:
+    first, last = [f"s{n}" for n in range(50)], [f"s{n}" for n in range(50, 100)]
+    run(tmp_path, "m", GOOD, changed(benchmark(100), first, kind="c"))
+    run(tmp_path, "m", FAIR, benchmark(100), temperature=0.5)
+    run(tmp_path, "m", FAIR, changed(benchmark(100), last, kind="c"), temperature=0.7)
+    document = compared(tmp_path)
+
+    assert [one.samples for one in document.comparisons] == [50, 50]
+    assert document.leaderboards == [] and document.best_of == []
+    said = "\n".join(document.notes)
+    assert "share no sample that counts" in said
+    assert "tiny: no leaderboard, since no sample counts on all sides" in said
+
+
 def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path: Path) -> None:
     every = [f"s{n}" for n in range(100)]
     made = changed(benchmark(100, options={"lang": "cn"}), every, kind="c")
@@ -189,3 +205,12 @@ def test_runs_without_a_reply_are_left_out(three: Path, tmp_path: Path) -> None:
     assert any("has no reply yet" in note for note in compared(three, tmp_path).notes)
     with pytest.raises(UsageError, match="has no reply yet"):
         compared(good.parent, empty)
+
+
+def test_a_folder_whose_name_is_no_utf8_can_be_written_down(three: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"ru\xffns")
+    shutil.copytree(three, odd)
+    document = compare(odd, benchmark=benchmark(100))
+
+    assert b"ru?ns" in document.json()
+    assert len(document.comparisons.sides) == 3

@@ -374,17 +374,38 @@ def test_slots_of_one_video_widen_the_interval() -> None:
     assert width(in_threes) > width(every)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_the_order_of_rows_does_not_matter(name: str) -> None:
+def thirty() -> Columns:
+    """Queries of two kinds, with replies at random."""
     drawing = Random(3)
 
     def times() -> list[float]:
         return sorted(drawing.uniform(5, 55) for _ in range(drawing.randrange(4)))
 
-    one = columns_of(
+    return columns_of(
         *((CLUE, at(*times())) for _ in range(15)),
         *((TOTAL, told(*((time, drawing.randrange(3)) for time in times()))) for _ in range(15)),
     )
+
+
+@pytest.mark.parametrize("name", sorted({*METRICS} - {"delay_median"}))
+def test_a_metric_is_the_aggregate_of_its_clusters_sums(name: str) -> None:
+    every = replace(thirty(), cluster=5 + np.arange(30, dtype=np.int32) % 10 * 2)
+    found = METRICS[name](every).sums
+    assert found is not None
+    total = found.sums.sum(axis=0)
+    assert found.aggregate(total[np.newaxis])[0] == pytest.approx(METRICS[name](every).value)
+    first = int(found.cluster[0])
+    rest = METRICS[name](every.where(every.cluster != first))
+    assert found.aggregate((total - found.sums[0])[np.newaxis])[0] == pytest.approx(rest.value)
+
+
+def test_a_median_is_no_aggregate_of_sums() -> None:
+    assert METRICS["delay_median"](thirty()).sums is None
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_order_of_rows_does_not_matter(name: str) -> None:
+    drawing, one = Random(4), thirty()
     other = one.where(np.array(drawing.sample(range(30), 30)))
     assert METRICS[name](one).value == pytest.approx(METRICS[name](other).value, rel=1e-12)
     nothing = METRICS[name](one.where(np.zeros(30, dtype=bool)))

@@ -91,10 +91,11 @@ def _predictions(
 
 
 def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded:
+    where = _written(str(said.path))
     predicted = Predicted(
         benchmark=said.benchmark,
         replies=said.replies,
-        where=str(said.path),
+        where=where,
         questions=said.questions,
         again=said.again,
         only_these=said.only_these,
@@ -102,8 +103,8 @@ def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded
     loaded = comparing.load(
         said.benchmark,
         predicted.scored(digests=digests),
-        model=said.model,
-        where=str(said.path),
+        model=_written(said.model),
+        where=where,
         identity=predicted.identity,
         scoring=scoring,
         verdicts=said.verdicts,
@@ -125,10 +126,15 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
             benchmark,
             replies_of(run, benchmark),
             model=manifest.get("model", ""),
-            where=str(path),
+            where=_written(str(path)),
             identity=manifest.get("identity", {}),
             scoring=scoring,
             verdicts=verdicts,
             of=manifest.get("rows", 0) * manifest.get("repeats", 1),
             notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *notes],
         )
+
+
+def _written(path: str) -> str:
+    """A path as it can be written down: a name that is no UTF-8 has `?` in it."""
+    return path.encode(errors="replace").decode()

@@ -116,6 +116,8 @@ def power(
     for name, share in shares.items():
         if not 0 < share < 1:
             raise UsageError(f"{name.split()[0]} lies between 0 and 1, such as 0.05; not {share}.")
+    if power <= level:
+        raise UsageError(f"power {power} is no more than level {level}: what chance alone finds.")
     if not 0 <= icc <= 1:
         raise UsageError(f"icc lies between 0 and 1; not {icc}.")
     if difference is not None and not (0 < difference < math.inf):

@@ -113,8 +113,8 @@ def command(
 def _lines(found: Power) -> Iterator[str]:
     yield f"{found.benchmark}: {_size(found)}"
     yield (
-        f"found {found.power:.0%} of the time by a two-sided test at {found.level:.0%}, "
-        "of the same samples for both models:"
+        f"A difference is found {100 * found.power:g}% of the time by a two-sided test at "
+        f"{100 * found.level:g}%, where both models answer the same samples:"
     )
     yield ""
     if found.observed is not None:

@@ -12,7 +12,7 @@ from snellen import stats
 from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
-from snellen.comparing._probes import said_of_probes, under_one_scoring
+from snellen.comparing._probes import ranked, said_of_probes, under_one_scoring
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -74,15 +74,14 @@ def compare(
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
         best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
-            # What was asked without options has a scoring of its own, which ranks nothing else.
-            alike = [n for n, side in enumerate(group) if side.scoring == group[0].scoring]
-            ranked, ranked_names = [group[n] for n in alike], [names[n] for n in alike]
-            board = leaderboard(benchmark, ranked, ranked_names, views)
-            if board.samples:
-                boards.append(board)
-                flips += rank_flips(board, ranked, ranked_names)
+            standing = ranked(group)
+            on_it, their_names = [group[n] for n in standing], [names[n] for n in standing]
+            board = leaderboard(benchmark, on_it, their_names, views)
+            if board is None:
+                said.append(f"{benchmark}: no leaderboard, since no sample counts on all sides")
             else:
-                said.append(f"{benchmark}: no leaderboard, since no sample is on all sides")
+                boards.append(board)
+                flips += rank_flips(board, on_it, their_names)
     if not found:
         raise UsageError(_why_unpaired(groups))
     tests = sum(_headline_p(one) is not None for one in found)
@@ -198,6 +197,8 @@ def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator
     rows = together.rows[number]
     if absent := int((side.rows[0].absent & rows).sum()):
         yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
+    if refused := int((side.rows[0].unknown & rows).sum()):
+        yield f"{name}: count as wrong, since the service withheld the reply: {refused:,}"
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:

@@ -24,9 +24,9 @@ def probe_of(side: Loaded) -> Mapping[str, Any]:
 
 
 def said_of_probes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:
-    """What the difference of two sides means where one is a probe of the other."""
+    """What the difference of two sides of a model means where one is a probe of the other."""
     asked = [probe_of(side) for side in sides]
-    if sum(map(bool, asked)) != 1:
+    if sum(map(bool, asked)) != 1 or len({side.model for side in sides}) > 1:
         return
     probed = 0 if asked[0] else 1
     plain, one = names[1 - probed], names[probed]
@@ -38,6 +38,13 @@ def said_of_probes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[st
             f"{one} was asked without options, and is right where it says the right one's text: "
             f"what {plain} has above it comes of choosing, not of knowing, or of words"
         )
+
+
+def ranked(sides: Sequence[Loaded]) -> list[int]:
+    """The sides that can be ranked together: what was asked without options has a scoring of its
+    own, which ranks nothing else."""
+    first = next((one for one in sides if "open_ended" not in probe_of(one)), sides[0])
+    return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 
 
 def under_one_scoring(

@@ -69,7 +69,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `samples` are paired, in `clusters`. `settings` are the fields of their identities that differ.
     `breakdown` has the first metric for each category of each tag, `capabilities` the mean score
-    for what samples ask of a model.
+    for what samples ask of a model. Where no details were wanted, there is the first metric alone.
     """
 
     benchmark: str

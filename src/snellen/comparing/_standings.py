@@ -23,23 +23,14 @@ UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 def leaderboard(
     benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
-) -> Leaderboard:
-    """All sides by the first metric, on the samples that all have."""
+) -> Leaderboard | None:
+    """All sides by the first metric, on the samples that all have; None where they have none."""
     together = paired(sides, names)
+    if not together.n:
+        return None
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
     views = made.of(sides, together)
-    if not together.n:  # of no rows at all some metrics are not even undefined
-        return Leaderboard(
-            benchmark=benchmark,
-            scoring=sides[0].scoring,
-            metric=views[0].first,
-            samples=0,
-            clusters=0,
-            standings=[],
-            notes=notes,
-        )
-    # Of no rows at all some metrics are not even undefined.
-    measured = {name: view.headline for name, view in zip(names, views, strict=True) if together.n}
+    measured = {name: view.headline for name, view in zip(names, views, strict=True)}
     values = {
         name: one.report.value for name, one in measured.items() if one.report.value is not None
     }

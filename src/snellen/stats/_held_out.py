@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDS = 3
 SPLITS = 200
 BLOCK = 1 << 22
-"""How many numbers are in memory at once."""
+"""About how many numbers are in memory at once."""
 
 
 def held_out(
@@ -56,6 +56,8 @@ def held_out(
     sums = np.stack([joined(labels, one) for one in settings])
     aggregate = settings[0].aggregate
     groups = len(labels)
+    if not groups:
+        return Estimate(value=None, unit=unit, n=n, reason="no scores")
     rng = np.random.default_rng(seed)
 
     def dealt(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -73,19 +75,15 @@ def held_out(
         with np.errstate(divide="ignore", invalid="ignore"):
             return aggregate(chosen)
 
-    block = max(1, BLOCK // (len(settings) * groups))
-    value = math.nan
-    if groups:
-        each = [min(block, SPLITS - start) for start in range(0, SPLITS, block)]
-        value = float(np.concatenate([dealt(np.ones((size, groups))) for size in each]).mean())
-    known = partial(Estimate, value=None if math.isnan(value) else value, unit=unit, n=n)
+    once = (dealt(np.ones((size, groups))) for size in _blocks(SPLITS, sums.size))
+    value = float(np.concatenate([*once]).mean())
     if math.isnan(value):
-        return known(reason="undefined" if n else "no scores")
+        return Estimate(value=None, unit=unit, n=n, reason="undefined")
+    known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
         return known(reason=too_few(groups))
     pairs = []
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
+    for size in _blocks(resamples, sums.size):
         counts = rng.multinomial(groups, np.full(groups, 1 / groups), size).astype(np.float64)
         pairs.append(np.stack([dealt(counts), dealt(counts)]))
     one, other = np.concatenate(pairs, axis=1)
@@ -100,3 +98,10 @@ def held_out(
     if unit == "fraction":
         low, high = max(0.0, low), min(1.0, high)
     return known(stderr=stderr, ci95=(low, high))
+
+
+def _blocks(times: int, size: int) -> Iterator[int]:
+    """So many times in parts of which each, at this many numbers a time, fits in memory."""
+    most = max(1, BLOCK // size)
+    for start in range(0, times, most):
+        yield min(most, times - start)
