@@ -155,6 +155,24 @@ def test_rows_with_nothing_to_see_are_refused(tmp_path: Path) -> None:
         probed(mine(tmp_path, {"question": "What is 1 + 1?"}), blind="none")
 
 
+def test_rows_that_show_nothing_are_counted(tmp_path: Path) -> None:
+    rows = [
+        {"question": "What is 1 + 1?"},
+        {"question": "What?", "image": picture(tmp_path, "a", 8)},
+    ]
+    made = probed(mine(tmp_path, *rows), blind="none")
+    assert made.notes[-1].endswith("; 1 of 2 rows show nothing anyway, and are asked as they are")
+
+
+def test_a_benchmark_of_the_caller_s_is_scored_as_its_run_was_asked(tmp_path: Path) -> None:
+    rows = [{"question": "What?", "image": picture(tmp_path, f"{n}.png", 8 + n)} for n in range(3)]
+    made = replace(mine(tmp_path, *rows), name="of-my-own")
+    result = snellen.evaluate(made, Says(lambda _: "x"), blind="none", out=tmp_path / "runs")
+    assert result.run is not None
+    again = snellen.score(result.run, made)
+    assert again.report.probe == result.report.probe is not None
+
+
 def test_every_turn_of_a_conversation_is_asked_blind(tmp_path: Path) -> None:
     a, b, c, d = (picture(tmp_path, f"{name}.png", 8 + n) for n, name in enumerate("abcd"))
     rows = [

@@ -23,7 +23,7 @@ Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
 GREY = (128, 128, 128)
 LOOKED_AT = 100
-"""Rows of which one must show something."""
+"""Rows of which one must show something, where samples have no pictures by themselves."""
 WORDS = {
     "none": "blind: asked without pictures; nothing stands in their place",
     "blank": "blind: asked with a grey picture in the place of each, of the same size",
@@ -42,21 +42,25 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
         raise UsageError(
             f"--blind blank is for pictures, and {benchmark.name} shows videos: take none or other."
         )
-    rows = islice(benchmark.data, LOOKED_AT)
-    if not any(_shows_something(benchmark, benchmark.read(row)) for row in rows):
+    rows = shown = 0
+    for row in benchmark.data:
+        rows += 1
+        shown += bool(benchmark.read(row).media)
+    if not shown and not _draws_something(benchmark):
         raise UsageError(f"--blind: {benchmark.data.where} has nothing to look at.")
     note = WORDS[kind].format(seed=seed)
+    if 0 < shown < rows:
+        note += (
+            f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
+        )
     made = blinded(benchmark, kind, seed)
     return replace(made, notes=(*benchmark.notes, note))
 
 
-def _shows_something(benchmark: Benchmark, sample: Sample) -> bool:
-    if sample.media:
-        return True
-    try:
-        return any(map(_media, benchmark.prompt(sample, ())))
-    except MediaError:
-        return True  # it would, and what is wrong is said where it is asked
+def _draws_something(benchmark: Benchmark) -> bool:
+    """Whether prompts of the first rows show what the samples do not have."""
+    samples = map(benchmark.read, islice(benchmark.data, LOOKED_AT))
+    return any(any(map(_media, benchmark.prompt(sample, ()))) for sample in samples)
 
 
 def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
