@@ -141,6 +141,14 @@ def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path:
     assert document.tests == 4  # three pairs and one
 
 
+def test_a_run_that_failed_throughout_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
+    dead = run(tmp_path, "dead", (), benchmark(100), fails=range(100))
+    document = compared(three, dead)
+
+    assert [one.name for one in document.leaderboards[0].standings] == ["good", "fair", "poor"]
+    assert f"{dead} is in no comparison: none of its 100 samples counts" in document.notes
+
+
 def test_one_broken_run_among_others_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
     broken = tmp_path / "tiny/broken/0"
     broken.mkdir(parents=True)

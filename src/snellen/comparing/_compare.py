@@ -23,7 +23,7 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
-from snellen.comparing._sides import Loaded
+from snellen.comparing._sides import COUNTS, Loaded
 from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
@@ -42,7 +42,9 @@ def compare(
     Raises:
         UsageError: there are no two that share a sample.
     """
-    every = _groups(sides)
+    counting = [side for side in sides if (side.state == COUNTS).any()]
+    # A run that failed throughout must not take the others' standings with it.
+    every = _groups(counting if len(counting) > 1 else sides)
     groups = [group for group in every if len(group) > 1]
     if not groups:
         raise UsageError(_why_none(sides))
@@ -52,6 +54,12 @@ def compare(
         if len(group) == 1
         for one in group
     ]
+    if len(counting) > 1:
+        said += [
+            f"{side.where} is in no comparison: none of its {len(side.ids):,} samples counts"
+            for side in sides
+            if side not in counting
+        ]
     whole = details or (len(groups) == 1 and len(groups[0]) == 2)
     found: list[Comparison] = []
     boards: list[Leaderboard] = []

@@ -65,7 +65,7 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     value_a, value_b = (float(_values(of, of.sums.sum(axis=0)[np.newaxis])[0]) for of in (a, b))
     value, groups = value_b - value_a, len(labels)
     found = partial(Difference, clusters=groups)
-    if math.isnan(value):
+    if not math.isfinite(value):
         reason = "undefined" if n else "no scores"
         nothing = Estimate(value=None, unit=unit, n=n, reason=reason)
         return found(estimate=nothing, p=None, method=NONE)
@@ -76,12 +76,12 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
         return found(estimate=known(reason=SAME), p=1.0, method=NONE)
     means = a.aggregate is ratio and b.aggregate is ratio
     moves = _moves(b, other) - _moves(a, one)
-    if np.isnan(moves).any():
+    if not np.isfinite(moves).all():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
         return found(estimate=known(reason=reason), p=None, method=NONE)
     moves -= moves.mean()
     # What is left of equal moves by rounding is not a spread.
-    if float(np.abs(moves).max()) <= 1e-12 * max(abs(value_a), abs(value_b)) / groups:
+    if float(np.abs(moves).max()) <= 1e-12 * max(abs(value_a), abs(value_b)):
         alike = known(reason="all clusters have the same difference")
         # Chance gives all G differences one sign in 2 of 2^G cases.
         p = 2.0 ** (1 - groups) if means and value else None
@@ -107,7 +107,6 @@ def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
 
 def _moves(of: Sums, sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far each cluster (G, k) moves the aggregate: (G,)."""
-
     total = sums.sum(axis=0)
     if of.aggregate is ratio:
         score, weight = total.tolist()
@@ -129,8 +128,8 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
         p = min(1, 2 Σ_{k <= min} C(n, k) / 2^n)        n = only_a + only_b
 
-    McNemar 1947, Psychometrika 12; exact as in Conover 1999, Practical Nonparametric Statistics,
-    section 3.4. It takes samples for independent.
+    McNemar 1947, Psychometrika 12; exact it is the sign test (Conover 1999, Practical Nonparametric
+    Statistics, chapter 3). It takes samples for independent.
 
     >>> round(mcnemar(1, 4), 12)
     0.375
