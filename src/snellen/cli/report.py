@@ -18,6 +18,7 @@ from snellen.store import MANIFEST
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
+    "html": report.html,
     "csv": report.csv,
     "json": results_as_json,
 }
@@ -38,7 +39,7 @@ def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_js
     """Show the stored results of RUN folders, or of all runs in a folder; asks nobody and scores
     nothing.
 
-    Several are a table with a line for each; md has each whole below it.
+    Several are a table with a line for each; md and html have each whole below it.
     """
     results = []
     code = DONE

@@ -1,5 +1,6 @@
-"""Results for people: in the terminal, as Markdown, as CSV."""
+"""Results for people: in the terminal, as Markdown, HTML, CSV."""
 
+from snellen.report.pages import html
 from snellen.report.sheets import csv
 from snellen.report.stories import story
 from snellen.report.terminal import as_text, print_result, print_results, print_steering, show
@@ -8,6 +9,7 @@ from snellen.report.words import markdown, write_markdown
 __all__ = [
     "as_text",
     "csv",
+    "html",
     "markdown",
     "print_result",
     "print_results",
