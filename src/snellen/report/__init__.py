@@ -1,16 +1,24 @@
-"""Results for people: in the terminal, as Markdown, HTML, CSV."""
+"""Results for people: in the terminal, as Markdown, HTML, LaTeX, CSV, and plots."""
 
-from snellen.report.pages import html
+from snellen.report.pages import compared_html, html, look
+from snellen.report.plots import plot, plots
 from snellen.report.sheets import csv
 from snellen.report.stories import story
 from snellen.report.terminal import as_text, print_result, print_results, print_steering, show
+from snellen.report.tex import compared_latex, latex
 from snellen.report.words import markdown, write_markdown
 
 __all__ = [
     "as_text",
+    "compared_html",
+    "compared_latex",
     "csv",
     "html",
+    "latex",
+    "look",
     "markdown",
+    "plot",
+    "plots",
     "print_result",
     "print_results",
     "print_steering",

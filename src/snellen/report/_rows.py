@@ -27,7 +27,10 @@ STEERING = (
     *("attempt", "wrong to right", "95 % interval", "n"),
     *("right to wrong", "n", "change", "95 % interval", "remark"),
 )
-NAMES = ("model", "capability", "metric", "benchmarks", "run", "remark")
+NAMES = (
+    *("model", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
+    *("groups", "where", "setting"),
+)
 """Headings of columns of words, beside the first."""
 EMPTY = Shown("", "", "", "")
 
@@ -299,6 +302,16 @@ def without_remarks(
         return headings, rows, []
     remarks = [*said] if len(said) == 1 else [*alike]
     return headings[:-1], [row[:-1] for row in rows], [*filter(None, remarks)]
+
+
+def without_empty(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """A table without the columns in which nothing stands."""
+    kept = [place for place, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
+    if not kept:
+        return headings, rows
+    return [headings[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
 def is_name(place: int, heading: str) -> bool:

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen import __version__, catalog
-from snellen.report import _rows
+from snellen.comparing import (
+    BestOf,
+    Comparison,
+    Comparisons,
+    Leaderboard,
+    MetricDifference,
+)
+from snellen.report import _differences, _rows
 from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
 from snellen.report._cite import citations
 from snellen.result import Result, baselines, plain, shown
@@ -77,14 +84,34 @@ class Ladder:
     curve: Curve
 
 
-def html(results: Sequence[Result]) -> str:
-    """A page with a section for each result; before several tables of them all."""
+def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
+    """A page with a section for each result; before several tables of them all, and where they
+    stand by a comparison of the same runs."""
     several = len(results) > 1
     return _page(
         "results.html",
         title=f"{len(results)} runs" if several else _rows.title(results[0]),
+        boards=[] if compared is None else list(map(_board, compared.leaderboards)),
         runs=[_run(result, f"run-{place}") for place, result in enumerate(results, start=1)],
         **(_several(results) if several else {}),
+    )
+
+
+def compared_html(of: Comparisons) -> str:
+    """A page about a comparison: where the sides stand, and each pair."""
+    grid = _differences.grid(of)
+    return _page(
+        "compared.html",
+        title=" against ".join(one.name for one in of.sides)
+        if len(of.sides) == 2
+        else f"{len(of.sides)} sides compared",
+        notes=of.notes,
+        sides=table("What is compared", _differences.SIDES, _differences.sides(of)),
+        boards=list(map(_board, of.leaderboards)),
+        grid=table("Value and groups", *grid) if len(grid[0]) > 2 else None,
+        pairs=[_pair(one, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
+        best_of=list(map(_best_of, of.best_of)),
+        tests=of.tests,
     )
 
 
@@ -100,17 +127,16 @@ def table(
     metrics: Sequence[MetricReport | None] = (),
     *,
     blind: Mapping[int, float] | None = None,
-    also: Sequence[float] = (),
     links: Sequence[str] = (),
 ) -> Table:
     """A table of what `_rows` gives. `metrics`, one a row, are drawn behind the first interval
-    where one of them has one; `blind` are baselines by row, and the axis reaches to `also`."""
+    where one of them has one, with dashed lines at what is `blind`, by row."""
     blind = blind or {}
     headings, rows, remarks = _rows.without_remarks(headings, rows)
-    headings, rows = _without_empty(headings, rows)
+    headings, rows = _rows.without_empty(headings, rows)
     on = None
     if any(found is not None and found.ci95 is not None for found in metrics):
-        on = axis(metrics, *blind.values(), *also)
+        on = axis(metrics, *blind.values())
     marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
     return Table(
         caption=caption,
@@ -124,16 +150,6 @@ def table(
         links=links,
         sortable=len(rows) > 2,
     )
-
-
-def _without_empty(
-    headings: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """A table without the columns in which nothing stands."""
-    kept = [place for place, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
-    if not kept:
-        return headings, rows
-    return [headings[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
 # -- several results
@@ -315,6 +331,13 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))
     for title, rows, said in _rows.judges(result):
         yield _part("The judge against people", [table(title, _rows.HEADINGS[1:], rows)], said)
+    bins = [
+        table(title, _rows.SLICE, means)
+        for differing in (True, False)
+        for title, means in _rows.slices(result, differing=differing)
+    ]
+    if bins:
+        yield _part("What the score may depend on", bins)
     if streams := list(_rows.streams(result)):
         yield _part("Online", facts=streams)
     if took := list(_rows.took(result)):
@@ -328,6 +351,66 @@ def _part(
     facts: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
     return {"title": title, "tables": tables, "said": list(said), "facts": facts}
+
+
+# -- comparisons
+
+
+def _board(board: Leaderboard) -> dict[str, Any]:
+    values = [one.value for one in board.standings]
+    caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all have"
+    rows = _differences.standings(board)
+    return {
+        "title": board.benchmark,
+        "table": table(caption, _differences.LEADERBOARD, rows, values),
+        "notes": board.notes,
+    }
+
+
+def _pair(one: Comparison, number: str) -> dict[str, Any]:
+    tables = [_differences_table("metric", one, one.metrics)]
+    tables += [_differences_table(tag, one, found) for tag, found in one.breakdown.items() if found]
+    if one.capabilities:
+        tables.append(_differences_table("capability", one, one.capabilities))
+    said = list(_differences.unpaired(one))
+    if one.flips is not None:
+        headings, rows, flips = _differences.flips(one, one.flips)
+        tables.insert(1, table("Samples", headings, rows))
+        said = [*flips, *said]
+    clusters = f" in {one.clusters:,} clusters" if one.clusters != one.samples else ""
+    return {
+        "id": number,
+        "title": f"{one.b} against {one.a}",
+        "where": f"{one.benchmark}, {one.scoring}: {one.samples:,} paired samples{clusters}",
+        "verdict": _differences.verdict(one),
+        "notes": one.notes,
+        "tables": tables,
+        "said": said,
+        "settings": one.settings,
+    }
+
+
+def _differences_table(
+    heading: str, one: Comparison, found: Mapping[str, MetricDifference]
+) -> Table:
+    """Differences by metric or category, drawn about nought where they share a unit."""
+    less = [_differences.in_points(metric.difference) for metric in found.values()]
+    drawn = [metric if metric.unit == less[0].unit else None for metric in less]
+    headings, rows = _differences.differences(heading, one, found)
+    nought = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
+    return table(f"{one.b} less {one.a}, by {heading}", headings, rows, drawn, blind=nought)
+
+
+def _best_of(one: BestOf) -> dict[str, Any]:
+    values = [*one.values.values(), one.held_out]
+    caption = f"{one.metric} ({one.scoring}) of {one.model} by setting"
+    said = [] if one.spread is None else [f"standard deviation between settings: {one.spread:.4f}"]
+    return {
+        "title": f"{one.benchmark} × {one.model}",
+        "table": table(caption, _differences.BEST_OF, _differences.best_of(one), values),
+        "said": said,
+        "notes": one.notes,
+    }
 
 
 # -- the page
