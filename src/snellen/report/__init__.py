@@ -2,16 +2,27 @@
 
 from snellen.report.pages import compared_html, html, look
 from snellen.report.plots import plot, plots
-from snellen.report.sheets import csv
+from snellen.report.sheets import compared_csv, csv
 from snellen.report.stories import story
-from snellen.report.terminal import as_text, print_result, print_results, print_steering, show
+from snellen.report.terminal import (
+    as_text,
+    compared_text,
+    print_compared,
+    print_result,
+    print_results,
+    print_steering,
+    show,
+)
 from snellen.report.tex import compared_latex, latex
-from snellen.report.words import markdown, write_markdown
+from snellen.report.words import compared_markdown, markdown, write_markdown
 
 __all__ = [
     "as_text",
+    "compared_csv",
     "compared_html",
     "compared_latex",
+    "compared_markdown",
+    "compared_text",
     "csv",
     "html",
     "latex",
@@ -19,6 +30,7 @@ __all__ = [
     "markdown",
     "plot",
     "plots",
+    "print_compared",
     "print_result",
     "print_results",
     "print_steering",

@@ -28,7 +28,7 @@ STEERING = (
     *("right to wrong", "n", "change", "95 % interval", "remark"),
 )
 NAMES = (
-    *("model", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
+    *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
     *("groups", "where", "setting"),
 )
 """Headings of columns of words, beside the first."""

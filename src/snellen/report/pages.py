@@ -21,6 +21,11 @@ from snellen.comparing import (
     Comparisons,
     Leaderboard,
     MetricDifference,
+    adjustments,
+    best,
+    flipped,
+    lines,
+    verdict,
 )
 from snellen.report import _differences, _rows
 from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
@@ -99,19 +104,19 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
 
 def compared_html(of: Comparisons) -> str:
     """A page about a comparison: where the sides stand, and each pair."""
-    grid = _differences.grid(of)
+    names = [one.name for one in of.sides]
+    grid = _differences.by_benchmark(of)
     return _page(
         "compared.html",
-        title=" against ".join(one.name for one in of.sides)
-        if len(of.sides) == 2
-        else f"{len(of.sides)} sides compared",
+        title=" and ".join(names) if len(names) == 2 else f"{len(names)} sets of replies compared",
         notes=of.notes,
         sides=table("What is compared", _differences.SIDES, _differences.sides(of)),
         boards=list(map(_board, of.leaderboards)),
-        grid=table("Value and groups", *grid) if len(grid[0]) > 2 else None,
-        pairs=[_pair(one, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
+        grid=table("Value and groups", *grid) if len(of.leaderboards) > 1 else None,
+        pairs=[_pair(one, of, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
         best_of=list(map(_best_of, of.best_of)),
-        tests=of.tests,
+        rank_flips=list(map(flipped, of.rank_flips)),
+        adjusted=adjustments(of),
     )
 
 
@@ -331,13 +336,6 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))
     for title, rows, said in _rows.judges(result):
         yield _part("The judge against people", [table(title, _rows.HEADINGS[1:], rows)], said)
-    bins = [
-        table(title, _rows.SLICE, means)
-        for differing in (True, False)
-        for title, means in _rows.slices(result, differing=differing)
-    ]
-    if bins:
-        yield _part("What the score may depend on", bins)
     if streams := list(_rows.streams(result)):
         yield _part("Online", facts=streams)
     if took := list(_rows.took(result)):
@@ -367,26 +365,22 @@ def _board(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _pair(one: Comparison, number: str) -> dict[str, Any]:
-    tables = [_differences_table("metric", one, one.metrics)]
+def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
+    tables = [_differences_table(one.scoring, one, one.metrics)]
     tables += [_differences_table(tag, one, found) for tag, found in one.breakdown.items() if found]
     if one.capabilities:
         tables.append(_differences_table("capability", one, one.capabilities))
-    said = list(_differences.unpaired(one))
     if one.flips is not None:
-        headings, rows, flips = _differences.flips(one, one.flips)
-        tables.insert(1, table("Samples", headings, rows))
-        said = [*flips, *said]
+        tables.insert(1, table("Samples", *_differences.flips(one, one.flips)))
     clusters = f" in {one.clusters:,} clusters" if one.clusters != one.samples else ""
     return {
         "id": number,
         "title": f"{one.b} against {one.a}",
-        "where": f"{one.benchmark}, {one.scoring}: {one.samples:,} paired samples{clusters}",
-        "verdict": _differences.verdict(one),
+        "where": f"{one.benchmark}, {one.scoring}: {one.samples:,} samples of both{clusters}",
+        "verdict": verdict(one),
         "notes": one.notes,
         "tables": tables,
-        "said": said,
-        "settings": one.settings,
+        "said": [line for line in lines(one, of.sides) if not line.startswith("note: ")],
     }
 
 
@@ -404,11 +398,10 @@ def _differences_table(
 def _best_of(one: BestOf) -> dict[str, Any]:
     values = [*one.values.values(), one.held_out]
     caption = f"{one.metric} ({one.scoring}) of {one.model} by setting"
-    said = [] if one.spread is None else [f"standard deviation between settings: {one.spread:.4f}"]
     return {
-        "title": f"{one.benchmark} × {one.model}",
-        "table": table(caption, _differences.BEST_OF, _differences.best_of(one), values),
-        "said": said,
+        "title": f"{one.benchmark}, {one.model}",
+        "said": best(one),
+        "table": table(caption, _differences.SETTINGS, _differences.settings(one), values),
         "notes": one.notes,
     }
 
