@@ -13,7 +13,6 @@ from snellen.cli._json import as_json as json_option
 from snellen.comparing import Compared, Comparisons
 from snellen.errors import UsageError
 
-ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex"}
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "md": report.compared_markdown,
@@ -22,6 +21,7 @@ WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "csv": report.compared_csv,
     "json": lambda document: Compared(document).json().decode() + "\n",
 }
+ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex"}
 
 
 @click.command("compare")

@@ -35,7 +35,7 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 def standings(board: Leaderboard) -> list[tuple[str, ...]]:
     """A row under LEADERBOARD for each side, the best first."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in board.standings:
         ranks = "-".join(dict.fromkeys(map(str, one.ranks)))
         cells = shown(one.value)
@@ -47,7 +47,7 @@ def differences(
     heading: str, one: Comparison, found: Mapping[str, MetricDifference]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Headings, and a row for each metric or category with both sides' values."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, metric in found.items():
         cells = shown_difference(metric.difference)
         values = shown(metric.a).value, shown(metric.b).value

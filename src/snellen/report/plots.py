@@ -30,7 +30,7 @@ SHAPES = "osD^vPX"
 WIDTH = 6.4
 """Inches; a row takes ROW of them, title and axis EDGES."""
 ROW, EDGES = 0.3, 1.1
-SETTINGS: Mapping[str, Any] = {
+SETTINGS: Mapping[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
@@ -179,7 +179,8 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
         on.plot(across, _values(levels), color=colour, marker=shape, label=plain(model), ms=5)
         for at, found in zip(across, levels.values(), strict=True):
             if found.ci95 is not None:
-                on.vlines(at, *(100 * end for end in found.ci95), color=colour, linewidth=1)
+                low, high = found.ci95
+                on.vlines(at, 100 * low, 100 * high, color=colour, linewidth=1)
         _, end = _rows.threshold(result, tag)
         if end is not None and end.value is not None:
             on.axvline(place(numbers, end.value), color=colour, linestyle="--", linewidth=1)
@@ -234,15 +235,16 @@ def _dots(
         colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
         shift = (n - (len(names) - 1) / 2) * apart
         there = [
-            (place + shift, found[n].value, found[n].ci95)  # type: ignore[union-attr]
-            for place, (_, found) in enumerate(rows)
-            if found[n] is not None and found[n].value is not None  # type: ignore[union-attr]
+            (place + shift, one.value, one.ci95)
+            for place, one in enumerate(found[n] for _, found in rows)
+            if one is not None and one.value is not None
         ]
         for up, _, ci95 in there:
             if ci95 is not None:
-                on.hlines(up, *(scale * end for end in ci95), color=colour, linewidth=1.6)
+                low, high = ci95
+                on.hlines(up, scale * low, scale * high, color=colour, linewidth=1.6)
         on.plot(
-            [scale * value for _, value, _ in there if value is not None],
+            [scale * value for _, value, _ in there],
             [up for up, _, _ in there],
             linestyle="none",
             marker=shape,
@@ -257,7 +259,7 @@ def _dots(
     on.grid(axis="y", visible=False)
     on.set_xlabel("%" if unit == "fraction" else plain(unit))
     on.set_title(_wrapped(title, 64), loc="left")
-    if len(names) > 1 or said and line is not None:
+    if len(names) > 1 or (said and line is not None):
         on.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
 
 
