@@ -96,7 +96,8 @@ def mark(on: Axis, found: MetricReport | None, blind: float | None = None) -> Ma
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder: its number, and where its dot and interval stand."""
+    """A level of a ladder: its number where there is room for it, and where its dot and interval
+    stand."""
 
     name: str
     x: float
@@ -117,12 +118,16 @@ class Curve:
 
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0
+DIGIT = 7.0
+"""How wide a digit of a label may be."""
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
     """The curve of shares by level, `levels` in their order."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
+    wide = max(map(len, numerals)) * DIGIT + 6
+    each = math.ceil(wide * len(levels) / (RIGHT - LEFT))
 
     def across(index: float) -> float:
         return round(LEFT + 16 + index * (RIGHT - LEFT - 32) / max(len(levels) - 1, 1), 1)
@@ -135,7 +140,8 @@ def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
         if found.value is None:
             continue
         low, high = (None, None) if found.ci95 is None else map(up, found.ci95)
-        drawn.append(Level(number, across(index), up(found.value), low, high))
+        said = "" if index % each else number
+        drawn.append(Level(said, across(index), up(found.value), low, high))
     threshold = band = None
     if end is not None and end.value is not None:
         threshold = across(place(numbers, end.value))

@@ -298,7 +298,8 @@ def without_remarks(
     alike = dict.fromkeys(
         re.sub(r"^[0-9,]+ ([^:]*?)s?:", r"too few \1s:", remark) for remark in said if remark
     )
-    if len(said) > 1 and len(alike) >= len(said) - 1:
+    one = len(alike) == 1 and all(said)  # said of every row
+    if len(said) > 1 and len(alike) >= len(said) - 1 and not one:
         return headings, rows, []
     remarks = [*said] if len(said) == 1 else [*alike]
     return headings[:-1], [row[:-1] for row in rows], [*filter(None, remarks)]

@@ -63,7 +63,8 @@ class Table:
     """A table as the template draws it.
 
     Behind the column `after` stand pictures of values and intervals on the axis `on`, a mark for
-    each row. `links` lead from the first cells, `remarks` stand below.
+    each row. `links` lead from the first cells to sections, with what they say to who hears them.
+    `remarks` stand below.
     """
 
     caption: str
@@ -74,7 +75,7 @@ class Table:
     on: Axis | None = None
     marks: Sequence[Mark | None] = ()
     after: int = 0
-    links: Sequence[str] = ()
+    links: Sequence[tuple[str, str]] = ()
     sortable: bool = False
 
 
@@ -97,6 +98,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
         "results.html",
         title=f"{len(results)} runs" if several else _rows.title(results[0]),
         boards=[] if compared is None else list(map(_board, compared.leaderboards)),
+        verdicts=[] if compared is None else list(_verdicts(compared)),
         runs=[_run(result, f"run-{place}") for place, result in enumerate(results, start=1)],
         **(_several(results) if several else {}),
     )
@@ -132,7 +134,7 @@ def table(
     metrics: Sequence[MetricReport | None] = (),
     *,
     blind: Mapping[int, float] | None = None,
-    links: Sequence[str] = (),
+    links: Sequence[tuple[str, str]] = (),
 ) -> Table:
     """A table of what `_rows` gives. `metrics`, one a row, are drawn behind the first interval
     where one of them has one, with dashed lines at what is `blind`, by row."""
@@ -145,7 +147,7 @@ def table(
     marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
     return Table(
         caption=caption,
-        headings=headings,
+        headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
         rows=rows,
         numbers=[not _rows.is_name(place, heading) for place, heading in enumerate(headings)],
         remarks=remarks,
@@ -162,7 +164,7 @@ def table(
 
 def _several(results: Sequence[Result]) -> dict[str, Any]:
     headings, *rows = _rows.overview(results)
-    links = [f"run-{place}" for place in range(1, len(results) + 1)]
+    links = [(f"run-{n}", _rows.title(result)) for n, result in enumerate(results, start=1)]
     metrics = [result.headline if result.report.scorings else None for result in results]
     capabilities, note = _rows.by_capability(results)
     return {
@@ -363,6 +365,13 @@ def _board(board: Leaderboard) -> dict[str, Any]:
         "table": table(caption, _differences.LEADERBOARD, rows, values),
         "notes": board.notes,
     }
+
+
+def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str]]]:
+    """For each benchmark what comparing each pair found, in sentences; and over what p values were
+    adjusted."""
+    for benchmark in dict.fromkeys(one.benchmark for one in of.comparisons):
+        yield benchmark, [verdict(one) for one in of.comparisons if one.benchmark == benchmark]
 
 
 def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.comparing import Comparisons
 from snellen.errors import UsageError
 from snellen.report import _rows
+from snellen.report._differences import in_points
 from snellen.report._ladder import number, numeral, place
 from snellen.result import Result, plain
 from snellen.scoring import MetricReport
@@ -200,8 +201,6 @@ def _values(levels: Mapping[str, MetricReport]) -> list[float]:
 
 def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
     """For each benchmark and scoring a row for each pair's first metric."""
-    from snellen.report._differences import in_points
-
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for one in compared.comparisons:
         metric, found = next(iter(one.metrics.items()))

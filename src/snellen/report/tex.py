@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from snellen import __version__
 from snellen.comparing import Comparisons, Leaderboard
 from snellen.report import _rows
+from snellen.report._differences import differences
 from snellen.result import Result, plain, shown
 
 SIGNS = str.maketrans(
@@ -38,6 +39,8 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     if not boards:
         headings, *rows = _rows.overview(results)
         parts.append(_table("Headline metric of each run.", "results", headings, rows))
+    if compared is not None and not boards:
+        parts += _differences_of(compared)
     if len(benchmarks) > 1 and len(models) > 1:
         parts.append(_grid(benchmarks, models))
     for name in benchmarks:
@@ -48,14 +51,14 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
 
 def compared_latex(of: Comparisons) -> str:
     """A table for each leaderboard of a comparison, and one for the differences of each pair."""
-    from snellen.report._differences import differences
+    return "\n".join([HEADER, *map(_board, of.leaderboards), *_differences_of(of)])
 
-    parts = [HEADER, *map(_board, of.leaderboards)]
-    for n, one in enumerate(of.comparisons, start=1):
+
+def _differences_of(compared: Comparisons) -> Iterator[str]:
+    for n, one in enumerate(compared.comparisons, start=1):
         headings, rows = differences("metric", one, one.metrics)
         caption = f"{one.b} less {one.a} on {one.benchmark} ({one.scoring}), paired samples."
-        parts.append(_table(caption, f"difference-{n}", headings, rows))
-    return "\n".join(parts)
+        yield _table(caption, f"difference-{n}", headings, rows)
 
 
 def _board(board: Leaderboard) -> str:
