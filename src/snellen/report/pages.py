@@ -200,7 +200,7 @@ def _headline(result: Result) -> str:
 def _run(result: Result, number: str) -> dict[str, Any]:
     report = result.report
     manifest = {} if result.run is None else Run(result.run).manifest()
-    scored = bool(report.scorings)
+    scored, short = bool(report.scorings), _short_of(result)
     tags = [tag for tag in report.breakdown if _rows.breakdown_rows(result, tag)]
     drawn = {tag: _ladder(result, tag, f"{number}-{n}") for n, tag in enumerate(tags, start=1)}
     ladders = {tag: ladder for tag, ladder in drawn.items() if ladder is not None}
@@ -210,7 +210,8 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         "tagline": _tagline(report.benchmark),
         "value": shown(result.headline).value if scored else "-",
         "beside": list(_beside(result)) if scored else [],
-        "notes": _notes(result),
+        "short": short,
+        "notes": [note for note in report.notes if note not in short],
         "scores": _scores(result) if scored else None,
         "asked": _asked(result),
         "replies": _states(REPLIES, report.replies),
@@ -250,11 +251,11 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
     yield from baselines(result.report)
 
 
-def _notes(result: Result) -> list[str]:
+def _short_of(result: Result) -> list[str]:
+    """What keeps the result from being one of the whole data set."""
     said = [note for note in _rows.short_of(result) if note != "incomplete"]
-    if result.stopped:
-        said.append(f"stopped: {result.stopped}")
-    return [*dict.fromkeys([*said, *result.report.notes])]
+    said += [note for note in result.report.notes if note.startswith("incomplete")]
+    return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 
 def _scores(result: Result) -> Table:
@@ -274,7 +275,7 @@ def _scores(result: Result) -> Table:
 def _asked(result: Result) -> str:
     report = result.report
     turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
-    return f"{report.n:,} replies were asked for{turns}."
+    return f"Of {report.n:,} replies{turns}:"
 
 
 def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -375,7 +376,7 @@ def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str]]]:
 
 
 def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
-    tables = [_differences_table(one.scoring, one, one.metrics)]
+    tables = [_differences_table("metric", one, one.metrics)]
     tables += [_differences_table(tag, one, found) for tag, found in one.breakdown.items() if found]
     if one.capabilities:
         tables.append(_differences_table("capability", one, one.capabilities))
