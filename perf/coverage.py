@@ -1,25 +1,48 @@
 """How often 95 % intervals hold the true value, by simulation of whole data sets.
 
-usage: python perf/coverage.py [--replications 10000] [--resamples 1000] [--only TEXT]
+usage: python perf/coverage.py [--replications 10000] [--resamples 1000] [--jobs N] [--only TEXT]
 
 Each line is a kind of data set: coverage for seeds 1, 2, 3, then the mean width. The rows of a
 cluster are right with a chance that the cluster draws from a beta distribution; `icc` is the
 intra-cluster correlation that this makes.
+
+Two models are `alike` on a share of the rows, where the second says what the first does; on the
+others it has a chance of its own in each cluster. Where they are as good, `no difference`, the
+share is that of false positives, p < 0.05; `familywise` is that of data sets in which any of
+several models' pairs that are as good has p < 0.05 after Holm. The best of several settings is
+`held out`, against the mean worth of what is chosen on all clusters; of those a fifth of the data
+sets is simulated.
 """
 
 import argparse
 import math
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from snellen import stats
 
-Data = tuple[NDArray[np.float64], NDArray[np.intp]]
 SEEDS = (1, 2, 3)
+FALSE = ("no difference", "familywise")
+"""In names of what counts false positives."""
+HELD_OUT = "held out"
+
+
+class Sides(NamedTuple):
+    """The rows of two models, (n,) each, and what b's scores are on average more than a's."""
+
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    cluster: NDArray[np.intp]
+    truth: float
+
+
+Found = tuple[stats.Estimate | stats.Difference | bool, float]
 
 
 def sizes(rng: np.random.Generator, kind: str, g: int) -> NDArray[np.intp]:
@@ -108,10 +131,140 @@ def average(
     return found, float(p.mean())
 
 
+def two(
+    rng: np.random.Generator, *, p: tuple[float, float], alike: float, icc: float, kind: str, g: int
+) -> Sides:
+    """Right or wrong answers of two models."""
+    cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
+    one, other = (
+        (rng.random(len(cluster)) < chances(rng, share, icc, g)[cluster]).astype(float)
+        for share in p
+    )
+    copied = rng.random(len(cluster)) < alike
+    return Sides(one, np.where(copied, one, other), cluster, (1 - alike) * (p[1] - p[0]))
+
+
+def difference_of_means(rng: np.random.Generator, **of: object) -> Found:
+    sides = two(rng, **of)  # type: ignore[arg-type]
+    return difference(sides.a, sides.b, sides.cluster), sides.truth
+
+
+def graded(
+    rng: np.random.Generator, *, p: tuple[float, float], alike: float, icc: float, kind: str, g: int
+) -> Found:
+    """Scores as those of `agreement`."""
+    cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
+    one, other = (
+        np.minimum(1, 0.3 * rng.binomial(4, chances(rng, share, icc, g)[cluster])) for share in p
+    )
+    both = np.where(rng.random(len(cluster)) < alike, one, other)
+    truth = (1 - alike) * (agreement_truth(p[1], icc) - agreement_truth(p[0], icc))
+    return difference(one, both, cluster), truth
+
+
+def difference(
+    a: NDArray[np.float64], b: NDArray[np.float64], cluster: NDArray[np.intp]
+) -> stats.Difference:
+    one, other = stats.mean(a, cluster).sums, stats.mean(b, cluster).sums
+    assert one is not None and other is not None
+    return stats.difference(one, other, n=len(a))
+
+
+def yes_no(
+    rng: np.random.Generator,
+    *,
+    of: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    p: tuple[float, float],
+    alike: float,
+    icc: float,
+    g: int,
+) -> Found:
+    """F1 or precision of `yes` over images with two yes and two no questions each; both are p."""
+    sides = two(rng, p=p, alike=alike, icc=icc, kind="4", g=g)
+    found = []
+    for right in (sides.a, sides.b):
+        said = right.reshape(g, 4)
+        true, false = said[:, :2].sum(axis=1), (1 - said[:, 2:]).sum(axis=1)
+        columns = [true, true + false] if of is stats.ratio else [true, false, 2 - true]
+        sums = np.stack(columns, axis=1)
+        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=of))
+    return stats.difference(*found, n=4 * g), sides.truth
+
+
+def averages(rng: np.random.Generator, *, more: float, alike: float, icc: float, g: int) -> Found:
+    """The mean of three categories' means, 0.3 to 0.8 and `more`; clusters of 1 to 5 rows, each in
+    one category."""
+    p = np.array([0.3, 0.55, 0.8])
+    category, rows = np.arange(g) % 3, rng.integers(1, 6, g)
+    cluster = np.repeat(np.arange(g), rows)
+    one, other = (
+        rng.random(len(cluster))
+        < rng.beta(q[category] * (1 / icc - 1), (1 - q[category]) * (1 / icc - 1))[cluster]
+        for q in (p, p + more)
+    )
+    found = []
+    for right in (one, np.where(rng.random(len(cluster)) < alike, one, other)):
+        sums = np.zeros((g, 6))
+        sums[np.arange(g), category] = np.bincount(cluster, weights=right)
+        sums[np.arange(g), 3 + category] = rows
+        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=mean_of_three))
+    return stats.difference(*found, n=len(cluster)), (1 - alike) * more
+
+
+def mean_of_three(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    value: NDArray[np.float64] = (totals[:, :3] / totals[:, 3:]).mean(axis=1)
+    return value
+
+
+def any_wrong(
+    rng: np.random.Generator, *, p: tuple[float, ...], icc: float, kind: str, g: int
+) -> Found:
+    """Whether any pair of models that are as good differs after Holm over all pairs. Half of each
+    model's answers are those of the first that is as good."""
+    cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
+    scores: list[NDArray[np.float64]] = []
+    for share in p:
+        own = (rng.random(len(cluster)) < chances(rng, share, icc, g)[cluster]).astype(float)
+        if share in p[: len(scores)]:
+            own = np.where(rng.random(len(cluster)) < 0.5, scores[p.index(share)], own)
+        scores.append(own)
+    pairs = list(combinations(range(len(p)), 2))
+    found = [difference(scores[i], scores[j], cluster).p for i, j in pairs]
+    adjusted = stats.holm([1.0 if one is None else one for one in found])
+    wrong = [x < 0.05 for x, (i, j) in zip(adjusted, pairs, strict=True) if p[i] == p[j]]
+    return any(wrong), 0.0
+
+
+def best_of(rng: np.random.Generator, *, p: tuple[float, ...], rho: float, g: int) -> Found:
+    """One row a cluster; settings are right where a normal score is above a bound, and the scores
+    of two settings on a row correlate by `rho`."""
+    bounds = np.array([stats.normal_quantile(1 - share) for share in p])
+    row, own = rng.standard_normal((g, 1)), rng.standard_normal((g, len(p)))
+    right = (math.sqrt(rho) * row + math.sqrt(1 - rho) * own > bounds).astype(float)
+    found = [stats.mean(right[:, k], np.arange(g)).sums for k in range(len(p))]
+    settings = [sums for sums in found if sums is not None]
+    seed = int(rng.integers(1 << 32))
+    held = stats.held_out(settings, n=g, seed=seed, resamples=300)
+    return held, worth(p, rho, g)
+
+
+@lru_cache
+def worth(p: tuple[float, ...], rho: float, g: int) -> float:
+    """The mean true value of what is best on all clusters, of 20,000 data sets."""
+    rng = np.random.default_rng(0)
+    bounds = np.array([stats.normal_quantile(1 - share) for share in p])
+    total = 0.0
+    for _ in range(20_000):
+        row, own = rng.standard_normal((g, 1)), rng.standard_normal((g, len(p)))
+        right = math.sqrt(rho) * row + math.sqrt(1 - rho) * own > bounds
+        total += p[int(right.sum(axis=0).argmax())]
+    return total / 20_000
+
+
 def cases(
     resamples: int,
-) -> dict[str, Callable[[np.random.Generator], tuple[stats.Estimate, float]]]:
-    found: dict[str, Callable[[np.random.Generator], tuple[stats.Estimate, float]]] = {}
+) -> dict[str, Callable[[np.random.Generator], Found]]:
+    found: dict[str, Callable[[np.random.Generator], Found]] = {}
     for g in (10, 20, 50, 200):
         for p in (0.05, 0.5, 0.9):
             found[f"plain 0/1, p {p}, {g} rows"] = partial(right, p=p, icc=0, kind="1", g=g)
@@ -134,34 +287,88 @@ def cases(
         for n in (3, 6):
             name = f"composite, average of {n} averages, icc 0.3, {g} clusters"
             found[name] = partial(average, categories=n, icc=0.3, g=g, resamples=resamples)
+    for g in (10, 20, 50, 200):
+        for a, b, alike in (
+            (0.6, 0.6, 0.5),
+            (0.8, 0.8, 0.5),
+            (0.8, 0.8, 0.8),
+            (0.6, 0.8, 0.5),
+            (0.7, 0.9, 0.5),
+        ):
+            for kind, icc in (("1", 0.0), ("1 to 9", 0.3)):
+                what = "plain" if kind == "1" else f"{kind} rows each, icc {icc}"
+                name = f"{pair(a, b)}, {what}, 0/1, {alike:.0%} alike, {g} clusters"
+                found[name] = partial(
+                    difference_of_means, p=(a, b), alike=alike, icc=icc, kind=kind, g=g
+                )
+        for a, b in ((0.5, 0.5), (0.8, 0.8), (0.5, 0.7)):
+            name = f"{pair(a, b)}, 0 to 1, 1 to 9 rows each, icc 0.3, 50% alike, {g} clusters"
+            found[name] = partial(graded, p=(a, b), alike=0.5, icc=0.3, kind="1 to 9", g=g)
+    for g in (20, 50, 200):
+        for what, of in (("F1", f1_of), ("precision", stats.ratio)):
+            for a, b in ((0.6, 0.6), (0.9, 0.9), (0.6, 0.8)):
+                name = f"{pair(a, b)}, {what}, icc 0.3, 50% alike, {g} clusters"
+                found[name] = partial(yes_no, of=of, p=(a, b), alike=0.5, icc=0.3, g=g)
+        for more in (0.0, 0.1):
+            name = f"{pair(0.55, 0.55 + more)}, average of 3 averages, 50% alike, {g} clusters"
+            found[name] = partial(averages, more=more, alike=0.5, icc=0.3, g=g)
+    for g in (50, 200):
+        for p in ((0.6,) * 5, (0.6, 0.6, 0.6, 0.6, 0.9)):
+            for kind, icc in (("1", 0.0), ("1 to 9", 0.3)):
+                what = "plain" if kind == "1" else f"{kind} rows each, icc {icc}"
+                said = ", ".join(map(str, p))
+                found[f"familywise, {said}, {what}, {g} clusters"] = partial(
+                    any_wrong, p=p, icc=icc, kind=kind, g=g
+                )
+    for g in (20, 50, 200):
+        for p in ((0.6,) * 2, (0.6,) * 5, (0.5, 0.55, 0.6, 0.62, 0.65), (0.5,) * 4 + (0.7,)):
+            for rho in (0.3, 0.8):
+                said = f"{len(p)} of {p[0]} to {p[-1]}"
+                name = f"{HELD_OUT}, {said}, correlation {rho}, {g} clusters"
+                found[name] = partial(best_of, p=p, rho=rho, g=g)
     return found
 
 
+def pair(a: float, b: float) -> str:
+    return f"no difference, {a}" if a == b else f"difference, {a} and {b:g}"
+
+
 def coverage(name: str, seed: int, replications: int, resamples: int) -> tuple[float, float, int]:
-    """Share of intervals that hold the truth, their mean width, and how often there was none."""
+    """Share of intervals that hold the truth, their mean width, and how often there was none; or
+    the share of false positives."""
     rng = np.random.default_rng([seed, *name.encode()])
     simulate = cases(resamples)[name]
-    held, width, none = 0, 0.0, 0
-    for _ in range(replications):
+    counts_false = name.startswith(FALSE)
+    times = replications // 5 if name.startswith(HELD_OUT) else replications
+    held, false, width, none = 0, 0, 0.0, 0
+    for _ in range(times):
         found, truth = simulate(rng)
+        if isinstance(found, bool):
+            false += found
+            continue
+        if isinstance(found, stats.Difference):
+            false += found.p is not None and found.p < 0.05
+            found = found.estimate
         if found.ci95 is None:
             none += 1
         else:
             held += found.ci95[0] <= truth <= found.ci95[1]
             width += found.ci95[1] - found.ci95[0]
-    given = replications - none
-    return held / given, width / given, none
+    given = times - none
+    share = false / times if counts_false else held / given
+    return share, width / given, none
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replications", type=int, default=10_000)
     parser.add_argument("--resamples", type=int, default=1_000)
+    parser.add_argument("--jobs", type=int)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     names = [name for name in cases(args.resamples) if args.only in name]
-    print(f"{'':66}{'seed 1':>8}{'seed 2':>8}{'seed 3':>8}{'width':>8}")
-    with ProcessPoolExecutor() as pool:
+    print(f"{'':76}{'seed 1':>8}{'seed 2':>8}{'seed 3':>8}{'width':>8}")
+    with ProcessPoolExecutor(args.jobs) as pool:
         jobs = {
             name: [
                 pool.submit(coverage, name, seed, args.replications, args.resamples)
@@ -173,7 +380,7 @@ def main() -> None:
             found = [future.result() for future in futures]
             none = sum(n for _, _, n in found)
             print(
-                f"{name:66}",
+                f"{name:76}",
                 *(f"{share:7.3f}" for share, _, _ in found),
                 f"{found[0][1]:7.3f}",
                 f"  {none} without interval" if none else "",

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,13 +122,45 @@ def test_a_cluster_that_one_side_lacks_adds_nothing_to_it() -> None:
 # -- differences of other aggregates
 
 
-def test_the_interval_of_a_composite_is_that_of_its_difference_as_one_aggregate() -> None:
-    a, b = yes_no(3)
+def test_a_composite_has_the_linearised_standard_error_of_its_difference() -> None:
+    # F1 = 2 both / (said + right): the move of a cluster is its derivative, by hand
+    a, b = yes_no(3, clusters=200)
+    moves = np.zeros(200)
+    for side, sign in ((a, -1), (b, 1)):
+        both, said, right = side.sums.sum(axis=0)
+        f1 = 2 * both / (said + right)
+        own = 2 * side.sums[:, 0] - f1 * (side.sums[:, 1] + side.sums[:, 2])
+        moves += sign * own / (said + right)
+    found = difference(a, b, n=600)
+    assert found.estimate.value == pytest.approx(
+        f1_of(b.sums.sum(0)[None])[0] - f1_of(a.sums.sum(0)[None])[0]
+    )
+    assert found.estimate.stderr == pytest.approx(math.sqrt(200 / 199 * (moves @ moves)), rel=1e-3)
+
+
+def test_a_composite_has_about_the_interval_of_a_paired_bootstrap() -> None:
+    a, b = yes_no(5, clusters=400)
     both = np.concatenate([a.sums, b.sums], axis=1)
-    one = bootstrap_sums(both, lambda t: f1_of(t[:, 3:]) - f1_of(t[:, :3]), n=180, seed=5)
-    found = difference(a, b, n=180, seed=5)
-    assert found.estimate == one
-    assert found.method == "paired bootstrap by cluster, 10,000 resamples"
+    drawn = bootstrap_sums(both, lambda t: f1_of(t[:, 3:]) - f1_of(t[:, :3]), n=1200)
+    found = difference(a, b, n=1200)
+    assert found.method.startswith("paired jackknife by cluster")
+    assert found.estimate.stderr is not None and drawn.ci95 is not None
+    assert found.estimate.ci95 == pytest.approx(drawn.ci95, abs=0.15 * found.estimate.stderr)
+
+
+def test_a_composite_that_rests_on_one_cluster_has_no_interval() -> None:
+    a, b = yes_no(6, clusters=20)
+    alone = np.concatenate([a.sums, np.eye(20)[:, :1]], axis=1)
+
+    def f1_and_another(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = f1_of(totals[:, :3]) + totals[:, 3] / totals[:, 3]
+        return found
+
+    rests = Sums(cluster=a.cluster, sums=alone, aggregate=f1_and_another)
+    found = difference(rests, b, n=60)
+    assert (found.estimate.ci95, found.p) == (None, None)
+    assert found.estimate.reason is not None
+    assert found.estimate.reason.startswith("undefined without one of its clusters")
 
 
 def test_neither_order_nor_labels_of_clusters_change_a_composite() -> None:
@@ -147,7 +181,7 @@ def test_p_is_below_a_twentieth_where_the_interval_lacks_zero(seed: int, same: f
         for s in (a, b)
     ]
     for one, other in ((a, b), scored, flat):
-        found = difference(one, other, n=90, resamples=500)
+        found = difference(one, other, n=90)
         if found.estimate.ci95 is not None:
             assert found.p is not None
             assert (found.p < 0.05) == lacks_zero(found)

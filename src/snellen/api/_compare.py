@@ -37,8 +37,8 @@ def compare(
     """
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
-        data = None
     notes: list[str] = []
+    broken: list[SnellenError] = []
     found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
     for path in map(Path, sides):
         if not path.exists():
@@ -51,6 +51,8 @@ def compare(
     if len(found) < 2 <= len(sides):
         raise UsageError(f"{sides[0]} is named twice: comparing takes two sets of replies.")
     said = [one for one in found.values() if isinstance(one, Said)]
+    if data is not None and not said:
+        raise UsageError("data is for predictions, and these are runs, which have theirs.")
     # Where all are of the same rows nobody need read these to the last byte.
     digests = len(said) < len(found) or len({id(one.benchmark) for one in said}) > 1
     loaded: list[Loaded] = []
@@ -64,7 +66,10 @@ def compare(
         except SnellenError as error:
             if place in named:
                 raise
+            broken.append(error)
             notes.append(f"left out: {error}")
+    if broken and len(loaded) < 2:
+        raise broken[0]
     return Compared(comparing.compare(loaded, notes))
 
 

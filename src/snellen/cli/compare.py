@@ -57,8 +57,6 @@ def command(
     Differences are of a later one less an earlier one, with intervals and p of paired samples.
     Asks nobody, writes nothing beside the output.
     """
-    if data is not None and benchmark is None:
-        raise UsageError("--data is for predictions: name their benchmark too (-b).")
     document = api.compare(
         *sides, benchmark=benchmark, data=data, scoring=scoring, **columns
     ).comparisons

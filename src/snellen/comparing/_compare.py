@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snellen import stats
-from snellen.comparing._measured import Measured, View, adjusted, differ
+from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
 from snellen.comparing._report import (
+    BestOf,
     Comparison,
     Comparisons,
     Flips,
@@ -22,7 +23,7 @@ from snellen.comparing._report import (
     Side,
 )
 from snellen.comparing._sides import Loaded
-from snellen.comparing._standings import leaderboard, rank_flips
+from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
@@ -49,21 +50,25 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
     ]
     found: list[Comparison] = []
     boards: list[Leaderboard] = []
+    best: list[BestOf] = []
     flips: list[RankFlip] = []
     shown: list[Side] = []
+    views = Views()
     for group, benchmark in zip(groups, benchmark_names(groups), strict=True):
         names = side_names(group)
         shown += [_side(*one, benchmark) for one in zip(group, names, strict=True)]
-        said += [note for one, name in zip(group, names, strict=True) for note in _notes(one, name)]
+        said += _notes(group, names)
         for pair in combinations(zip(group, names, strict=True), 2):
             (a, name_a), (b, name_b) = pair
             together = paired((a, b), (name_a, name_b))
             if together.n:
-                found.append(_comparison(benchmark, (a, b), (name_a, name_b), together))
+                pair_names = name_a, name_b
+                found.append(_comparison(benchmark, (a, b), pair_names, together, views))
             else:
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+        best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
-            board = leaderboard(benchmark, group, names)
+            board = leaderboard(benchmark, group, names, views)
             if board.samples:
                 boards.append(board)
                 flips += rank_flips(board, group, names)
@@ -77,6 +82,7 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
         sides=shown,
         comparisons=_over_all(found) if tests > 1 else found,
         leaderboards=boards,
+        best_of=best,
         rank_flips=flips,
         tests=tests,
         notes=[*notes, *said],
@@ -100,7 +106,11 @@ def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
 
 
 def _comparison(
-    benchmark: str, sides: tuple[Loaded, Loaded], names: tuple[str, str], together: Paired
+    benchmark: str,
+    sides: tuple[Loaded, Loaded],
+    names: tuple[str, str],
+    together: Paired,
+    views: Views,
 ) -> Comparison:
     a, b = sides
     if a.scoring != b.scoring:
@@ -108,7 +118,7 @@ def _comparison(
             f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that "
             "both have (--scoring)."
         )
-    one, other = (View(side, together, number) for number, side in enumerate(sides))
+    one, other = views.of(sides, together)
     return Comparison(
         benchmark=benchmark,
         scoring=a.scoring,
@@ -118,12 +128,12 @@ def _comparison(
         clusters=together.clusters,
         unpaired=[*together.unpaired],
         settings=settings(a, b),
-        metrics=_differences(one.whole(), other.whole()),
+        metrics=_differences(one.whole, other.whole),
         breakdown={
-            tag: adjusted(_differences(one.categories(tag), other.categories(tag)))
-            for tag in a.benchmark.break_down_by
+            tag: adjusted(_differences(found, other.breakdown[tag]))
+            for tag, found in one.breakdown.items()
         },
-        capabilities=adjusted(_differences(one.capabilities(), other.capabilities())),
+        capabilities=adjusted(_differences(one.capabilities, other.capabilities)),
         flips=_flips(sides, together, (one, other)),
         notes=[
             note
@@ -212,10 +222,15 @@ def _side(side: Loaded, name: str, benchmark: str) -> Side:
     )
 
 
-def _notes(side: Loaded, name: str) -> Iterator[str]:
-    if side.of > side.n:
-        yield f"{name} is partial: {side.n:,} of {side.of:,}"
-    yield from (f"{name}: {note}" for note in side.notes)
+def _notes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:
+    """What must be said of sides; of several the same once."""
+    said: dict[str, list[str]] = {}
+    for side, name in zip(sides, names, strict=True):
+        partial = [f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n)
+        for note in (*partial, *side.notes):
+            said.setdefault(note, []).append(name)
+    for note, whose in said.items():
+        yield note if len(whose) == len(sides) else f"{', '.join(whose)}: {note}"
 
 
 # -- why there is nothing to compare

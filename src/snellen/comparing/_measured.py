@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -54,51 +55,49 @@ class View:
         """The name of the first metric."""
         return next(iter(self._scoring.metrics))
 
-    def whole(self) -> dict[str, Measured]:
+    @cached_property
+    def headline(self) -> Measured:
+        """The first metric of all rows."""
+        return _measured([self._scoring.metrics[self.first](one) for one in self._slots])
+
+    @cached_property
+    def whole(self) -> Mapping[str, Measured]:
         """Every metric of all rows."""
-        found = {
-            name: _measured([metric(columns) for columns in self._slots])
-            for name, metric in self._scoring.metrics.items()
-        }
+        found = {self.first: self.headline}
+        for name, metric in self._scoring.metrics.items():
+            if name != self.first:
+                found[name] = _measured([metric(one) for one in self._slots])
         if self._scoring.named is not None:
             every = [self._scoring.named(columns) for columns in self._slots]
             for name in every[0]:
                 found[name] = _measured([one[name] for one in every if name in one])
         return found
 
-    def headline(self) -> Measured:
-        """The first metric of all rows."""
-        metric = self._scoring.metrics[self.first]
-        return _measured([metric(columns) for columns in self._slots])
+    @cached_property
+    def breakdown(self) -> Mapping[str, Mapping[str, Measured]]:
+        """The first metric for each category of each tag; what it is not about is left out."""
+        return {tag: dict(self._categories(tag)) for tag in self._side.benchmark.break_down_by}
 
-    def categories(self, tag: str) -> dict[str, Measured]:
-        """The first metric for each category of a tag; what it is not about is left out."""
+    def _categories(self, tag: str) -> Iterator[tuple[str, Measured]]:
         metric = self._scoring.metrics[self.first]
-        found = {}
-        for name in sorted(self._slots[0].tags[tag].names):
-            parts = [columns.tagged(tag, (name,)) for columns in self._slots] if name else []
+        for name in sorted(filter(None, self._slots[0].tags[tag].names)):
+            parts = [columns.tagged(tag, (name,)) for columns in self._slots]
             estimates = [metric(part) for part in parts if part.n]
             if estimates and estimates[0].n:
-                found[name] = _measured(estimates)
-        return found
+                yield name, _measured(estimates)
 
-    def capabilities(self) -> dict[str, Measured]:
+    @cached_property
+    def capabilities(self) -> Mapping[str, Measured]:
         """The mean score for each leaf, as a share of the best."""
         leaves, best = self._side.leaves, self._scoring.best
-        if leaves is None:
+        if leaves is None or self._slots[0].score is None:
             return {}
         codes = leaves.codes[self._mask]
-        found = {}
-        for code, leaf in enumerate(leaves.names):
-            of = codes == code
-            estimates = [
-                stats.mean(columns.score[of] / best, columns.cluster[of])
-                for columns in self._slots
-                if columns.score is not None
-            ]
-            if of.any() and estimates:
-                found[leaf] = _measured(estimates)
-        return found
+        return {
+            leaf: _measured([_share(one, codes == code, best) for one in self._slots])
+            for code, leaf in enumerate(leaves.names)
+            if (codes == code).any()
+        }
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
         """The scores (n,) and the samples that they are of, where each is 0 or 1 and a sample's
@@ -109,6 +108,30 @@ class View:
         if score is None or len(self._slots) > 1 or len(np.unique(sample)) < len(sample):
             return None
         return (score, sample) if ((score == 0) | (score == 1)).all() else None
+
+
+class Views:
+    """The views of sides that were made so far: two pairs often have the same rows of a side."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, bytes], View] = {}
+
+    def of(self, sides: Sequence[Loaded], paired: Paired) -> list[View]:
+        """Each side's view of the samples that are paired."""
+        found = []
+        for number, side in enumerate(sides):
+            rows = (paired.rows[number], paired.unscored[number], paired.cluster[number])
+            key = id(side), blake2b(b"".join(one.tobytes() for one in rows)).digest()
+            if key not in self._made:
+                self._made[key] = View(side, paired, number)
+            found.append(self._made[key])
+        return found
+
+
+def _share(columns: Columns, of: NDArray[np.bool_], best: float) -> Estimate:
+    """The mean score of some rows as a share of the best."""
+    assert columns.score is not None
+    return stats.mean(columns.score[of] / best, columns.cluster[of])
 
 
 def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bool_]) -> Columns:

@@ -129,7 +129,7 @@ def load(
     tally.add(seen())
     if not tally.n:
         raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
-    rows = tally.rows_by(chosen)
+    rows = [replace(one, columns=_in_order(one.columns)) for one in tally.rows_by(chosen)]
     how = benchmark.scorings[chosen]
     if how.named is None and all(metric is mean for metric in how.metrics.values()):
         rows = [replace(one, columns=_without_objects(one.columns)) for one in rows]
@@ -148,6 +148,21 @@ def load(
         of=of,
         notes=notes,
     )
+
+
+def _in_order(columns: Columns) -> Columns:
+    """Columns whose categories are numbered by their names, and not by who came first: sums over
+    categories then mean the same on all sides."""
+    import numpy as np
+
+    def sorted_by_name(tag: Category) -> Category:
+        order = sorted(range(len(tag.names)), key=tag.names.__getitem__)
+        number = np.empty(len(order), dtype=np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        return Category(codes=number[tag.codes], names=tuple(tag.names[n] for n in order))
+
+    tags = {name: sorted_by_name(tag) for name, tag in columns.tags.items()}
+    return replace(columns, tags=tags)
 
 
 def _without_objects(columns: Columns) -> Columns:

@@ -1,27 +1,33 @@
-"""Several sides at once: who stands where, and which ranks depend on the setting."""
+"""Several sides at once: who stands where, what the best setting is worth, which ranks depend on
+the setting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from statistics import stdev
 
 from snellen import stats
-from snellen.comparing._measured import Measured, View, differ
+from snellen.comparing._measured import NO_SUMS, Measured, Views, differ
 from snellen.comparing._names import setting_names
 from snellen.comparing._pairing import paired
-from snellen.comparing._report import Leaderboard, RankFlip, Standing
+from snellen.comparing._report import BestOf, Leaderboard, RankFlip, Standing
 from snellen.comparing._sides import Loaded
+from snellen.scoring import MetricReport, metric_report
+from snellen.stats import Estimate
 
 LEVEL = 0.05
 UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 
-def leaderboard(benchmark: str, sides: Sequence[Loaded], names: Sequence[str]) -> Leaderboard:
+def leaderboard(
+    benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
+) -> Leaderboard:
     """All sides by the first metric, on the samples that all have."""
     together = paired(sides, names)
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
-    views = [View(side, together, number) for number, side in enumerate(sides)]
-    measured = {name: view.headline() for name, view in zip(names, views, strict=True)}
+    views = made.of(sides, together)
+    measured = {name: view.headline for name, view in zip(names, views, strict=True)}
     values = {
         name: one.report.value for name, one in measured.items() if one.report.value is not None
     }
@@ -64,6 +70,51 @@ def _standings(sides: Sequence[Measured]) -> tuple[list[tuple[int, int]] | None,
     groups = stats.letters(len(sides), lambda i, j: adjusted.get((i, j), 1.0) >= LEVEL)
     sums = [one.sums for one in sides if one.sums is not None]
     return (stats.ranks(sums) if len(tested) == len(pairs) else None), groups
+
+
+def best_of(
+    benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
+) -> list[BestOf]:
+    """What choosing the best setting is worth, for each model that was asked in several."""
+    models: dict[tuple[str, str], list[int]] = {}
+    for number, side in enumerate(sides):
+        # Other data, or a probe, is no setting that somebody could choose.
+        asked = repr([side.identity.get(field) for field in ("data", "probe")])
+        models.setdefault((side.model, asked), []).append(number)
+    found = []
+    for (model, _), numbers in models.items():
+        chosen = [sides[n] for n in numbers]
+        if len({setting for setting in setting_names(chosen)}) < 2:
+            continue  # one setting, or nobody knows which
+        together = paired(chosen, [names[n] for n in numbers])
+        views = made.of(chosen, together)
+        measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
+        values = {name: one.report.value for name, one in measured.items()}
+        known = {name: value for name, value in values.items() if value is not None}
+        if len(known) < 2:
+            continue
+        found.append(
+            BestOf(
+                benchmark=benchmark,
+                scoring=chosen[0].scoring,
+                metric=views[0].first,
+                model=model,
+                values={name: one.report for name, one in measured.items()},
+                best=max(known, key=lambda name: known[name]),
+                held_out=_held_out([measured[name] for name in known], together.n),
+                spread=stdev(known.values()),
+                notes=[f"{together.n:,} samples that all settings have"],
+            )
+        )
+    return found
+
+
+def _held_out(settings: Sequence[Measured], n: int) -> MetricReport:
+    unit = settings[0].report.unit
+    sums = [one.sums for one in settings if one.sums is not None]
+    if len(sums) < len(settings) or len({one.sums.shape[1] for one in sums}) > 1:
+        return metric_report(Estimate(value=None, unit=unit, n=n, reason=NO_SUMS))
+    return metric_report(stats.held_out(sums, n=n, unit=unit))
 
 
 def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]) -> list[RankFlip]:

@@ -117,8 +117,9 @@ def best(one: BestOf) -> str:
     interval = f" {held.interval}" if held.interval else ""
     reason = f" ({held.remark})" if held.remark else ""
     return (
-        f"{one.model}, best of {len(one.values)} settings: {one.best} has {value.value}; on "
-        f"samples that took no part in choosing it {held.value}{interval}{reason}{spread}"
+        f"{one.benchmark}: {one.model}, best of {len(one.values)} settings: {one.best} has "
+        f"{value.value}; on samples that took no part in choosing it "
+        f"{held.value}{interval}{reason}{spread}"
     )
 
 
@@ -127,8 +128,8 @@ def flipped(one: RankFlip) -> str:
     sure = "significantly so both ways" if one.significant else "not significantly so both ways"
     first, second = one.models
     return (
-        f"{first} is above {second} with {', '.join(one.first_above)}, and below with "
-        f"{', '.join(one.second_above)}: {sure}"
+        f"{one.benchmark}: {first} is above {second} with {', '.join(one.first_above)}, and below "
+        f"with {', '.join(one.second_above)}: {sure}"
     )
 
 

@@ -3,6 +3,7 @@
 from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
 from snellen.stats._bootstrap import bootstrap, bootstrap_sums
 from snellen.stats._estimate import Estimate
+from snellen.stats._held_out import held_out
 from snellen.stats._mean import mean
 from snellen.stats._paired import Difference, difference, holm, mcnemar
 from snellen.stats._power import detectable
@@ -24,6 +25,7 @@ __all__ = [
     "components",
     "detectable",
     "difference",
+    "held_out",
     "holm",
     "krippendorff_alpha",
     "letters",

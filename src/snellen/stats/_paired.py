@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from snellen.stats._bootstrap import drawn_sums
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import FEWEST_CLUSTERS, degrees, too_few
 from snellen.stats._quantiles import t_beyond, t_quantile
@@ -33,26 +32,23 @@ class Difference:
     method: str
 
 
-def difference(
-    a: Sums,
-    b: Sums,
-    *,
-    n: int,
-    unit: str = "fraction",
-    seed: int = 0,
-    resamples: int | None = None,
-) -> Difference:
+def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:
     """A metric of b less that of a, on the same samples; `n` counts them.
 
-    For means (the `ratio` of sums S and W over clusters g, with the same W on both sides):
+        d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d
+        stderr² = G/(G-1) · Σ_g (u_g - ū)²        d ± t · stderr
 
-        d = Σ_g (S_bg - S_ag) / W        u_g = S_bg - S_ag - d·W_g
-        stderr² = G/(G-1) · Σ_g u_g² / W²
+    A and B are the totals of the sums A_g and B_g over G clusters. Of means, `ratio` of sums S and
+    W, u_g = (S_g - m W_g)/W of b less that of a: where both weigh the samples alike d is the mean
+    of their paired differences, with its clustered standard error (Miller 2024,
+    https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). Of other aggregates,
 
-    with Student's t as in `mean`, which is the mean of the paired differences (Miller 2024,
-    https://arxiv.org/abs/2411.00640, section 4.2, with clusters as in 2.2). For any other aggregate
-    clusters are drawn again, the same for both, with the interval of `bootstrap` and the p that
-    turns it around. Either way p < 0.05 where the 95 % interval lacks 0.
+        u_g = (θ_b(B + B_g) - θ_a(A + A_g) - θ_b(B - B_g) + θ_a(A - A_g)) / 2
+
+    half of what counting the cluster twice or not at all makes: the infinitesimal jackknife
+    (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, chapter 6), its derivative
+    by steps of one cluster. Student's t has the degrees of freedom of `mean`, and p turns the
+    interval around. `docs/decisions/comparing.md` has what else was tried, and the coverage.
 
     Samples are paired by the caller. A cluster that one side lacks adds nothing to its sums: a
     metric may be of right answers alone.
@@ -63,25 +59,41 @@ def difference(
     import numpy as np
 
     labels = np.union1d(a.cluster, b.cluster)
-    if len(labels) == len(a.cluster) + len(b.cluster):
+    if len(labels) == len(a.cluster) + len(b.cluster) > 0:
         raise ValueError("the two share no cluster: pair their samples first")
     one, other = joined(labels, a), joined(labels, b)
-    if a.aggregate is ratio and b.aggregate is ratio and np.array_equal(one[:, 1], other[:, 1]):
-        return _of_means(other[:, 0] - one[:, 0], one, n=n, unit=unit)
-    k = one.shape[1]
-    times = resamples or max(a.resamples, b.resamples)
-    estimate, p = drawn_sums(
-        np.concatenate([one, other], axis=1),
-        lambda totals: b.aggregate(totals[:, k:]) - a.aggregate(totals[:, :k]),
-        n=n,
-        unit=unit,
-        seed=seed,
-        resamples=times,
+    value_a, value_b = (float(_values(of, of.sums.sum(axis=0)[np.newaxis])[0]) for of in (a, b))
+    value, groups = value_b - value_a, len(labels)
+    found = partial(Difference, clusters=groups)
+    if math.isnan(value):
+        reason = "undefined" if n else "no scores"
+        nothing = Estimate(value=None, unit=unit, n=n, reason=reason)
+        return found(estimate=nothing, p=None, method=NONE)
+    known = partial(Estimate, value=value, unit=unit, n=n)
+    if groups < FEWEST_CLUSTERS:
+        return found(estimate=known(reason=too_few(groups)), p=None, method=NONE)
+    if np.array_equal(one, other):
+        return found(estimate=known(reason=SAME), p=1.0, method=NONE)
+    means = a.aggregate is ratio and b.aggregate is ratio
+    moves = _moves(b, other) - _moves(a, one)
+    if np.isnan(moves).any():
+        reason = "undefined without one of its clusters: part of it rests on that cluster alone"
+        return found(estimate=known(reason=reason), p=None, method=NONE)
+    moves -= moves.mean()
+    # What is left of equal moves by rounding is not a spread.
+    if float(np.abs(moves).max()) <= 1e-12 * max(abs(value_a), abs(value_b)) / groups:
+        alike = known(reason="all clusters have the same difference")
+        # Chance gives all G differences one sign in 2 of 2^G cases.
+        p = 2.0 ** (1 - groups) if means and value else None
+        return found(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
+    stderr = math.sqrt(groups / (groups - 1) * float(moves @ moves))
+    df = degrees(moves, groups)
+    half = t_quantile(0.975, df) * stderr
+    return found(
+        estimate=known(stderr=stderr, ci95=(value - half, value + half)),
+        p=2 * t_beyond(abs(value) / stderr, df),
+        method=f"paired {'t' if means else 'jackknife'} by cluster, {df:.0f} degrees of freedom",
     )
-    method = NONE if estimate.ci95 is None else f"paired bootstrap by cluster, {times:,} resamples"
-    if estimate.value == 0 and len(labels) >= FEWEST_CLUSTERS and np.array_equal(one, other):
-        estimate, p = replace(estimate, reason=SAME), 1.0
-    return Difference(estimate=estimate, p=p, clusters=len(labels), method=method)
 
 
 def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
@@ -93,38 +105,22 @@ def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
     return found
 
 
-def _of_means(
-    more: NDArray[np.float64], sums: NDArray[np.float64], *, n: int, unit: str
-) -> Difference:
-    """From how much more the second side has in each cluster (G,), and the first one's sums."""
+def _moves(of: Sums, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each cluster (G, k) moves the aggregate: (G,)."""
+
+    total = sums.sum(axis=0)
+    if of.aggregate is ratio:
+        score, weight = total.tolist()
+        found: NDArray[np.float64] = (sums[:, 0] - score / weight * sums[:, 1]) / weight
+        return found
+    return (_values(of, total + sums) - _values(of, total - sums)) / 2
+
+
+def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
     import numpy as np
 
-    groups, weights = len(more), sums[:, 1]
-    total = float(weights.sum())
-    found = partial(Difference, clusters=groups)
-    if not total:
-        nothing = Estimate(value=None, unit=unit, n=n, reason="undefined" if n else "no scores")
-        return found(estimate=nothing, p=None, method=NONE)
-    value = float(more.sum()) / total
-    known = partial(Estimate, value=value, unit=unit, n=n)
-    if groups < FEWEST_CLUSTERS:
-        return found(estimate=known(reason=too_few(groups)), p=None, method=NONE)
-    if not more.any():
-        return found(estimate=known(reason=SAME), p=1.0, method=NONE)
-    moves = more - value * weights
-    # What is left of equal sums by rounding is not a spread.
-    if float(np.abs(moves).max()) <= 1e-12 * float(np.abs(more).max() + np.abs(sums).max()):
-        reason = "all clusters have the same difference"
-        # Chance gives all G differences one sign in 2 of 2^G cases.
-        return found(estimate=known(reason=reason), p=2.0 ** (1 - groups), method="sign test")
-    stderr = math.sqrt(groups / (groups - 1) * float(moves @ moves)) / total
-    df = degrees(moves, groups)
-    half = t_quantile(0.975, df) * stderr
-    return found(
-        estimate=known(stderr=stderr, ci95=(value - half, value + half)),
-        p=2 * t_beyond(abs(value) / stderr, df),
-        method=f"paired t by cluster, {df:.0f} degrees of freedom",
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return of.aggregate(totals)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

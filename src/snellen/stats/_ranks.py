@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 from snellen.stats._bootstrap import totals_drawn
 from snellen.stats._paired import joined
-from snellen.stats._sums import RESAMPLES, Sums
+from snellen.stats._sums import Sums
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-def ranks(
-    sides: Sequence[Sums], seed: int = 0, resamples: int = RESAMPLES
-) -> list[tuple[int, int]]:
+def ranks(sides: Sequence[Sums], seed: int = 0, resamples: int = 10_000) -> list[tuple[int, int]]:
     """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, and
     equal values share the better rank.
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RESAMPLES = 10_000
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
@@ -19,13 +17,12 @@ class Sums:
 
     `cluster` (G,) has their labels, none twice, by which the sums of two models are joined; `sums`
     (G, k) has a row for each; `aggregate` takes totals (R, k) to values (R,), nan where it is
-    undefined. A bootstrap draws `resamples` times.
+    undefined.
     """
 
     cluster: NDArray[np.integer[Any]]
     sums: NDArray[np.float64]
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    resamples: int = RESAMPLES
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:

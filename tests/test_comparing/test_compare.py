@@ -1,0 +1,394 @@
+"""Comparisons of stored runs: numbers by hand, what is paired, what is said."""
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.api import compare
+from snellen.benchmark import Benchmark, Scoring
+from snellen.comparing import Comparison, Comparisons, significant
+from snellen.datasets import Drawn
+from snellen.errors import CatalogError, Rejected, UsageError
+from snellen.metrics import macro_average, mean
+from snellen.metrics.circular import circular
+from snellen.model import Request
+from snellen.store import Run
+from tests import tiny
+from tests.tiny import Says, benchmark, parse, right
+
+A, B = range(10), range(5, 19)
+"""What two models have right of twenty samples: 10 and 14, both of them five."""
+
+
+def knows(which: Collection[int], fails: Collection[int] = ()) -> Callable[[Request], str]:
+    """Says yes, which is right, to some questions, and gives no reply to others."""
+
+    def say(request: Request) -> str:
+        number = int(request.messages[0].text.split()[1])
+        if number in fails:
+            raise Rejected("no")
+        return "yes" if number in which else "no"
+
+    return say
+
+
+def run(
+    out: Path,
+    name: str,
+    which: Collection[int],
+    made: Benchmark | None = None,
+    *,
+    fails: Collection[int] = (),
+    **fields: Any,
+) -> Path:
+    return tiny.run(out, Says(knows(which, fails), name), made or benchmark(20), **fields).run
+
+
+def compared(*sides: Path, made: Benchmark | None = None, **options: Any) -> Comparisons:
+    return compare(*sides, benchmark=made or benchmark(20), **options).comparisons
+
+
+def only(document: Comparisons) -> Comparison:
+    (one,) = document.comparisons
+    return one
+
+
+def with_metrics(n: int = 20, **metrics: Any) -> Benchmark:
+    scoring = Scoring(version=1, source="ours", parse=parse, score=right, metrics=metrics)
+    return benchmark(n, scorings={"official": scoring})
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    out = tmp_path_factory.mktemp("runs")
+    return run(out, "a", A), run(out, "b", B)
+
+
+def test_a_difference_is_that_of_the_paired_scores(two: tuple[Path, Path]) -> None:
+    one = only(compared(*two))
+    found = one.metrics["accuracy"]
+
+    assert (one.a, one.b, one.samples, one.clusters) == ("a", "b", 20, 20)
+    assert (found.a.value, found.b.value) == (0.5, 0.7)
+    assert found.difference.value == pytest.approx(0.2)
+    # Nine times +1, five times -1, six times 0: the variance is (14 - 20 · 0.2²)/19.
+    assert found.difference.stderr == pytest.approx(sqrt((14 - 0.8) / 19 / 20))
+    assert found.difference.ci95 is not None
+    assert found.difference.ci95[0] < 0 < found.difference.ci95[1]
+    assert found.p is not None and found.p > 0.05
+    assert significant(found) is False
+    assert one.unpaired == [] and one.settings == []
+
+
+def test_samples_that_one_alone_has_right_are_counted_and_named(two: tuple[Path, Path]) -> None:
+    flips = only(compared(*two)).flips
+
+    assert flips is not None
+    assert (flips.both, flips.only_a, flips.only_b, flips.neither) == (5, 5, 9, 1)
+    assert flips.examples_a == ["s0", "s1", "s2", "s3", "s4"]
+    assert flips.examples_b == ["s10", "s11", "s12", "s13", "s14"]
+    # Of 14 five or fewer: 2 (1 + 14 + 91 + 364 + 1001 + 2002) / 2^14.
+    assert flips.p == pytest.approx(2 * 3473 / 2**14)
+
+
+def test_the_side_that_is_named_first_is_what_the_other_is_measured_against(
+    two: tuple[Path, Path],
+) -> None:
+    a, b = two
+    back = only(compared(b, a)).metrics["accuracy"]
+
+    assert back.difference.value == pytest.approx(-0.2)
+    assert back.p == only(compared(a, b)).metrics["accuracy"].p
+
+
+def test_categories_are_compared_and_their_p_adjusted_over_their_tag(
+    two: tuple[Path, Path],
+) -> None:
+    kinds = only(compared(*two)).breakdown["kind"]
+
+    # Of the even ones a has 0, 2, 4, 6, 8 right, b has 6, 8, ... 18; of the odd ones as many.
+    assert [one.difference.value for one in kinds.values()] == pytest.approx([0.2, 0.2])
+    low, high = sorted(one.p or 0.0 for one in kinds.values())
+    # Holm's: the smaller is doubled, the larger is no smaller than that.
+    assert sorted(one.adjusted or 0.0 for one in kinds.values()) == pytest.approx(
+        [min(1, 2 * low), max(min(1, 2 * low), high)]
+    )
+
+
+def test_nothing_of_a_run_is_written(two: tuple[Path, Path]) -> None:
+    def files() -> dict[Path, bytes]:
+        every = (path for side in two for path in side.rglob("*") if path.is_file())
+        return {path: path.read_bytes() for path in every}
+
+    before = files()
+    compared(*two)
+    assert files() == before
+
+
+def test_a_run_that_another_process_writes_can_be_compared(two: tuple[Path, Path]) -> None:
+    with Run(two[1]).folder.lock():
+        assert only(compared(*two)).samples == 20
+
+
+def test_a_failed_sample_is_in_no_difference_and_is_said(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A)
+    b = run(tmp_path, "b", B, fails=[18, 19])
+    one = only(compared(a, b))
+
+    assert one.samples == 18
+    assert [(left.why, left.n, left.examples) for left in one.unpaired] == [
+        ("failed in b", 2, ["s18", "s19"])
+    ]
+    # Both without s18 and s19: a 10 of 18, b 13.
+    assert one.metrics["accuracy"].difference.value == pytest.approx(3 / 18)
+
+
+def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A, limit=15)
+    b = run(tmp_path, "b", B)
+    document = compared(a, b)
+
+    assert only(document).samples == 15
+    assert [(left.why, left.n) for left in only(document).unpaired] == [("not in a", 5)]
+    assert [(left.why, left.n) for left in only(compared(b, a)).unpaired] == [("not in a", 5)]
+    assert "a: partial: 15 of 20" in document.notes
+
+
+def changed(made: Benchmark, which: Collection[str], **fields: Any) -> Benchmark:
+    """The benchmark with other data in some rows."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for row in made.data:
+            yield {**row, **fields} if row["id"] in which else dict(row)
+
+    return replace(made, data=Drawn("other", rows))
+
+
+def test_other_data_under_the_same_id_is_not_compared(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A)
+    b = run(tmp_path, "b", B, changed(benchmark(20), ["s3", "s4"], kind="c"))
+    one = only(compared(a, b))
+
+    assert one.samples == 18
+    assert [(left.why, left.n, left.examples) for left in one.unpaired] == [
+        ("other data under the same id", 2, ["s3", "s4"])
+    ]
+    assert [setting.partition(":")[0] for setting in one.settings] == ["data.digest"]
+
+
+def test_a_sample_whose_answer_is_hidden_is_left_out(tmp_path: Path) -> None:
+    made = changed(benchmark(20), ["s0"], a=None)
+    one = only(compared(run(tmp_path, "a", A, made), run(tmp_path, "b", B, made)))
+
+    assert [(left.why, left.n) for left in one.unpaired] == [("the right answer is hidden", 1)]
+    assert one.samples == 19
+
+
+def test_a_composite_is_taken_of_the_paired_rows(tmp_path: Path) -> None:
+    made = with_metrics(accuracy=macro_average("kind"), micro=mean)
+    made = changed(made, [f"s{n}" for n in range(20) if n % 4 == 0], kind="c")
+    a, b = run(tmp_path, "a", A, made), run(tmp_path, "b", B, made)
+    found = only(compared(a, b, made=made)).metrics
+
+    # c: 0 4 8 12 16, of which a has 3, b 3 (8 12 16); a: 2 6 10 14 18, of which a has 2, b 4;
+    # b: the odd ones, of which a has 5 of 10, b 7.
+    assert found["accuracy"].a.value == pytest.approx((3 / 5 + 2 / 5 + 5 / 10) / 3)
+    assert found["accuracy"].b.value == pytest.approx((3 / 5 + 4 / 5 + 7 / 10) / 3)
+    assert found["accuracy"].difference.value == pytest.approx((0 + 2 / 5 + 2 / 10) / 3)
+    assert found["accuracy"].difference.ci95 is not None
+    assert found["micro"].difference.value == pytest.approx(0.2)
+
+
+def test_a_question_of_several_passes_counts_if_both_sides_have_them_all(tmp_path: Path) -> None:
+    made = replace(
+        with_metrics(24, accuracy=circular("pass")),
+        cluster_by=lambda sample: str(sample.data["question"]),
+        metric_tags=("pass",),
+        sample=lambda place, row: replace(
+            tiny.sample_of(place, row),
+            tags={"kind": row["kind"], "pass": f"{place % 2 + 1} of 2"},
+            data={"question": place // 2},
+        ),
+    )
+    a = run(tmp_path, "a", range(24), made)
+    b = run(tmp_path, "b", range(6, 24), made, fails=[23])
+    found = only(compared(a, b, made=made)).metrics["accuracy"]
+
+    # Twelve questions of two passes; the last is whole on one side alone. b has 3 of 11 wrong.
+    assert (found.a.n, found.b.n) == (11, 11)
+    assert found.a.value == 1
+    assert found.b.value == pytest.approx(8 / 11)
+
+
+def test_all_replies_to_a_sample_count_and_the_sample_is_one_cluster(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A, repeats=2)
+    b = run(tmp_path, "b", B)
+    one = only(compared(a, b))
+
+    assert (one.samples, one.clusters) == (20, 20)
+    assert (one.metrics["accuracy"].a.n, one.metrics["accuracy"].b.n) == (40, 20)
+    assert one.metrics["accuracy"].difference.value == pytest.approx(0.2)
+    # As with one reply each: the replies to a sample are alike. Clusters are drawn again here.
+    assert one.metrics["accuracy"].difference.stderr == pytest.approx(
+        sqrt(13.2 / 19 / 20), rel=0.02
+    )
+    assert one.flips is None
+    assert one.notes == ["a: 40 replies to 20 samples, all of which count"]
+
+
+def test_samples_that_share_an_image_are_one_cluster_and_have_no_mcnemar(tmp_path: Path) -> None:
+    made = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) // 2))
+    a, b = run(tmp_path, "a", range(20), made), run(tmp_path, "b", range(10, 36), made)
+    one = only(compared(a, b, made=made))
+
+    assert (one.samples, one.clusters) == (40, 20)
+    # Pairs of like samples: the same as twenty samples.
+    assert one.metrics["accuracy"].difference.value == pytest.approx(0.15)
+    moves = [-1] * 5 + [0] * 5 + [1] * 8 + [0] * 2
+    variance = sum((move - 0.15) ** 2 for move in moves) / 19
+    assert one.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(variance / 20))
+    assert one.flips is not None and one.flips.p is None
+
+
+def test_below_ten_clusters_there_is_a_difference_and_no_test(tmp_path: Path) -> None:
+    made = benchmark(6)
+    one = only(compared(run(tmp_path, "a", [0], made), run(tmp_path, "b", [0, 1], made)))
+    found = one.metrics["accuracy"]
+
+    assert found.difference.value == pytest.approx(1 / 6)
+    assert found.p is None and found.difference.ci95 is None
+    assert "at least 10" in (found.difference.reason or "")
+
+
+def test_the_same_replies_do_not_differ(tmp_path: Path) -> None:
+    found = only(compared(run(tmp_path, "a", A), run(tmp_path, "b", A))).metrics["accuracy"]
+
+    assert (found.difference.value, found.p) == (0, 1)
+
+
+def test_settings_in_which_runs_differ_are_named(tmp_path: Path) -> None:
+    a = run(tmp_path, "m", A, temperature=0.0)
+    b = run(tmp_path, "m", B, temperature=0.7, max_tokens=99)
+    one = only(compared(a, b))
+
+    assert one.settings == [
+        "generation.max_tokens: 512 against 99",
+        "generation.temperature: 0.0 against 0.7",
+    ]
+    assert [one.a, one.b] == [
+        "m (max_tokens=512 temperature=0.0)",
+        "m (max_tokens=99 temperature=0.7)",
+    ]
+
+
+def test_predictions_are_compared_with_a_run_and_with_each_other(
+    two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    files = []
+    for name, which in (("a", A), ("b", B)):
+        said = [{"id": f"s{n}", "reply": "yes" if n in which else "no"} for n in range(20)]
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps(said))
+
+    for sides in ((files[0], files[1]), (files[0], two[1]), (two[0], files[1])):
+        one = only(compared(*sides, replies_in="reply"))
+        assert one.samples == 20
+        assert one.metrics["accuracy"].difference.value == pytest.approx(0.2)
+        assert one.settings == []
+
+
+def test_predictions_of_part_of_the_questions_are_paired_as_their_rule_says(
+    tmp_path: Path,
+) -> None:
+    a, b = tmp_path / "a.json", tmp_path / "b.json"
+    a.write_text(json.dumps([{"id": f"s{n}", "reply": "yes"} for n in range(20)]))
+    b.write_text(json.dumps([{"id": f"s{n}", "reply": "yes"} for n in range(15)]))
+    wrong = with_metrics(accuracy=mean)
+    wrong = replace(
+        wrong, scorings={"official": replace(wrong.scorings["official"], missing="wrong")}
+    )
+
+    excluded = only(compared(a, b, replies_in="reply"))
+    assert (excluded.samples, excluded.metrics["accuracy"].difference.value) == (15, 0)
+    assert [(left.why, left.n) for left in excluded.unpaired] == [("without a reply in b.json", 5)]
+    counted = only(compared(a, b, made=wrong, replies_in="reply"))
+    assert counted.metrics["accuracy"].difference.value == pytest.approx(-0.25)
+    assert counted.notes == [
+        "b.json: 5 samples without a reply count as wrong, as the authors have it"
+    ]
+
+
+def test_another_scoring_may_be_named(two: tuple[Path, Path]) -> None:
+    made = benchmark(20)
+    official = made.scorings["official"]
+    half = replace(official, score=lambda reading, sample: right(reading, sample) / 2, best=0.5)
+    made = replace(made, scorings={"official": official, "half": half})
+
+    one = only(compared(*two, made=made, scoring="half"))
+    assert one.scoring == "half"
+    assert one.metrics["accuracy"].difference.value == pytest.approx(0.1)
+    with pytest.raises(UsageError, match="no scoring 'other'; it has official, half"):
+        compared(*two, made=made, scoring="other")
+
+
+def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:
+    said = str(snellen.compare(*two, benchmark=benchmark(20)))
+
+    assert "b is 20.00 pp above a in accuracy, [-" in said
+    assert "not significant at 5 %" in said
+    assert "right are both on 5, neither on 1; 9 b alone, such as s10, s11" in said
+
+
+# -- what cannot be compared
+
+
+def test_one_side_is_too_few(two: tuple[Path, Path]) -> None:
+    with pytest.raises(UsageError, match=r"Comparing takes two sets of replies, and there is only"):
+        compared(two[0])
+    with pytest.raises(UsageError, match="is named twice"):
+        compared(two[0], two[0])
+
+
+def test_a_folder_without_runs_needs_a_benchmark(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no run in it\. If predictions are, name their"):
+        compare(tmp_path, tmp_path)
+    with pytest.raises(UsageError, match="there is no such file or folder"):
+        compare(tmp_path / "none", tmp_path)
+
+
+def test_runs_of_different_benchmarks_are_not_compared(
+    two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text(
+        "".join(json.dumps({"id": f"s{n}", "question": "q", "answer": "yes"}) + "\n" for n in "12")
+    )
+    said = snellen.evaluate(str(other), model="baseline/first", out=tmp_path / "runs")
+    assert said.run is not None
+    with pytest.raises(UsageError, match="Replies to different questions cannot be compared"):
+        compared(two[0], said.run)
+
+
+def test_runs_that_share_no_question_say_why(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", A, limit=5)
+    ids = [f"s{n}" for n in range(20)]
+    b = run(tmp_path, "b", B, changed(benchmark(20), ids, kind="c"))
+    with pytest.raises(UsageError, match="5 ids are on both sides, such as 's0', each with other"):
+        compared(a, b)
+    c = run(tmp_path, "c", B, fails=range(20))
+    with pytest.raises(
+        UsageError,
+        match=r"counts on both sides: 15 not in .*/a/.*; 5 failed in .*/c/",
+    ):
+        compared(a, c)
+
+
+def test_a_run_of_the_callers_benchmark_must_be_given_it(two: tuple[Path, Path]) -> None:
+    with pytest.raises(CatalogError, match="Benchmark of your own, give it"):
+        compare(*two)

@@ -1,0 +1,181 @@
+"""More than two sides: standings, several benchmarks, several settings of one model."""
+
+from pathlib import Path
+
+import pytest
+
+from snellen.api import compare
+from snellen.benchmark import Benchmark
+from snellen.comparing import Comparisons, RankFlip
+from snellen.errors import UsageError
+from snellen.store import MANIFEST
+from tests.test_comparing.test_compare import changed, run
+from tests.tiny import benchmark
+
+GOOD, FAIR, POOR = range(90), range(5, 90), range(30)
+"""What three models have right of a hundred samples."""
+
+
+def compared(*sides: Path, made: Benchmark | None = None) -> Comparisons:
+    return compare(*sides, benchmark=made or benchmark(100)).comparisons
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs")
+    for name, which in (("poor", POOR), ("good", GOOD), ("fair", FAIR)):
+        run(out, name, which, benchmark(100))
+    return out
+
+
+def test_all_runs_in_a_folder_are_compared_in_pairs_with_their_p_adjusted_over_all(
+    three: Path,
+) -> None:
+    document = compared(three)
+
+    assert [side.name for side in document.sides] == ["fair", "good", "poor"]
+    assert [(one.a, one.b) for one in document.comparisons] == [
+        ("fair", "good"),
+        ("fair", "poor"),
+        ("good", "poor"),
+    ]
+    assert document.tests == 3
+    ps = [one.metrics["accuracy"].p or 0.0 for one in document.comparisons]
+    adjusted = [one.metrics["accuracy"].adjusted or 0.0 for one in document.comparisons]
+    # Two are far from chance; the third and largest stays as it is.
+    assert max(ps) == ps[0] == adjusted[0]
+    assert adjusted[1] <= 3 * ps[1] + 1e-12 and adjusted[2] <= 3 * ps[2] + 1e-12
+
+
+def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_differ(
+    three: Path,
+) -> None:
+    (board,) = compared(three).leaderboards
+
+    # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.02.
+    assert [(one.name, one.rank, one.value.value) for one in board.standings] == [
+        ("good", 1, 0.9),
+        ("fair", 2, 0.85),
+        ("poor", 3, 0.3),
+    ]
+    assert [one.group for one in board.standings] == ["a", "b", "c"]
+    assert board.standings[2].ranks == (3, 3)
+
+
+def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_path: Path) -> None:
+    for name, which in (("one", range(50)), ("other", range(48, 98)), ("more", range(49))):
+        run(tmp_path, name, which, benchmark(100))
+    (board,) = compared(tmp_path).leaderboards
+
+    assert [(one.name, one.rank) for one in board.standings] == [
+        ("one", 1),
+        ("other", 1),
+        ("more", 3),
+    ]
+    assert {one.group for one in board.standings} == {"a"}
+
+
+def test_the_first_one_named_comes_first_and_a_run_is_taken_once(three: Path) -> None:
+    good = next(three.glob(f"tiny/good/*/{MANIFEST}")).parent
+    document = compared(good, three)
+
+    assert [side.name for side in document.sides] == ["good", "fair", "poor"]
+
+
+def test_a_run_of_another_version_of_the_data_is_compared_on_what_is_the_same(
+    three: Path, tmp_path: Path
+) -> None:
+    other = run(tmp_path, "other", GOOD, changed(benchmark(100), ["s0", "s1"], kind="c"))
+    document = compared(three, other)
+    (board,) = document.leaderboards
+
+    assert board.samples == 98
+    assert board.notes == ["2 samples left out: other data under the same id"]
+    assert {one.samples for one in document.comparisons if "other" in (one.a, one.b)} == {98}
+
+
+def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
+    every = [f"s{n}" for n in range(100)]
+    other = run(tmp_path, "other", GOOD, changed(benchmark(100), every, kind="c"))
+    document = compared(three, other)
+
+    assert [side.name for side in document.sides] == ["fair", "good", "poor"]
+    assert f"{other} is in no comparison: nothing else here has its questions" in document.notes
+
+
+def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path: Path) -> None:
+    every = [f"s{n}" for n in range(100)]
+    made = changed(benchmark(100, options={"lang": "cn"}), every, kind="c")
+    for name, which in (("good", POOR), ("poor", GOOD)):
+        run(tmp_path, name, which, made)
+    document = compared(three, tmp_path)
+
+    assert {side.benchmark for side in document.sides} == {"tiny", "tiny:lang=cn"}
+    assert [board.standings[0].name for board in document.leaderboards] == ["good", "poor"]
+    assert document.tests == 4  # three pairs and one
+
+
+def test_one_broken_run_among_others_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "tiny/broken/0"
+    broken.mkdir(parents=True)
+    (broken / MANIFEST).write_text("{")
+    document = compared(three, tmp_path)
+
+    assert len(document.sides) == 3
+    assert any(f"left out: {broken}" in note for note in document.notes)
+
+
+def test_runs_of_one_model_are_told_apart_by_their_settings(tmp_path: Path) -> None:
+    run(tmp_path, "m", POOR, benchmark(100), temperature=0.0)
+    run(tmp_path, "m", GOOD, benchmark(100), temperature=0.5)
+    run(tmp_path, "n", FAIR, benchmark(100), temperature=0.5)
+    document = compared(tmp_path)
+
+    assert {side.name for side in document.sides} == {
+        "m (temperature=0.0)",
+        "m (temperature=0.5)",
+        "n",
+    }
+
+
+def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
+    tmp_path: Path,
+) -> None:
+    for n in range(4):
+        run(tmp_path, "m", range(n, n + 50), benchmark(100), temperature=n / 10)
+    document = compared(tmp_path)
+    (one,) = document.best_of
+
+    # Each has 50 of 100, so the best is no better than any, and neither is choosing it.
+    assert one.model == "m" and len(one.values) == 4
+    assert {found.value for found in one.values.values()} == {0.5}
+    assert one.spread == 0
+    assert one.held_out.value is not None and one.held_out.value < 0.5
+    assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
+
+
+def test_models_that_change_places_between_settings_are_named(tmp_path: Path) -> None:
+    for name, cold, warm in (("m", POOR, GOOD), ("n", FAIR, range(40))):
+        run(tmp_path, name, cold, benchmark(100), temperature=0.0)
+        run(tmp_path, name, warm, benchmark(100), temperature=0.5)
+
+    assert compared(tmp_path).rank_flips == [
+        RankFlip(
+            benchmark="tiny",
+            models=("m", "n"),
+            first_above=["temperature=0.5"],
+            second_above=["temperature=0.0"],
+            significant=True,
+        )
+    ]
+
+
+def test_runs_without_a_reply_are_left_out(three: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "tiny/empty/0"
+    empty.mkdir(parents=True)
+    good = next(three.glob(f"tiny/good/*/{MANIFEST}"))
+    (empty / MANIFEST).write_bytes(good.read_bytes())
+
+    assert any("has no reply yet" in note for note in compared(three, tmp_path).notes)
+    with pytest.raises(UsageError, match="has no reply yet"):
+        compared(good.parent, empty)

@@ -1,0 +1,73 @@
+"""Comparisons for people: what stands in the terminal and in Markdown."""
+
+import json
+from pathlib import Path
+
+from snellen import catalog
+from snellen.api import compare
+from snellen.report import compared_markdown, compared_text
+from snellen.result import ACTED_ON
+from tests.test_comparing.test_compare import A, B, run
+from tests.tiny import benchmark
+
+HOSTILE = "m\x1b[2J\u202e|<script>alert(1)</script>`*_\n# x"
+
+
+def test_a_pair_is_shown_with_its_verdict_metrics_and_categories(tmp_path: Path) -> None:
+    document = compare(
+        run(tmp_path, "a", A), run(tmp_path, "b", B, fails=[19]), benchmark=benchmark(20)
+    ).comparisons
+    said = compared_text(document)
+
+    # Without s19: a has 10 of 19, b 14 of 19.
+    assert "tiny: b (b) against a (a)" in said
+    assert "b is 21.05 pp above a in accuracy" in said
+    assert "52.63 %" in said and "73.68 %" in said and "+21.05 pp" in said
+    assert "left out: 1 failed in b, such as s19" in said
+    assert "by kind" in said
+    assert "a true difference of" in said
+
+
+def test_three_are_shown_as_standings_and_pairs(tmp_path: Path) -> None:
+    for name, which in (("a", A), ("b", B), ("c", range(3))):
+        run(tmp_path, name, which)
+    document = compare(tmp_path, benchmark=benchmark(20)).comparisons
+    said, marked = compared_text(document), compared_markdown(document)
+
+    assert "tiny: official accuracy on the 20 samples that all have" in said
+    assert "by Holm's method over the 3 comparisons" in said
+    assert "by kind" not in said and "--format md" in said
+    assert marked.count("## tiny: ") == 5  # standings, pairs, and each pair
+    assert "| 1 | b | 70.00 % |" in marked
+
+
+def test_several_benchmarks_end_in_a_table_of_models_by_benchmarks(tmp_path: Path) -> None:
+    for name in ("easy", "hard"):
+        rows = [{"id": f"s{n}", "question": f"question {n}", "answer": "yes"} for n in range(20)]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        for model, which in (("a", A), ("b", B)):
+            known = range(20) if name == "easy" else which
+            run(tmp_path / "runs", model, known, catalog.benchmark(str(path)))
+    document = compare(tmp_path / "runs").comparisons
+
+    assert document.tests == 2
+    assert [board.benchmark for board in document.leaderboards] == ["easy", "hard"]
+    marked = compared_markdown(document)
+    assert "| model | easy | hard |" in marked
+    assert "| a | 100.00 % a | 50.00 % a |" in marked
+    assert "| b | 100.00 % a | 70.00 % a |" in marked
+    assert "over the 2 comparisons on 2 benchmarks" in marked
+
+
+def test_nothing_that_a_name_says_acts_on_terminal_or_markdown(tmp_path: Path) -> None:
+    for name, which in ((HOSTILE, A), ("b", B), ("c", range(3))):
+        run(tmp_path, name, which)
+    compared = compare(tmp_path, benchmark=benchmark(20))
+    said = f"{compared_text(compared.comparisons)}\n{compared}"
+    marked = compared_markdown(compared.comparisons)
+
+    for text in (said, marked):
+        assert "\ufffd" in text
+        assert not any(ACTED_ON.search(line) for line in text.split("\n"))
+    assert "<script>" not in marked and "\n# x" not in marked
