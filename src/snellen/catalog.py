@@ -198,11 +198,17 @@ def few_shot(
 
 
 def of_run(manifest: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of a run, by its manifest; its data need not be there.
+    """The benchmark of a run, as it was asked, by its manifest; its data need not be there.
 
     Raises:
         CatalogError: it is none of ours, nor a file of rows.
     """
+    from snellen.probes import again
+
+    return again(_of_run(manifest), manifest["identity"].get("probe", {}))
+
+
+def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
     options = manifest["identity"]["options"]
     if "class" in options:
         return _of_class(*options["class"].split(":"), options["dataset"])

@@ -6,6 +6,9 @@ from string import ascii_uppercase
 
 from snellen.content import Part
 
+IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
+"""What stands in a text for a picture: `<image>`, `<image 1>`."""
+
 
 def lettered(choices: Sequence[str], form: str = "{letter}. {choice}") -> str:
     """The choices, a line each, behind their letters.

@@ -20,6 +20,7 @@ from snellen.errors import UsageError
 from snellen.media import video
 from snellen.model import Generates, Generation, Reply, Request
 from snellen.models._profile import Profile, read_profile
+from snellen.probes import probed
 from snellen.result import Result
 
 
@@ -47,6 +48,10 @@ def evaluate(
     shots: int | None = None,
     shots_from: str | None = None,
     shots_seed: int = 0,
+    blind: str | None = None,
+    permute_options: int | None = None,
+    open_ended: bool = False,
+    probe_seed: int = 0,
     show: Show | None = None,
     on_sample: OnSample | None = None,
 ) -> Result:
@@ -58,9 +63,10 @@ def evaluate(
     file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
     policy, such as `fps:1,max=256`, in the place of the benchmark's; `adapter` how a model that
     does not watch streams is shown them (`window:4`). `shots` examples stand before each question,
-    from `shots_from`: a file, or another split (`split=dev`). `on_sample` is called with sample,
-    reply and `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping
-    what came.
+    from `shots_from`: a file, or another split (`split=dev`). `blind` (none, blank, other) asks
+    without the pictures, `permute_options` each question so many times with its options in other
+    places, `open_ended` without options. `on_sample` is called with sample, reply and `{scoring:
+    score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -83,6 +89,13 @@ def evaluate(
             )
     elif shots:
         raise UsageError("shots are for benchmarks by name: give the object of `with_shots`.")
+    benchmark = probed(
+        benchmark,
+        blind=blind,
+        permute_options=permute_options,
+        open_ended=open_ended,
+        seed=probe_seed,
+    )
     profile = _profile(profile)
     if base_url is not None:
         profile = msgspec.structs.replace(profile, base_url=base_url)

@@ -40,6 +40,7 @@ def run_identity(
         "asks": benchmark.asks,
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
+        **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
         "media": {
             "images": "smaller beyond limits" if profile.images.of_one else "original",
             **({"frames": str(video.policy(benchmark.frames))} if benchmark.frames else {}),

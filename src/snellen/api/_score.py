@@ -16,6 +16,7 @@ from snellen.api._plan import check_missing
 from snellen.benchmark import Benchmark, Missing, Published, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Reply
+from snellen.probes import again
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
 from snellen.sample import Sample
@@ -330,7 +331,8 @@ def benchmark_of(
     """
     if given is not None:
         _check_asked(path, manifest, given)
-        return given
+        probe = manifest["identity"].get("probe", {})
+        return given if given.probe == probe else again(given, probe)
     try:
         return catalog.of_run(manifest)
     except CatalogError as error:

@@ -81,7 +81,7 @@ def parse_count(reply: Reply, _: Sample) -> Reading:
 
 
 def _parse_whole(reply: Reply, _: Sample) -> Reading:
-    text = _normal(reply.text)
+    text = plain_words(reply.text)
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
 
@@ -89,7 +89,7 @@ def _parse_said(reply: Reply, sample: Sample) -> Reading:
     said = _SAID.findall(reply.text)
     if not said:
         return _parse_whole(reply, sample)
-    text = _normal(re.split(r"[.!](?:\s|$)", said[-1])[0])
+    text = plain_words(re.split(r"[.!](?:\s|$)", said[-1])[0])
     return Reading(answer=text or None, rule="the answer is")
 
 
@@ -119,7 +119,7 @@ def _numbers(text: str) -> list[str] | None:
     return list(found)
 
 
-def _normal(text: str) -> str:
+def plain_words(text: str) -> str:
     """Lower case, no punctuation, no articles, number words up to ten as digits.
 
     A text that is nothing but these stays as it is: "A" may be an answer.
@@ -139,7 +139,7 @@ def is_target(reading: Reading, sample: Sample) -> float:
 def _agreement(reading: Reading, sample: Sample) -> float:
     """One answer or two: equal to any; three and more: how many it equals, by three, at most 1."""
     right = sample.references or ((sample.target,) if sample.target is not None else ())
-    equal = sum(_normal(answer) == reading.answer for answer in right)
+    equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
 
 

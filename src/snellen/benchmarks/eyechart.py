@@ -148,15 +148,18 @@ QUESTIONS = {
         )
         for task, ladder in LADDERS.items()
     },
-    "colours": "What colour is the shape in the picture?\n"
-    f"Reply with one of these words and nothing else: {', '.join(COLOURS)}.",
+    "colours": "What colour is the shape in the picture?",
     "counts": "How many circles are in the picture?\n"
     "Reply with the number in digits and nothing else.",
-    "positions": "In which quarter of the picture is the square?\n"
-    f"Reply with one of these and nothing else: {', '.join(QUARTERS)}.",
-    "relations": "Where is the circle, seen from the square?\n"
-    f"Reply with one of these words and nothing else: {', '.join(SIDES)}.",
+    "positions": "In which quarter of the picture is the square?",
+    "relations": "Where is the circle, seen from the square?",
 }
+FORMS = {
+    "colours": "Reply with one of these words and nothing else: {}.",
+    "positions": "Reply with one of these and nothing else: {}.",
+    "relations": "Reply with one of these words and nothing else: {}.",
+}
+"""How the choices are listed behind a question that has some."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "colours": tuple(COLOURS),
     "positions": QUARTERS,
@@ -436,7 +439,9 @@ def _sample(_: int, row: Row) -> Sample:
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
     """The picture, drawn only now, and the question."""
     drawn = _drawn(orjson.dumps(sample.data))
-    return (user(Image(drawn, place=f"{sample.id}, drawn"), sample.question),)
+    form = FORMS.get(sample.tags["task"], "").format(", ".join(sample.choices))
+    question = "\n".join(filter(None, (sample.question, form)))
+    return (user(Image(drawn, place=f"{sample.id}, drawn"), question),)
 
 
 @lru_cache(maxsize=1024)  # all of them, 10 MB: each model, repeat and baseline is shown the same

@@ -303,7 +303,10 @@ def asked(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tupl
     """The words behind the video; `lines` are what is said in it, None without subtitles."""
     options = sample.data["options"]
     assert isinstance(options, list)
-    question = "\n".join((sample.question, *options))
+    # Behind the letters that the data have, the choices.
+    letters = (match[0] if (match := BEFORE.match(option)) else "" for option in options)
+    listed = (f"{letter}{choice}" for letter, choice in zip(letters, sample.choices, strict=True))
+    question = "\n".join((sample.question, *listed))
     said = None if lines is None else "\n".join(lines)
     if preset == "vlmevalkit":
         heard = "" if said is None else f"{HEARD}\n{said}\n"

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from snellen import api, catalog, report, suites
+from snellen import api, catalog, probes, report, suites
 from snellen.benchmark import Benchmark
 from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
@@ -96,6 +96,22 @@ FRACTION = "fraction"
     "rows of your own that are then not asked.",
 )
 @click.option("--shots-seed", type=int, default=0, show_default=True, help="Draws other examples.")
+@click.option(
+    "--blind",
+    type=click.Choice(get_args(probes.Blind)),
+    help="Is it about seeing? Ask without the pictures: with nothing, a grey one, or another "
+    "question's in their place.",
+)
+@click.option(
+    "--permute-options",
+    type=click.IntRange(2),
+    metavar="K",
+    help="Ask each question up to K times with its options in other places.",
+)
+@click.option("--open-ended", is_flag=True, help="Ask questions with options without showing them.")
+@click.option(
+    "--probe-seed", type=int, default=0, show_default=True, help="Draws other pictures or orders."
+)
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="For run folders.")
 @click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
@@ -186,6 +202,10 @@ def command(
     shots: int | None,
     shots_from: str | None,
     shots_seed: int,
+    blind: str | None,
+    permute_options: int | None,
+    open_ended: bool,
+    probe_seed: int,
     base_url: str | None,
     api_key_env: str | None,
     serve: str | None,
@@ -237,6 +257,13 @@ def command(
                 columns=columns,
                 options=preset,
             )
+        made = probes.probed(
+            made,
+            blind=blind,
+            permute_options=permute_options,
+            open_ended=open_ended,
+            seed=probe_seed,
+        )
         chosen.append(made)
     _check_floors(floors, chosen, no_score=no_score)
     with_flags = partial(

@@ -12,6 +12,7 @@ from snellen import stats
 from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
+from snellen.comparing._probes import by_accuracy, probe_of, said_of_probes
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -68,10 +69,13 @@ def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
                 said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
         best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
-            board = leaderboard(benchmark, group, names, views)
+            # What was asked without options has a scoring of its own, which ranks nothing else.
+            alike = [n for n, side in enumerate(group) if side.scoring == group[0].scoring]
+            ranked, ranked_names = [group[n] for n in alike], [names[n] for n in alike]
+            board = leaderboard(benchmark, ranked, ranked_names, views)
             if board.samples:
                 boards.append(board)
-                flips += rank_flips(board, group, names)
+                flips += rank_flips(board, ranked, ranked_names)
             else:
                 said.append(f"{benchmark}: no leaderboard, since no sample is on all sides")
     if not found:
@@ -112,8 +116,11 @@ def _comparison(
     together: Paired,
     views: Views,
 ) -> Comparison:
+    if sides[0].scoring != sides[1].scoring:
+        sides = by_accuracy(sides) or sides
+        views = Views()
     a, b = sides
-    if a.scoring != b.scoring:
+    if a.scoring != b.scoring and not any("open_ended" in probe_of(side) for side in sides):
         raise UsageError(
             f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that "
             "both have (--scoring)."
@@ -121,7 +128,7 @@ def _comparison(
     one, other = views.of(sides, together)
     return Comparison(
         benchmark=benchmark,
-        scoring=a.scoring,
+        scoring=" and ".join(dict.fromkeys((a.scoring, b.scoring))),
         a=names[0],
         b=names[1],
         samples=together.n,
@@ -136,9 +143,12 @@ def _comparison(
         capabilities=adjusted(_differences(one.capabilities, other.capabilities)),
         flips=_flips(sides, together, (one, other)),
         notes=[
-            note
-            for number, name in enumerate(names)
-            for note in _said_of(sides[number], name, together, number)
+            *said_of_probes(sides, names),
+            *(
+                note
+                for number, name in enumerate(names)
+                for note in _said_of(sides[number], name, together, number)
+            ),
         ],
     )
 

@@ -24,7 +24,7 @@ def settings(a: Loaded, b: Loaded) -> list[str]:
 
 def setting_names(sides: Sequence[Loaded]) -> list[str]:
     """For each side what it has in the settings in which runs of one model differ:
-    `prompt=cot temperature=0.7`; "" where none does."""
+    `prompt=cot temperature=0.7`; "" where none does, or what it has of them is not set."""
     fields: dict[str, None] = {}
     for one in sides:
         for other in sides:
@@ -36,8 +36,9 @@ def setting_names(sides: Sequence[Loaded]) -> list[str]:
         parts = []
         for name in fields:
             short = name.rpartition(".")[2]
-            value = _said(_value(side.identity, name), name)
-            parts.append(f"{short if shorts[short] == 1 else name}={value}")
+            value = _value(side.identity, name)
+            if value is not None:  # "blind=none" is how a side was asked, not that it was not
+                parts.append(f"{short if shorts[short] == 1 else name}={_said(value, name)}")
         found.append(" ".join(parts))
     return found
 
@@ -87,12 +88,15 @@ def _options(side: Loaded) -> Mapping[str, Any]:
 
 def _fields(a: Loaded, b: Loaded) -> Iterator[tuple[str, Any, Any]]:
     """Where two identities differ; of predictions it is not known how they were asked for."""
-    one, other = a.identity, b.identity
+    one, other = ({"probe": {}, **side.identity} for side in (a, b))
     common = {*one, *other} if "model" in one and "model" in other else {*one} & {*other}
-    return differing(
+    found = differing(
         {name: one.get(name) for name in common - {*NAMES}},
         {name: other.get(name) for name in common - {*NAMES}},
     )
+    # A probe leaves rows out, which is no other data.
+    probed = one["probe"] != other["probe"]
+    return (field for field in found if not (probed and field[0] == "data.digest"))
 
 
 def _value(identity: Mapping[str, Any], name: str) -> Any:
@@ -105,7 +109,7 @@ def _value(identity: Mapping[str, Any], name: str) -> Any:
 def _said(value: Any, name: str = "") -> str:
     match value:
         case None:
-            return "none"
+            return "not set"
         case dict():
             return ",".join(f"{name}={_said(one)}" for name, one in value.items())
     return str(value)[:8] if name == "data.digest" else str(value)

@@ -17,6 +17,7 @@ from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
 
 LEVEL = 0.05
+PLAIN = "nothing set"
 UNKNOWN = "the ranks could be any: there is no test of every pair"
 
 
@@ -123,7 +124,7 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
     by_model: dict[str, dict[str, Standing]] = {}
     for side, name, setting in zip(sides, names, setting_names(sides), strict=True):
         if name in standing:
-            by_model.setdefault(side.model, {})[setting] = standing[name]
+            by_model.setdefault(side.model, {})[setting or PLAIN] = standing[name]
     found = []
     for one, other in combinations(by_model, 2):
         above: list[tuple[str, Standing, Standing]] = []

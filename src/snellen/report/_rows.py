@@ -32,6 +32,15 @@ NAMES = (
     *("groups", "where", "setting"),
 )
 """Headings of columns of words, beside the first."""
+PLACES = (
+    *("place", "picked", "95 % interval", "if even", "accuracy where right", "95 % interval"),
+    *("n", "remark"),
+)
+COUNTED = (
+    ("right", "scored", "questions are answered right blind"),
+    ("complete", "questions", "questions have a score in each of their passes: these count here"),
+)
+"""Counts of a probe, of which others they are a part, and in words."""
 EMPTY = Shown("", "", "", "")
 
 
@@ -353,6 +362,43 @@ def judges(result: Result) -> Iterator[tuple[str, list[tuple[str, ...]], list[st
         if one.seed is not None:
             said.append(f"labels: of the sheet drawn with seed {one.seed}")
         yield title, rows, [*filter(None, said), *(f"note: {note}" for note in one.notes)]
+
+
+def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
+    """What a probe tells: rows under HEADINGS but the first, and what must be said beside them;
+    both are empty without one."""
+    found = result.report.probe
+    if found is None:
+        return [], []
+    rows: list[Sequence[str]] = [(name, *shown(one)) for name, one in found.metrics.items()]
+    said = [
+        f"{found.counts[n]:,} of {found.counts[of]:,} {words}"
+        for n, of, words in COUNTED
+        if n in found.counts
+    ]
+    if found.p is not None:
+        said.append(
+            f"p {found.p:.4f} for picks so uneven over the places, if the order of the options "
+            "has no part in them (permutation test)"
+        )
+    return rows, said
+
+
+def probe_title(result: Result) -> str:
+    """`probe: blind=none`"""
+    found = result.report.probe
+    return f"probe: {_words(found.probe)}" if found is not None else ""
+
+
+def places(result: Result) -> list[Sequence[str]]:
+    """A row under PLACES for each place among the options, of a run that permuted them."""
+    rows: list[Sequence[str]] = []
+    for one in [] if result.report.probe is None else result.report.probe.places:
+        picked, right = shown(one.picked), shown(one.accuracy)
+        remark = "; ".join(dict.fromkeys(filter(None, (picked.remark, right.remark))))
+        even = percent(one.expected)
+        rows.append((one.place, *picked[:2], even, *right[:3], remark))
+    return rows
 
 
 def _measures(one: JudgeReport) -> Iterator[tuple[str, MetricReport | None]]:

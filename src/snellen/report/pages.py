@@ -334,6 +334,15 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         means = [one.mean for one in leaves.values()]
         headings = ("capability", *_rows.CAPABILITIES[2:5], "remark")
         yield _part("What it asks of a model", [table("Mean score", headings, shares, means)])
+    if report.probe is not None:
+        told, noted = _rows.probe(result)
+        tables = [
+            table("What it tells", _rows.HEADINGS[1:], told, [*report.probe.metrics.values()])
+        ]
+        if by_place := _rows.places(result):
+            picked = [one.picked for one in report.probe.places]
+            tables.append(table("By the place of an option", _rows.PLACES, by_place, picked))
+        yield _part(_rows.probe_title(result).capitalize(), tables, noted)
     if report.repeats:
         again = table("Metrics of repeats", _rows.HEADINGS, _rows.repeats_rows(result))
         yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))

@@ -130,6 +130,13 @@ def show(result: Result, console: Console) -> None:
         _table(console, _rows.repeats_title(result), _rows.HEADINGS, again, room)
         for line in _rows.repeats_lines(result):
             _line(console, f" {line}")
+    if report.probe is not None:
+        told, said = _rows.probe(result)
+        _table(console, _rows.probe_title(result), _rows.HEADINGS[1:], told, room)
+        for line in said:
+            _line(console, f" {line}")
+        if by_place := _rows.places(result):
+            _table(console, "by place", _rows.PLACES, by_place, room)
     for tag in report.breakdown:
         rows = _rows.breakdown_rows(result, tag)
         if lines := _rows.ladder_lines(result, tag):

@@ -63,6 +63,13 @@ def _section(result: Result) -> str:
         lines += ["", f"{_rows.repeats_title(result)}:", ""]
         lines += [*_table(_rows.HEADINGS, _rows.repeats_rows(result)), ""]
         lines += [f"- {_text(line)}" for line in _rows.repeats_lines(result)]
+    if report.probe is not None:
+        told, said = _rows.probe(result)
+        lines += ["", f"{_text(_rows.probe_title(result))}:", ""]
+        lines += [*_table(_rows.HEADINGS[1:], told), ""]
+        lines += [f"- {_text(line)}" for line in said]
+        if by_place := _rows.places(result):
+            lines += ["", *_table(_rows.PLACES, by_place)]
     for tag in report.breakdown:
         if rows := _rows.breakdown_rows(result, tag):
             lines += ["", *_table(_rows.breakdown_headings(result, tag), rows)]

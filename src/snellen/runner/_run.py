@@ -738,13 +738,13 @@ class Asking:
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
     """Whether the model words the benchmark's questions itself: those of one turn, on pictures,
-    without examples.
+    without examples, and not under a probe.
 
     Raises:
         UsageError: it cannot say.
     """
     worded = benchmark.ask == "generate" and benchmark.turns == 1 and benchmark.frames is None
-    worded = worded and not benchmark.shots
+    worded = worded and not benchmark.shots and not benchmark.probe
     called = benchmark.called or benchmark.name
     return worded and isinstance(model, Prompts) and model.own_prompt(called)
 

@@ -7,6 +7,7 @@ intervals, and what became of every single reply.
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
 from snellen.scoring._judged import averaged
+from snellen.scoring._probed import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring._report import (
     AttemptReport,
     Baselines,
@@ -14,6 +15,8 @@ from snellen.scoring._report import (
     Disagreement,
     JudgeReport,
     MetricReport,
+    PlaceReport,
+    ProbeReport,
     RepeatsReport,
     Report,
     ScoringReport,
@@ -27,6 +30,10 @@ from snellen.scoring._spent import spent
 from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
 
 __all__ = [
+    "LETTERED",
+    "OPTIONS",
+    "ORDER",
+    "PASSES",
     "Attempt",
     "AttemptReport",
     "Baselines",
@@ -37,7 +44,9 @@ __all__ = [
     "Explanation",
     "JudgeReport",
     "MetricReport",
+    "PlaceReport",
     "Predicted",
+    "ProbeReport",
     "RepeatsReport",
     "Report",
     "Scored",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample
@@ -70,7 +70,8 @@ def baselines(
 
     Where the metric is the mean of scores and a choice is right or wrong, chance is the mean
     of 1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
-    reply in the words that the prompt asks for, and are scored as any other.
+    reply in the words that the prompt asks for, and are scored as any other: for a mean each choice
+    once, since what it is by chance is known then.
     """
     name = benchmark.headline
     scoring, check = benchmark.scorings[name], benchmark.check
@@ -104,7 +105,12 @@ def baselines(
     def constant(sample: Sample) -> str:
         return says(sample, common.among(len(sample.choices)))
 
-    draws = range(DRAWS) if common.chance is not None else ()
+    drawn_at_random = common.chance is not None
+    if drawn_at_random and function is mean:
+        exact = _expected(scoring, says, samples())
+        if exact is not None:
+            return Baselines(chance=exact, constant=value(constant), answer=common.single)
+    draws = range(DRAWS) if drawn_at_random else ()
     drawn = [found for draw in draws if (found := value(_random(says, draw))) is not None]
     known = len(drawn) == DRAWS
     return Baselines(
@@ -119,13 +125,47 @@ def _said(say: Say, samples: Iterator[Sample]) -> Iterator[Scored]:
     return (Scored(sample, 0, "ok", Reply(text=say(sample), stop="stop")) for sample in samples)
 
 
+def _expected(
+    scoring: Scoring, says: Callable[[Sample, str], str], samples: Iterator[Sample]
+) -> float | None:
+    """The mean, over the questions whose answer is known, of the mean score of their choices; None
+    where one has no score before a judge is asked, or there are none."""
+    means = []
+    for sample in samples:
+        if sample.hidden:
+            continue
+        found = [
+            scoring.score(reading, sample)
+            for choice in _choices(sample)
+            if not _waits(scoring, reading := _read(scoring, says(sample, choice), sample))
+        ]
+        scores = [score for score in found if score is not None]
+        if not scores or len(scores) < len(sample.choices):
+            return None
+        means.append(sum(scores) / len(scores))
+    return sum(means) / len(means) if means else None
+
+
+def _choices(sample: Sample) -> Sequence[str]:
+    """What a model could choose, as the target names it: letters, or the choices themselves."""
+    letters = ascii_uppercase[: len(sample.choices)]
+    lettered = sample.target is not None and sample.target in letters
+    return letters if lettered else sample.choices
+
+
+def _read(scoring: Scoring, text: str, sample: Sample) -> Reading:
+    return scoring.parse(Reply(text=text, stop="stop"), sample)
+
+
+def _waits(scoring: Scoring, reading: Reading) -> bool:
+    return scoring.judge is not None and scoring.judge.when(reading)
+
+
 def _random(says: Callable[[Sample, str], str], draw: int) -> Say:
     drawing = Random(f"chance {draw}")
 
     def say(sample: Sample) -> str:
-        letters = ascii_uppercase[: len(sample.choices)]
-        lettered = sample.target is not None and sample.target in letters
-        drawn = letters if lettered else sample.choices
+        drawn = _choices(sample)
         return says(sample, drawing.choice(drawn) if drawn else "")
 
     return say

@@ -208,6 +208,34 @@ class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
     run: str
 
 
+class PlaceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One place among options, over the questions that have it: how often the option there was
+    picked, and would be (`expected`) if places did not matter; and the accuracy where the right
+    option stands there."""
+
+    place: str
+    picked: MetricReport
+    expected: float
+    accuracy: MetricReport
+
+
+class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a probe tells by itself, under the headline scoring.
+
+    `probe` says how it was asked, as the identity does. Blind: `leakage`, the headline's first
+    metric less chance, and how many questions are answered right. Permuted options: `consistency`,
+    the share of questions of which the same option was picked in every pass, and `circular`, of
+    which the right one was; the `places`, and by `p` how likely so uneven picks are if the order of
+    the options has no part in them. Open-ended: what share of replies is another option, and none.
+    """
+
+    probe: dict[str, Any]
+    metrics: dict[str, MetricReport]
+    counts: dict[str, int] = {}
+    places: list[PlaceReport] = []
+    p: float | None = None
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of scoring one set of replies; what `--json` prints. Each count sums to n (samples
     × repeats).
@@ -220,6 +248,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     online runs. `repeats` are there by scoring where questions were asked several times; `alike` is
     how many of them got the same words each time. `conversations` is how many the n replies are
     turns of, where each turn is scored. `judges` are judges measured against people, by scoring.
+    `probe` is of runs that were asked otherwise (`snellen.probes`).
     `spent` is of the model's own replies, `judging` of each judge's.
     """
 
@@ -246,3 +275,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alike: int | None = None
     conversations: int | None = None
     judges: dict[str, JudgeReport] = {}
+    probe: ProbeReport | None = None

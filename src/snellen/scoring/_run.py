@@ -15,8 +15,10 @@ from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Row
 from snellen.errors import DataError, UsageError
 from snellen.model import Reply
+from snellen.prompts import IMAGE_MARK
 from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
+from snellen.scoring._probed import probe_report
 from snellen.scoring._report import Report, Spent
 from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
@@ -61,7 +63,12 @@ def score_run(
         notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes],
         of=of,
     )
-    report = msgspec.structs.replace(report, spent=spent([run]), judging=dict(judging or {}))
+    report = msgspec.structs.replace(
+        report,
+        spent=spent([run]),
+        judging=dict(judging or {}),
+        probe=probe_report(benchmark, scoring, report, samples),
+    )
     if (streamed := stream_report(run)) is not None:
         said = [*report.notes, *stream_notes(streamed)]
         report = msgspec.structs.replace(report, streaming=streamed, notes=said)
@@ -218,7 +225,6 @@ class Predicted:
 
 # -- the questions beside replies
 
-IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
 NO_LETTERS = re.compile(r"[\W_]+")
 OTHERS = 0.2
 """A file with a larger share of other questions is not of this data set. Of POPE's other release a

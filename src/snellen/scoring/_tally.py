@@ -318,6 +318,16 @@ class Tally:
         """Whether any question has several people's answers."""
         return any(self._references)
 
+    def headline(self) -> Iterator[tuple[int, object, float | None]]:
+        """For each row its cluster, what the first scoring found in the reply, and its score; None
+        where it is in no mean."""
+        column = next(iter(self._columns.values()), None)
+        if column is not None:
+            has_score = column.has_score().tolist()
+            rows = zip(self._cluster, column.answers, column.scores, has_score, strict=True)
+            for cluster, answer, score, scored in rows:
+                yield cluster, answer, score if scored else None
+
     def right_answers(self) -> Iterator[tuple[int, str | None]]:
         """For each row the number of choices, and the target or the answer that most people gave;
         None where it is hidden, or the row is in no mean."""

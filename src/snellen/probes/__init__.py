@@ -1,0 +1,80 @@
+"""Is the score about seeing? A benchmark asked without its pictures, with its options in other
+places, or without options. What it asks otherwise stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+from snellen.benchmark import Benchmark
+from snellen.errors import UsageError
+from snellen.probes._blind import Blind, blinded, checked_blind
+from snellen.probes._open_ended import checked_open_ended, open_ended
+from snellen.probes._permuted import checked_permuted, permuted
+
+__all__ = ["Blind", "again", "probed"]
+
+
+def probed(
+    benchmark: Benchmark,
+    *,
+    blind: str | None = None,
+    permute_options: int | None = None,
+    open_ended: bool = False,
+    seed: int = 0,
+) -> Benchmark:
+    """The benchmark under one probe, or as it is without any; its rows are read once, to say what
+    is asked and what is left out.
+
+    Raises:
+        UsageError: several probes at once, there is no such probe, or the benchmark cannot be asked
+            so. DataError: a row cannot be read.
+    """
+    given = [
+        name
+        for name, value in {
+            "--blind": blind is not None,
+            "--permute-options": permute_options is not None,
+            "--open-ended": open_ended,
+        }.items()
+        if value
+    ]
+    if not given:
+        return benchmark
+    (flag, *others) = given
+    if others:
+        raise UsageError(f"{' and '.join(given)}: one probe a run, each in a call of its own.")
+    if benchmark.ask != "generate" or benchmark.streaming is not None:
+        raise UsageError(
+            f"{flag} is for questions that are answered in words, one by one: {benchmark.name} "
+            f"asks for {'sessions' if benchmark.ask == 'session' else 'a ranking'} here."
+        )
+    if benchmark.shots:
+        raise UsageError(f"{flag} asks questions alone: leave --shots out.")
+    if blind is not None:
+        if blind not in get_args(Blind):
+            raise UsageError(f"--blind is {', '.join(get_args(Blind))}, not {blind!r}.")
+        return checked_blind(benchmark, blind, seed)
+    if permute_options is not None:
+        return checked_permuted(benchmark, permute_options, seed)
+    return checked_open_ended(benchmark)
+
+
+def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
+    """The benchmark as a run asked it, by the `probe` of its identity; its data need not be there.
+
+    Raises:
+        UsageError: a later version's probe.
+    """
+    if not probe:
+        return benchmark
+    seed = probe.get("seed", 0)
+    assert isinstance(seed, int)
+    match probe:
+        case {"blind": str(kind)}:
+            return blinded(benchmark, kind, seed)
+        case {"permute_options": int(most)}:
+            return permuted(benchmark, most, seed)
+        case {"open_ended": True}:
+            return open_ended(benchmark)
+    raise UsageError(f"{benchmark.name}: this version knows no probe {', '.join(probe)}.")

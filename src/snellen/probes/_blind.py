@@ -1,0 +1,224 @@
+"""Without the pictures: nothing in their place, a grey one as large, or another question's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from itertools import islice
+from random import Random
+from typing import Literal
+
+from snellen.benchmark import Benchmark
+from snellen.content import Image, Message, Part, Video
+from snellen.datasets import Seekable, rows_at
+from snellen.drawing import Canvas
+from snellen.errors import DataError, MediaError, UsageError
+from snellen.media import images
+from snellen.prompts import IMAGE_MARK
+from snellen.sample import Sample
+
+Blind = Literal["none", "blank", "other"]
+Medium = Image | Video
+Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
+
+GREY = (128, 128, 128)
+LOOKED_AT = 100
+"""Rows of which one must show something."""
+WORDS = {
+    "none": "blind: asked without pictures; nothing stands in their place",
+    "blank": "blind: asked with a grey picture in the place of each, of the same size",
+    "other": "blind: asked with another question's pictures, never the same, in the place of its "
+    "own (seed {seed})",
+}
+
+
+def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
+    """`blinded`, where that can be asked, with a note on it.
+
+    Raises:
+        UsageError: it shows nothing, or videos that are to be blank.
+    """
+    if kind == "blank" and benchmark.frames is not None:
+        raise UsageError(
+            f"--blind blank is for pictures, and {benchmark.name} shows videos: take none or other."
+        )
+    rows = islice(benchmark.data, LOOKED_AT)
+    if not any(_shows_something(benchmark, benchmark.read(row)) for row in rows):
+        raise UsageError(f"--blind: {benchmark.data.where} has nothing to look at.")
+    note = WORDS[kind].format(seed=seed)
+    made = blinded(benchmark, kind, seed)
+    return replace(made, notes=(*benchmark.notes, note))
+
+
+def _shows_something(benchmark: Benchmark, sample: Sample) -> bool:
+    if sample.media:
+        return True
+    try:
+        return any(map(_media, benchmark.prompt(sample, ())))
+    except MediaError:
+        return True  # it would, and what is wrong is said where it is asked
+
+
+def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
+    """The benchmark asked without its pictures; for `other` the rows are read when the first
+    question is asked."""
+    hides: Mapping[str, Shows] = {
+        "none": _nothing,
+        "blank": _grey,
+        "other": _Others(benchmark, seed).instead,
+    }
+    return replace(
+        benchmark,
+        prompt=lambda sample, history: tuple(
+            hides[kind](sample, benchmark.prompt(sample, history))
+        ),
+        probe={"blind": kind, **({"seed": seed} if kind == "other" else {})},
+    )
+
+
+def _media(message: Message) -> list[Medium]:
+    return [part for part in message.content if not isinstance(part, str)]
+
+
+def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
+    """The words alone. Marks of pictures go with them: servers count these."""
+    found = []
+    for message in messages:
+        parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
+        if _media(message) and not any(part.strip() for part in parts):
+            raise DataError(
+                f"--blind none leaves nothing to ask of sample {sample.id!r}: it is a picture "
+                "alone. Take blank or other."
+            )
+        found.append(Message(message.role, tuple(filter(None, parts))))
+    return found
+
+
+def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
+    def grey(medium: Medium) -> Medium:
+        if isinstance(medium, Video):
+            raise DataError(f"--blind blank is for pictures, and {medium.place} is a video.")
+        shown = images.load(medium)
+        assert shown.width is not None and shown.height is not None
+        return Image(_blank(shown.width, shown.height), place="a grey picture")
+
+    return _instead(messages, lambda _, medium: grey(medium))
+
+
+@lru_cache(maxsize=256)
+def _blank(width: int, height: int) -> bytes:
+    return Canvas(width, height, GREY).png()
+
+
+def _instead(
+    messages: Sequence[Message], medium: Callable[[int, Medium], Medium]
+) -> Sequence[Message]:
+    """The messages with another medium in the place of each, by its number among them all; as they
+    are where one cannot be read: who asks reads it again, and says what is wrong."""
+    number = 0
+    found = []
+    try:
+        for message in messages:
+            parts: list[Part] = []
+            for part in message.content:
+                if isinstance(part, str):
+                    parts.append(part)
+                else:
+                    parts.append(medium(number, part))
+                    number += 1
+            found.append(Message(message.role, tuple(parts)))
+    except MediaError:
+        return messages
+    return found
+
+
+class _Others:
+    """Whose pictures each question is shown: all that show different ones stand in a circle, in an
+    order drawn by the seed, and each is shown what the next one shows that has none of its own."""
+
+    def __init__(self, benchmark: Benchmark, seed: int) -> None:
+        self._benchmark = benchmark
+        self._seed = seed
+
+    def instead(self, sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
+        own = [medium for message in messages for medium in _media(message)]
+        if not own or sample.id not in self._circle:
+            return messages  # nothing to hide, or what cannot be read: it is said when it is asked
+        other = self._sample(self._circle[sample.id])
+        media = [
+            medium for message in self._benchmark.prompt(other, ()) for medium in _media(message)
+        ]
+
+        def others(number: int, medium: Medium) -> Medium:
+            alike = [one for one in media if isinstance(one, type(medium))]
+            return alike[number % len(alike)]
+
+        return _instead(messages, others)
+
+    @cached_property
+    def _circle(self) -> Mapping[str, int]:
+        """For each sample's id the place of the row whose pictures it is shown.
+
+        Raises:
+            DataError: all rows show the same.
+        """
+        benchmark = self._benchmark
+        own: dict[str, frozenset[str]] = {}
+        first: dict[frozenset[str], int] = {}
+        for row in benchmark.data:
+            sample = benchmark.read(row)
+            try:
+                shown = frozenset(map(_name, self._media_of(sample)))
+            except MediaError:
+                continue
+            if shown:
+                own[sample.id] = shown
+                first.setdefault(shown, row.place)
+        draw = Random(f"{self._seed} {benchmark.name}").random
+        # Of all that Random offers, only random() is promised to be the same in every Python.
+        around = sorted(first, key=lambda _: draw())
+        after: dict[frozenset[str], int] = {}
+        for place, shown in enumerate(around):
+            following = (around[place - back] for back in range(len(around) - 1, 0, -1))
+            other = next((one for one in following if _may_stand_for(one, shown)), None)
+            if other is None:
+                raise DataError(
+                    f"--blind other: no other row of {benchmark.data.where} shows what could stand "
+                    f"in the place of {', '.join(sorted(shown))[:200]}."
+                )
+            after[shown] = first[other]
+        return {name: after[shown] for name, shown in own.items()}
+
+    def _media_of(self, sample: Sample) -> Sequence[Medium]:
+        if sample.media:
+            return sample.media
+        return [
+            medium for message in self._benchmark.prompt(sample, ()) for medium in _media(message)
+        ]
+
+    def _sample(self, place: int) -> Sample:
+        data = self._benchmark.data
+        if isinstance(data, Seekable) and data.seeks:
+            return self._benchmark.read(data.at(place))
+        return self._kept[place]
+
+    @cached_property
+    def _kept(self) -> Mapping[int, Sample]:
+        """The samples that are shown, of rows that cannot be sought."""
+        rows = rows_at(self._benchmark.data, self._circle.values())
+        return {row.place: self._benchmark.read(row) for row in rows}
+
+
+def _may_stand_for(one: frozenset[str], shown: frozenset[str]) -> bool:
+    """Whether two sets of media have none in common, and are of the same kinds."""
+    kinds, wanted = ({name.partition(":")[0] for name in names} for names in (one, shown))
+    return not one & shown and wanted <= kinds
+
+
+def _name(medium: Medium) -> str:
+    """What tells media apart: a picture's digest, a video's file (to digest all of them would take
+    as long as to ask)."""
+    if isinstance(medium, Video):
+        return f"video:{medium.source}"
+    return f"{images.load(medium).digest}"

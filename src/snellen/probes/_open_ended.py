@@ -1,0 +1,167 @@
+"""Without the options: whether a model knows the answer, or chooses the likeliest."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from snellen.benchmark import Benchmark, History, Reading, Scoring
+from snellen.benchmarks._questions import SHORT
+from snellen.benchmarks._tasks import plain_words
+from snellen.content import Image, Message, Part, user
+from snellen.datasets import Filtered, Row
+from snellen.errors import UsageError
+from snellen.metrics import mean
+from snellen.model import Reply
+from snellen.probes._options import by_letters, check_listed, left_out, right_place, why_not
+from snellen.prompts import IMAGE_MARK, interleaved
+from snellen.sample import Sample
+from snellen.scoring import OPTIONS
+
+NEEDS_OPTIONS = re.compile(
+    r"\b(?:which|what|who|where|one|all|none|any) (?:\w+ ){0,3}?of the following\b"
+    r"|\b(?:which|one|all|none|any) of (?:these|those)\b|^which (?:one )?is \w+\W*$"
+    r"|\bthe following (?:\w+ ){0,2}?(?:is|are|was|were|best|can|could|would|does|do|has|have|"
+    r"options|choices|statements|answers|sentences|words|items)\b"
+    r"|\b(?:which|what) (?:option|choice|statement|answer|description|sentence|caption|title)\b"
+    r"|\b(?:options?|choices?|alternatives?|answers?) (?:below|above|given|provided|listed)\b"
+    r"|\b(?:select|choose|pick) (?:the|one|an?|all|from)\b|(?:以下|下列|下面)",
+    re.IGNORECASE,
+)
+"""A question that makes no sense without its options, by its words: a rule of thumb."""
+MARK = re.compile(r"<image[\s_]*(\d{1,3})?>", re.IGNORECASE)
+BY_WORDS = "that ask for one of several which they do not name (a rule of thumb, by their words)"
+AGAIN = "that ask the same with options in other places"
+
+
+def checked_open_ended(benchmark: Benchmark) -> Benchmark:
+    """`open_ended` of the questions that can be asked so, with a note on those that cannot.
+
+    Raises:
+        UsageError: it asks in several turns, its prompts do not list options, or every question
+            needs them.
+    """
+    if benchmark.turns != 1:
+        raise UsageError(f"--open-ended: {benchmark.name} asks in several turns.")
+    check_listed(benchmark, "--open-ended")
+    kept: set[int] = set()
+    reasons: Counter[str] = Counter()
+    seen: set[str] = set()
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        why = why_not(sample)
+        if why is None and benchmark.together is not None:
+            why = AGAIN if (unit := benchmark.together(sample)) in seen else None
+            seen.add(unit)
+        why = why or _needs_options(sample)
+        if why is None:
+            kept.add(row.place)
+        else:
+            reasons[why] += 1
+    if not kept:
+        raise UsageError(
+            f"--open-ended: no question of {benchmark.data.where} can be asked without options"
+            f"{left_out(reasons)}."
+        )
+    note = (
+        f"open-ended: {len(kept):,} questions are asked without their options, in words of ours"
+        f"{left_out(reasons)}"
+    )
+    made = open_ended(replace(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
+    return replace(made, notes=(*benchmark.notes, note))
+
+
+def _needs_options(sample: Sample) -> str | None:
+    """Why a question is none without its options; None where it is."""
+    if any(map(IMAGE_MARK.search, sample.choices)):
+        return "with pictures for options"
+    if len({plain_words(option) for option in sample.choices}) < len(sample.choices):
+        return "with two options of the same words"
+    question = sample.question.casefold()
+    if all(option.casefold() in question for option in sample.choices):
+        return "that name their options themselves"
+    if NEEDS_OPTIONS.search(question):
+        return BY_WORDS
+    return None
+
+
+def open_ended(benchmark: Benchmark) -> Benchmark:
+    """The benchmark's questions without options, and a scoring of their own."""
+    lettered: bool | None = None
+
+    def sample_of(place: int, row: Row) -> Sample:
+        nonlocal lettered
+        if lettered is None:
+            lettered = by_letters(map(benchmark.read, benchmark.data))
+        sample = benchmark.sample(place, row)
+        right = right_place(sample, lettered=lettered)
+        return replace(
+            sample,
+            choices=(),
+            target=None if right is None else sample.choices[right],
+            references=(),
+            data={**sample.data, OPTIONS: [*sample.choices]},
+        )
+
+    return replace(
+        benchmark,
+        sample=sample_of,
+        prompt=lambda sample, history: _prompt(benchmark, sample, history),
+        scorings={
+            "open-ended": Scoring(
+                version=1, source="ours", parse=_parse, score=_score, metrics={"accuracy": mean}
+            )
+        },
+        together=None,
+        ladders={},
+        check=None,
+        submission=None,
+        layout=None,
+        results=None,
+        probe={"open_ended": True},
+    )
+
+
+def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Message, ...]:
+    """The pictures, in the places of their marks or before the words; then hint and question."""
+    messages = () if sample.media else benchmark.prompt(sample, history)  # drawn as it is asked
+    media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
+    hint, question = sample.data.get("hint"), SHORT.format(question=sample.question)
+    pictures = [one for one in media if isinstance(one, Image)]
+    in_order = iter(range(1, len(pictures) + 1))
+    placed = set()
+
+    def picture(number: str | None) -> Part:
+        place = next(in_order, 0) if number is None else int(number)
+        if not 1 <= place <= len(pictures):
+            return ""
+        placed.add(id(pictures[place - 1]))
+        return pictures[place - 1]
+
+    parts = interleaved(f"{hint}\n{question}" if hint else question, MARK, picture)
+    first = (one for one in media if id(one) not in placed)
+    return (user(*first, *(part for part in parts if part)),)
+
+
+def _parse(reply: Reply, sample: Sample) -> Reading:
+    """The option that the whole reply is in plain words, or else the reply."""
+    said = plain_words(reply.text)
+    if not said:
+        return Reading(answer=None, rule="nothing said")
+    options = sample.data[OPTIONS]
+    assert isinstance(options, list)
+    alike = tuple(option for option in options if plain_words(option) == said)
+    if alike:
+        return Reading(answer=alike[0], rule="an option", candidates=alike)
+    return Reading(answer=said, rule="no option")
+
+
+def _score(reading: Reading, sample: Sample) -> float:
+    answer, target = reading.answer, sample.target
+    alike = (
+        isinstance(answer, str)
+        and target is not None
+        and plain_words(answer) == plain_words(target)
+    )
+    return float(alike)

@@ -1,0 +1,267 @@
+"""What a probe tells by itself: of questions asked blind, with permuted options, or without any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from snellen import stats
+from snellen.benchmark import Benchmark
+from snellen.sample import Sample
+from snellen.scoring._report import (
+    Baselines,
+    MetricReport,
+    PlaceReport,
+    ProbeReport,
+    Report,
+    metric_report,
+)
+from snellen.scoring._tally import Tally
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ORDER, PASSES, LETTERED = "option order", "passes", "right by letter"
+"""In a permuted sample's data: for each place the option that stands there, by its place in the
+data set; how many passes the question has; and whether letters or texts name what is right."""
+OPTIONS = "options not shown"
+"""In the data of a sample that is asked without its options."""
+DRAWS = 2_000
+"""Resamples behind the p value of places."""
+
+Samples = Callable[[], Iterator[Sample]]
+
+
+def probe_report(
+    benchmark: Benchmark, tally: Tally, report: Report, samples: Samples
+) -> ProbeReport | None:
+    """The report of the benchmark's probe on a tally's samples, in their order; None without one,
+    or where nothing has a score."""
+    probe = dict(benchmark.probe)
+    if not probe or not report.scorings:
+        return None
+    best = benchmark.scorings[benchmark.headline].best
+    if "blind" in probe:
+        return _blind(probe, tally, report, best)
+    if "open_ended" in probe:
+        return _open_ended(probe, tally, samples)
+    return _permuted(probe, tally, samples, best)
+
+
+# -- blind
+
+
+def _blind(
+    probe: Mapping[str, object], tally: Tally, report: Report, best: float
+) -> ProbeReport | None:
+    metrics = report.scorings[report.headline].metrics
+    name, found = next(iter(metrics.items()))
+    scores = [score for _, _, score in tally.headline() if score is not None]
+    return ProbeReport(
+        probe=dict(probe),
+        metrics={f"leakage of {name}": _less_chance(found, report.baselines)},
+        counts={"right": sum(score == best for score in scores), "scored": len(scores)},
+    )
+
+
+def _less_chance(found: MetricReport, baselines: Baselines | None) -> MetricReport:
+    """A metric less what chance gives, which is known but for the draws that may stand behind
+    it."""
+    chance = None if baselines is None else baselines.chance
+    if found.value is None or chance is None:
+        why = found.reason or "what chance gives is not known: not every question has options"
+        return metric_report(Estimate(value=None, n=found.n, unit=found.unit, reason=why))
+    draws = None if baselines is None else baselines.draws
+    reason = f"chance is the mean of {draws} draws" if draws else None
+    interval = found.ci95 and (found.ci95[0] - chance, found.ci95[1] - chance)
+    return MetricReport(
+        value=found.value - chance,
+        unit=found.unit,
+        n=found.n,
+        stderr=found.stderr,
+        ci95=interval,
+        reason=found.reason or reason,
+    )
+
+
+# -- without options
+
+
+def _open_ended(probe: Mapping[str, object], tally: Tally, samples: Samples) -> ProbeReport:
+    import numpy as np
+
+    wrong, none, clusters = [], [], []
+    for sample, (cluster, answer, score) in zip(samples(), tally.headline(), strict=True):
+        if score is not None:
+            options = sample.data[OPTIONS]
+            assert isinstance(options, list)
+            wrong.append(float(score == 0 and answer in options))
+            none.append(float(score == 0 and answer not in options))
+            clusters.append(cluster)
+    of = np.array(clusters, dtype=np.int32)
+    return ProbeReport(
+        probe=dict(probe),
+        metrics={
+            "another option": metric_report(stats.mean(np.array(wrong), of)),
+            "none of the options": metric_report(stats.mean(np.array(none), of)),
+        },
+    )
+
+
+# -- options in other places
+
+
+@dataclass(frozen=True)
+class _Question:
+    """All passes of a question that have a score: for each the order that it was shown in, the
+    place that was picked (None: none of them), and the score; the place of the right option in the
+    data, None where it is hidden."""
+
+    cluster: int
+    orders: list[Sequence[int]]
+    picked: list[int | None]
+    scores: list[float]
+    right: int | None
+
+    @property
+    def meant(self) -> list[int | None]:
+        """The options that were picked, by their place in the data."""
+        return [
+            None if place is None else order[place]
+            for order, place in zip(self.orders, self.picked, strict=True)
+        ]
+
+
+def _permuted(
+    probe: Mapping[str, object], tally: Tally, samples: Samples, best: float
+) -> ProbeReport:
+    import numpy as np
+
+    every, complete = _questions(tally, samples)
+    clusters = np.array([one.cluster for one in complete], dtype=np.int32)
+
+    def share(is_so: Callable[[_Question], bool]) -> MetricReport:
+        values = np.array([float(is_so(one)) for one in complete])
+        return metric_report(stats.mean(values, clusters))
+
+    places = max((len(one.orders[0]) for one in complete), default=0)
+    return ProbeReport(
+        probe=dict(probe),
+        metrics={
+            "consistency": share(lambda one: None not in one.meant and len({*one.meant}) == 1),
+            "circular": share(lambda one: all(score == best for score in one.scores)),
+        },
+        counts={"questions": every, "complete": len(complete)},
+        places=[_place(number, complete) for number in range(places)],
+        p=_uneven(complete),
+    )
+
+
+def _questions(tally: Tally, samples: Samples) -> tuple[int, list[_Question]]:
+    """How many questions there are, and those of which all passes have a score."""
+    found: dict[tuple[str, int], _Question] = {}
+    passes: dict[tuple[str, int], object] = {}
+    seen: dict[str, int] = {}
+    for sample, (cluster, answer, score) in zip(samples(), tally.headline(), strict=True):
+        repeat = seen[sample.id] = seen.get(sample.id, -1) + 1
+        name = sample.id.rpartition("#")[0], repeat
+        passes[name] = sample.data[PASSES]
+        if score is None:
+            continue
+        order = sample.data[ORDER]
+        assert isinstance(order, list)
+        right = None if sample.target is None else _place_of(sample.target, sample)
+        question = found.setdefault(
+            name, _Question(cluster, [], [], [], None if right is None else order[right])
+        )
+        question.orders.append(order)
+        question.picked.append(_place_of(answer, sample))
+        question.scores.append(score)
+    return len(passes), [one for name, one in found.items() if len(one.orders) == passes[name]]
+
+
+def _place_of(answer: object, sample: Sample) -> int | None:
+    """The place of the option that an answer names: by its letter or its text, whichever it is; of
+    both, by what names the right one."""
+    if not isinstance(answer, str):
+        return None
+    letters = ascii_uppercase[: len(sample.choices)]
+    by_letter = letters.index(answer) if len(answer) == 1 and answer in letters else None
+    by_text = sample.choices.index(answer) if answer in sample.choices else None
+    if by_letter is None or by_text is None:
+        return by_text if by_letter is None else by_letter
+    return by_letter if sample.data[LETTERED] else by_text
+
+
+def _place(number: int, questions: Sequence[_Question]) -> PlaceReport:
+    """How often what stands in a place was picked, and the accuracy where that is right."""
+    import numpy as np
+
+    having = [one for one in questions if len(one.orders[0]) > number]
+    picks = [(one.cluster, float(place == number)) for one in having for place in one.picked]
+    right = [
+        (one.cluster, score)
+        for one in having
+        for order, score in zip(one.orders, one.scores, strict=True)
+        if order[number] == one.right
+    ]
+
+    def mean(rows: Sequence[tuple[int, float]]) -> MetricReport:
+        clusters = np.array([cluster for cluster, _ in rows], dtype=np.int32)
+        return metric_report(stats.mean(np.array([value for _, value in rows]), clusters))
+
+    n = sum(len(one.orders) for one in having)
+    return PlaceReport(
+        place=ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1),
+        picked=mean(picks),
+        expected=sum(len(one.orders) / len(one.orders[0]) for one in having) / n,
+        accuracy=mean(right),
+    )
+
+
+def _uneven(questions: Sequence[_Question]) -> float | None:
+    """How likely picks so uneven over the places are, if the order has no part in what is picked.
+
+    Then the options that a question's passes picked could as well have been picked in each other's
+    passes: they are dealt out to these anew, by lot. What is counted is the sum over places, and
+    numbers of options, of squared differences between picks and a place's even share of them. None
+    where nothing was picked.
+    """
+    import numpy as np
+
+    shapes: dict[tuple[int, int], list[_Question]] = {}
+    for one in questions:
+        shapes.setdefault((len(one.orders), len(one.orders[0])), []).append(one)
+    observed = 0.0
+    again = np.zeros(DRAWS)
+    draw = np.random.default_rng(0)
+    picks = 0
+    for (_, options), alike in sorted(shapes.items(), key=lambda shape: shape[0]):
+        meant = np.array(
+            [[-1 if option is None else option for option in one.meant] for one in alike]
+        )
+        # The place of each option in each pass; of none, -1, the last one, a place of its own.
+        where = np.full((*meant.shape, options + 1), options)
+        orders = np.array([one.orders for one in alike])
+        np.put_along_axis(where, orders, np.arange(options)[None, None, :], axis=2)
+
+        def uneven(
+            meant: NDArray[np.intp],
+            where: NDArray[np.intp] = where,
+            options: int = options,
+        ) -> float:
+            places = np.take_along_axis(where, meant[:, :, None] % (options + 1), axis=2)
+            n = np.bincount(places.ravel(), minlength=options + 1)[:options]
+            return float(((n - n.sum() / options) ** 2).sum())
+
+        picks += int((meant >= 0).sum())
+        observed += uneven(meant)
+        again += [uneven(draw.permuted(meant, axis=1)) for _ in range(DRAWS)]
+    if not picks:
+        return None
+    # What is as uneven but for rounding is as uneven; the observed picks are one of the deals.
+    return float((1 + (again >= observed * (1 - 1e-12)).sum()) / (1 + DRAWS))

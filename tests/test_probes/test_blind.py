@@ -1,0 +1,320 @@
+"""Without the pictures: what is sent, and what a score without them tells."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.content import Message, Video
+from snellen.drawing import Canvas
+from snellen.errors import DataError, UsageError
+from snellen.media import images
+from snellen.probes import probed
+from snellen.result import Result
+from snellen.store import Run
+from tests.servers import said, serving
+from tests.tiny import Says, run
+
+POSITIONS = "eyechart:tasks=positions,n=24"
+
+
+def digests(messages: Sequence[Message]) -> list[str | None]:
+    return [images.load(image).digest for message in messages for image in message.images]
+
+
+def asked(made: Benchmark) -> dict[str, tuple[Message, ...]]:
+    """What is sent about each sample, by its id."""
+    found = {}
+    for sample in map(made.read, made.data):
+        request = made.request(sample)
+        assert request is not None
+        found[sample.id] = request.messages
+    return found
+
+
+def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
+    path = folder / "mine.jsonl"
+    path.write_text("".join(json.dumps({"answer": "x", **row}) + "\n" for row in rows))
+    return catalog.benchmark(str(path), task="vqa")
+
+
+def picture(folder: Path, name: str, width: int, height: int = 8) -> str:
+    (folder / name).write_bytes(Canvas(width, height).png())
+    return name
+
+
+# -- what is sent
+
+
+def test_none_sends_the_words_alone() -> None:
+    plain, blind = (asked(made) for made in (eyechart(), probed(eyechart(), blind="none")))
+    for name, (message,) in blind.items():
+        assert message.content == (plain[name][0].text,)
+
+
+def test_marks_of_pictures_go_with_them(tmp_path: Path) -> None:
+    names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(2)]
+    made = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
+    (message,) = asked(probed(made, blind="none"))["0"]
+    assert not message.images
+    assert "<image" not in message.text and "like" in message.text
+
+
+def test_blank_sends_grey_pictures_of_the_same_sizes(tmp_path: Path) -> None:
+    names = [picture(tmp_path, "a.png", 13, 7), picture(tmp_path, "b.png", 5, 21)]
+    made = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
+    (message,) = asked(probed(made, blind="blank"))["0"]
+    shown = [images.load(image) for image in message.images]
+    assert [(image.width, image.height) for image in shown] == [(5, 21), (13, 7)]
+    assert all((images.pixels(image) == 128).all() for image in shown)
+    (plain,) = asked(made)["0"]
+    assert [type(part) for part in message.content] == [type(part) for part in plain.content]
+
+
+def test_other_shows_each_picture_once_and_never_to_its_own_question() -> None:
+    plain, blind = (asked(made) for made in (eyechart(), probed(eyechart(), blind="other")))
+    own = {name: digests(messages) for name, messages in plain.items()}
+    shown = {name: digests(messages) for name, messages in blind.items()}
+    assert all(own[name] != shown[name] for name in own)
+    assert sorted(map(str, shown.values())) == sorted(map(str, own.values()))
+    assert [m.text for m in blind["positions-0"]] == [m.text for m in plain["positions-0"]]
+
+
+def test_other_depends_on_rows_and_seed_alone() -> None:
+    first = {name: digests(one) for name, one in asked(probed(eyechart(), blind="other")).items()}
+    again = probed(eyechart(), blind="other")
+    last = list(map(again.read, again.data))[-1]
+    request = again.request(last)
+    assert request is not None and digests(request.messages) == first[last.id]
+    drawn = asked(probed(eyechart(), blind="other", seed=1))
+    assert {name: digests(one) for name, one in drawn.items()} != first
+
+
+def test_questions_about_one_picture_are_shown_the_same_other_one(tmp_path: Path) -> None:
+    a, b, c = (picture(tmp_path, f"{name}.png", 8 + n) for n, name in enumerate("abc"))
+    (tmp_path / "copy.png").write_bytes((tmp_path / "a.png").read_bytes())
+    rows = [{"image": name, "question": "What?"} for name in (a, a, "copy.png", b, c)]
+    found = asked(probed(mine(tmp_path, *rows), blind="other"))
+    shown = [digests(found[str(n)]) for n in range(5)]
+    assert shown[0] == shown[1] == shown[2]  # the copy is the same picture under another name
+    assert len({str(one) for one in shown}) == 3
+
+
+def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -> None:
+    names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(4)]
+    made = mine(
+        tmp_path,
+        {"images": names[:2], "question": "Alike?"},
+        {"images": [names[1], names[0]], "question": "Alike?"},
+        {"image": names[2], "question": "What?"},
+        {"image": names[3], "question": "What?"},
+    )
+    for seed in range(6):
+        plain, blind = asked(made), asked(probed(made, blind="other", seed=seed))
+        for name in plain:
+            own, shown = digests(plain[name]), digests(blind[name])
+            assert len(own) == len(shown) and not {*own} & {*shown}
+
+
+def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:
+    name = picture(tmp_path, "a.png", 8)
+    made = mine(tmp_path, *({"image": name, "question": f"What {n}?"} for n in range(3)))
+    with pytest.raises(DataError, match="no other row of"):
+        asked(probed(made, blind="other"))
+
+
+def test_a_question_that_is_a_picture_alone_cannot_be_asked_without(tmp_path: Path) -> None:
+    made = mine(tmp_path, {"image": picture(tmp_path, "a.png", 8), "question": "What?"})
+    bare = probed(made, blind="none")
+    sample = next(map(bare.read, bare.data))
+    (message,) = made.prompt(sample, ())
+    alone = Message("user", message.images)
+    with pytest.raises(DataError, match="leaves nothing to ask of sample '0'"):
+        asked(probed(replace(made, prompt=lambda *_: (alone,)), blind="none"))
+
+
+def test_a_missing_picture_fails_its_question_blind_too(tmp_path: Path) -> None:
+    rows = [{"image": picture(tmp_path, f"{n}.png", 8 + n), "question": "What?"} for n in range(3)]
+    made = mine(tmp_path, *rows)
+    (tmp_path / "1.png").unlink()
+    for kind in ("blank", "other"):
+        result = run(tmp_path / kind, Says(lambda _: "x"), probed(made, blind=kind)).result
+        assert result is not None and result.failed == 1
+        assert any("1.png" in note for note in result.report.notes)
+
+
+def test_rows_with_nothing_to_see_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has nothing to look at"):
+        probed(mine(tmp_path, {"question": "What is 1 + 1?"}), blind="none")
+
+
+def test_videos_may_be_left_out_or_another_rows_but_not_blank() -> None:
+    made = catalog.benchmark("video-mme", data=Path("synthetic"))
+    with pytest.raises(UsageError, match="take none or other"):
+        probed(made, blind="blank")
+    assert not any(one.videos for (one,) in asked(probed(made, blind="none")).values())
+    plain, blind = asked(made), asked(probed(made, blind="other"))
+    for name, (message,) in blind.items():
+        (own,), (shown,) = plain[name][0].videos, message.videos
+        assert isinstance(shown, Video) and shown.source != own.source
+
+
+def test_streams_are_refused() -> None:
+    with pytest.raises(UsageError, match="asks for sessions here"):
+        probed(catalog.benchmark("eyechart-video:mode=polled"), blind="none")
+
+
+def test_a_server_gets_no_picture(tmp_path: Path) -> None:
+    with serving(said("top left")) as server:
+        snellen.evaluate(
+            "eyechart:tasks=positions,n=1",
+            "openai/m",
+            base_url=server.url,
+            out=tmp_path,
+            blind="none",
+        )
+        (body,) = [one.json for one in server.asked]
+    assert "image_url" not in json.dumps(body)
+    with serving(said("top left")) as server:
+        snellen.evaluate(
+            "eyechart:tasks=positions,n=2",
+            "openai/m",
+            base_url=server.url,
+            out=tmp_path,
+            blind="blank",
+        )
+        urls = [
+            part["image_url"]["url"]
+            for one in server.asked
+            for part in one.json["messages"][0]["content"]
+            if part["type"] == "image_url"
+        ]
+    grey = base64.b64encode(Canvas(336, 336, (128, 128, 128)).png()).decode()
+    assert [url.partition(",")[2] for url in urls] == [grey] * 2
+
+
+# -- figures known beforehand
+
+
+def probe(model: str, kind: str, out: Path, spec: str = POSITIONS) -> Result:
+    result = snellen.evaluate(spec, model, blind=kind, out=out)
+    assert result.report.probe is not None
+    return result
+
+
+@pytest.mark.parametrize("kind", ["none", "blank"])
+def test_a_reader_that_sees_nothing_says_nothing(tmp_path: Path, kind: str) -> None:
+    sighted = snellen.evaluate(POSITIONS, "baseline/reader", out=tmp_path)
+    result = probe("baseline/reader", kind, tmp_path)
+    assert (sighted.headline.value, result.headline.value) == (1.0, 0.0)
+    found = result.report.probe
+    assert found is not None
+    # One of four is right by chance.
+    assert found.metrics["leakage of accuracy"].value == pytest.approx(-0.25)
+    assert found.counts == {"right": 0, "scored": 24}
+
+
+def test_a_reader_answers_about_the_picture_that_it_is_shown(tmp_path: Path) -> None:
+    """It is right where the other picture's square happens to be in the same quarter."""
+    made = probed(catalog.benchmark(POSITIONS), blind="other")
+    plain = asked(catalog.benchmark(POSITIONS))
+    targets = {s.id: s.target for s in map(made.read, made.data)}
+    whose = {str(digests(messages)): name for name, messages in plain.items()}
+    alike = sum(
+        targets[name] == targets[whose[str(digests(messages))]]
+        for name, messages in asked(made).items()
+    )
+    result = probe("baseline/reader", "other", tmp_path)
+    assert result.headline.value == pytest.approx(alike / 24)
+    assert result.report.probe is not None
+    assert result.report.probe.counts == {"right": alike, "scored": 24}
+
+
+@pytest.mark.parametrize("kind", ["none", "blank", "other"])
+def test_who_does_not_look_scores_the_same_blind(tmp_path: Path, kind: str) -> None:
+    sighted = snellen.evaluate(POSITIONS, "baseline/first", out=tmp_path)
+    blind = probe("baseline/first", kind, tmp_path)
+    assert blind.headline.value == sighted.headline.value
+    assert blind.run != sighted.run
+    found = blind.report.probe
+    assert found is not None and sighted.headline.value is not None
+    leakage = found.metrics["leakage of accuracy"]
+    assert leakage.value == pytest.approx(sighted.headline.value - 0.25)
+    assert leakage.ci95 is not None and blind.headline.ci95 is not None
+    assert leakage.ci95[0] == pytest.approx(blind.headline.ci95[0] - 0.25)
+
+
+def test_leakage_is_not_known_where_chance_is_not(tmp_path: Path) -> None:
+    result = probe("baseline/reader", "none", tmp_path, "eyechart:tasks=letters,n=12")
+    assert result.report.probe is not None
+    leakage = result.report.probe.metrics["leakage of accuracy"]
+    assert leakage.value is None
+    assert "not every question has options" in (leakage.reason or "")
+
+
+def test_the_identity_says_how_it_was_asked_and_only_then(tmp_path: Path) -> None:
+    sighted = snellen.evaluate(POSITIONS, "baseline/first", out=tmp_path).report
+    blind = probe("baseline/first", "other", tmp_path).report
+    assert "probe" not in sighted.identity
+    assert blind.identity == {**sighted.identity, "probe": {"blind": "other", "seed": 0}}
+    assert any(note.startswith("blind: asked with another question's") for note in blind.notes)
+
+
+def test_a_blind_run_goes_on_where_it_ended(tmp_path: Path) -> None:
+    first = snellen.evaluate(POSITIONS, "baseline/first", blind="other", limit=5, out=tmp_path)
+    whole = probe("baseline/first", "other", tmp_path)
+    assert first.run == whole.run and whole.report.n == 24
+    assert whole.run is not None
+    stored = {one.key[0]: one.media[0].digest for one in Run(whole.run).questions()}
+    made = probed(catalog.benchmark(POSITIONS), blind="other")
+    assert stored == {name: digests(messages)[0] for name, messages in asked(made).items()}
+
+
+# -- what cannot be
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"blind": "none", "permute_options": 2},
+        {"blind": "none", "open_ended": True},
+        {"permute_options": 2, "open_ended": True},
+    ],
+)
+def test_one_probe_a_run(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="one probe a run"):
+        probed(eyechart(), **given)
+
+
+def test_an_unknown_kind_is_wrong_use() -> None:
+    with pytest.raises(UsageError, match="--blind is none, blank, other, not 'black'"):
+        probed(eyechart(), blind="black")
+
+
+def test_probes_ask_questions_alone(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="leave --shots out"):
+        snellen.evaluate(
+            str(shots_file(tmp_path)), "baseline/first", shots=1, blind="none", out=tmp_path
+        )
+
+
+def shots_file(folder: Path) -> Path:
+    mine(
+        folder,
+        *(
+            {"image": picture(folder, f"{n}.png", 8 + n), "question": f"What is {n}?"}
+            for n in range(8)
+        ),
+    )
+    return folder / "mine.jsonl"
+
+
+def eyechart() -> Benchmark:
+    return catalog.benchmark("eyechart:n=20")
