@@ -7,6 +7,7 @@ models. The page's policy lets nothing run but its own script, without which it 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -93,14 +94,18 @@ class Ladder:
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """A page with a section for each result; before several tables of them all, and where they
     stand by a comparison of the same runs."""
-    several = len(results) > 1
+    several = len(results) != 1
+    titles = _titles(results)
     return _page(
         "results.html",
-        title=f"{len(results)} runs" if several else _rows.title(results[0]),
+        title=f"{len(results)} runs" if several else titles[0],
         boards=[] if compared is None else list(map(_board, compared.leaderboards)),
         verdicts=[] if compared is None else list(_verdicts(compared)),
-        runs=[_run(result, f"run-{place}") for place, result in enumerate(results, start=1)],
-        **(_several(results) if several else {}),
+        runs=[
+            {"id": f"run-{n}", "title": title, **_run(result, f"run-{n}")}
+            for n, (title, result) in enumerate(zip(titles, results, strict=True), start=1)
+        ],
+        **(_several(results, titles) if several else {}),
     )
 
 
@@ -162,9 +167,19 @@ def table(
 # -- several results
 
 
-def _several(results: Sequence[Result]) -> dict[str, Any]:
+def _titles(results: Sequence[Result]) -> list[str]:
+    """Benchmark and model, with the run's own name where these do not tell results apart."""
+    titles = [_rows.title(result) for result in results]
+    uses = Counter(titles)
+    return [
+        title if uses[title] == 1 or result.run is None else f"{title} ({result.run.name})"
+        for title, result in zip(titles, results, strict=True)
+    ]
+
+
+def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]:
     headings, *rows = _rows.overview(results)
-    links = [(f"run-{n}", _rows.title(result)) for n, result in enumerate(results, start=1)]
+    links = [(f"run-{n}", title) for n, title in enumerate(titles, start=1)]
     metrics = [result.headline if result.report.scorings else None for result in results]
     capabilities, note = _rows.by_capability(results)
     return {
@@ -205,8 +220,6 @@ def _run(result: Result, number: str) -> dict[str, Any]:
     drawn = {tag: _ladder(result, tag, f"{number}-{n}") for n, tag in enumerate(tags, start=1)}
     ladders = {tag: ladder for tag, ladder in drawn.items() if ladder is not None}
     return {
-        "id": number,
-        "title": _rows.title(result),
         "tagline": _tagline(report.benchmark),
         "value": shown(result.headline).value if scored else "-",
         "beside": list(_beside(result)) if scored else [],
