@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from snellen import report
-from snellen.scoring import Disagreement
+from snellen.scoring import Disagreement, PlaceReport, ProbeReport
 from tests.test_report.made import HOSTILE, comparisons, metric, result
 
 VOID = {"meta", "br", "link", "img", "input", "circle", "path", "rect", "polyline"}
@@ -217,3 +217,36 @@ def test_sixty_categories_take_less_than_400_kilobytes() -> None:
 
     assert html.count("a category with a name of its own") >= 60
     assert len(html.encode()) < 400_000
+
+
+def test_what_a_probe_tells_has_a_section_of_its_own() -> None:
+    probe = ProbeReport(
+        probe={"permute_options": 4},
+        metrics={"consistency": metric(0.25, ci95=(0.1, 0.4))},
+        counts={"complete": 8, "questions": 10},
+        places=[
+            PlaceReport(
+                place="A",
+                picked=metric(0.9, ci95=(0.8, 1.0)),
+                expected=0.25,
+                accuracy=metric(1.0, n=50),
+            )
+        ],
+        p=0.001,
+    )
+    text = Page(report.html([result(probe=probe)])).text
+
+    assert "consistency 25.00 % [10.00, 40.00]" in text
+    assert "8 of 10 questions have a score in each of their passes" in text
+    assert "A 90.00 % [80.00, 100.00] 25.00 % 100.00 %" in text
+
+
+def test_very_long_and_empty_names_have_their_page() -> None:
+    page = Page(report.html([result("m" * 100_000), result("", "")]))
+
+    assert "m" * 100_000 in page.text
+    assert " × replies from a file" in page.text
+
+
+def test_no_results_have_a_page_that_says_so() -> None:
+    assert "0 runs" in Page(report.html([])).text

@@ -9,10 +9,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
   };
   [...table.tHead.rows[0].cells].forEach((head, place) => {
     if (head.classList.contains("picture")) return;
-    const button = document.createElement("button");
-    button.type = "button";
+    // No <button>: Chromium leaves it out of headings that it repeats on a page of paper.
+    const button = document.createElement("span");
+    button.role = "button";
+    button.tabIndex = 0;
     button.textContent = head.textContent;
     head.replaceChildren(button);
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      button.click();
+    });
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
       for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
