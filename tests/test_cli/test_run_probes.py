@@ -51,3 +51,45 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
     assert done.code == 2 and "does not list the options" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "black")
     assert done.code == 2 and "none" in done.err
+
+
+def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) -> None:
+    alone = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
+    assert "run the same without the probe" in alone.err
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS)
+    # Asked at another temperature it is no such run.
+    snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--temperature", "1")
+    done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
+    said = " ".join(done.out.split())
+    assert "baseline/reader is 100.00 pp above baseline/reader (blind=none) in accuracy" in said
+    assert "what baseline/reader has above it is what seeing gives" in said
+    assert "they differ in probe.blind: none against not set" in said
+
+
+def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
+    snellen("run", "-m", "baseline/first", "-b", POSITIONS)
+    done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "other")
+    said = " ".join(done.out.split())
+    assert "baseline/first and baseline/first (blind=other seed=0) have the same accuracy" in said
+    assert "0 baseline/first alone; 0 baseline/first (blind=other seed=0) alone" in said
+
+
+def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:
+    """The reader has words for colours, and for places only those that it is offered."""
+    spec = "eyechart:tasks=colours+positions,n=40"
+    snellen("run", "-m", "baseline/reader", "-b", spec)
+    done = snellen("run", "-m", "baseline/reader", "-b", spec, "--open-ended")
+    said = " ".join(done.out.split())
+    assert "baseline/reader is 50.00 pp above baseline/reader (open_ended=True)" in said
+    assert "comes of choosing, not of knowing" in said
+
+
+def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -> None:
+    for flags in ((), ("--blind", "none"), ("--open-ended",), ("--permute-options", "4")):
+        assert snellen("run", "-m", "baseline/reader", "-b", POSITIONS, *flags).code == 0
+    done = snellen("compare", "runs")
+    assert done.code == 0
+    said = " ".join(done.out.split())
+    assert "baseline/reader (blind=none)" in said
+    # Its samples are asked four times each, under ids of their own.
+    assert "is in no comparison: nothing else here has its questions" in said

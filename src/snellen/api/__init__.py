@@ -1,6 +1,7 @@
 """Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`. The command line calls
 the same functions."""
 
+from snellen.api._beside import beside_plain, is_paired
 from snellen.api._compare import compare
 from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
@@ -18,11 +19,13 @@ __all__ = [
     "Plan",
     "Profile",
     "ask",
+    "beside_plain",
     "budget_of",
     "compare",
     "estimate",
     "evaluate",
     "explain",
+    "is_paired",
     "judge_run",
     "load_run",
     "probe_run",

@@ -46,6 +46,15 @@ def at_once(text: str) -> int | None:
     return int(text)
 
 
+def image_size(text: str) -> int | Literal["original"]:
+    """Pixels of the longer side, or `original`: pictures go as they are."""
+    if text == "original":
+        return "original"
+    if not re.fullmatch("[1-9][0-9]{0,4}", text):
+        raise click.BadParameter(f"{text!r} is neither pixels of the longer side nor original.")
+    return int(text)
+
+
 def pairs(_: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     """`NAME=VALUE` arguments as a mapping."""
     found: dict[str, str] = {}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+import msgspec
 
 from snellen import api, catalog, probes, report, suites
 from snellen.benchmark import Benchmark
@@ -28,6 +31,8 @@ from snellen.scoring import Scored, Tally
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
 SERVERS = ("vllm", "sglang", "transformers")
+ROBUST = "robust"
+"""The scoring of our own that most benchmarks have."""
 FRACTION = "fraction"
 """The unit of metrics that lie between 0 and 1."""
 
@@ -70,11 +75,28 @@ FRACTION = "fraction"
     callback=_parse.pairs,
     help="What a column of a file of rows means; repeatable.",
 )
-@click.option("--prompt", metavar="PRESET", help="A prompt preset of the benchmark.")
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="PRESET",
+    help="A prompt preset of the benchmark; repeated, each is a run, and all are compared.",
+)
 @click.option(
     "--frames",
+    "frame_policies",
+    multiple=True,
     metavar="POLICY",
-    help="How videos are shown: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or a preset.",
+    help="How videos are shown: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or a preset; "
+    "repeatable, as --prompt.",
+)
+@click.option(
+    "--image-size",
+    "sizes",
+    multiple=True,
+    type=_parse.image_size,
+    metavar="PX|original",
+    help="The longer side of pictures at most, in pixels; repeatable, as --prompt.",
 )
 @click.option(
     "--adapter",
@@ -104,7 +126,7 @@ FRACTION = "fraction"
 )
 @click.option(
     "--permute-options",
-    type=click.IntRange(2),
+    type=click.IntRange(2, 120),
     metavar="K",
     help="Ask each question up to K times with its options in other places.",
 )
@@ -198,7 +220,9 @@ def command(
     data: Path | None,
     task: str | None,
     columns: Mapping[str, str],
-    prompt: str | None,
+    prompts: tuple[str, ...],
+    frame_policies: tuple[str, ...],
+    sizes: tuple[int | str, ...],
     shots: int | None,
     shots_from: str | None,
     shots_seed: int,
@@ -241,11 +265,11 @@ def command(
         raise UsageError(
             "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
         )
-    preset = {"prompt": prompt} if prompt else None
     chosen = []
-    for spec in specs:
+    for spec, preset in product(specs, dict.fromkeys(prompts) or (None,)):
         where = data if spec in reading else None
-        made = catalog.benchmark(spec, data=where, task=task, columns=columns, options=preset)
+        named = {"prompt": preset} if preset else None
+        made = catalog.benchmark(spec, data=where, task=task, columns=columns, options=named)
         if shots:
             made = catalog.few_shot(
                 spec,
@@ -255,7 +279,7 @@ def command(
                 seed=shots_seed,
                 data=where,
                 columns=columns,
-                options=preset,
+                options=named,
             )
         made = probes.probed(
             made,
@@ -285,26 +309,110 @@ def command(
         command=sys.argv[1:],
         **options,
     )
+    plans = [
+        _in_setting(plan, policy, size)
+        for policy, size in product(
+            dict.fromkeys(frame_policies) or (None,), dict.fromkeys(sizes) or (None,)
+        )
+    ]
     for benchmark in chosen:
         for note in benchmark.notes:
             _say(f"{benchmark.name}: {note}")
     if only_estimate:
-        found = api.estimate(plan)
+        found = [one for each in plans for one in api.estimate(each)]
         if as_json:
             put(found)
         else:
             print("\n".join(_estimate.lines(found)))
         return DONE
-    finished = api.run_plan(plan, ProgressLines(), leave_at_once)
+    finished: list[api.Finished] = []
+    budget = api.budget_of(plan)
+    for each in plans:
+        finished += api.run_plan(each, ProgressLines(), leave_at_once, budget)
+        if any(one.interrupted for one in finished):
+            break
     results = [one.result for one in finished if one.result is not None]
     if as_json and no_score:
         put([{"name": one.progress.name, "run": str(one.run)} for one in finished])
     elif as_json:
         put_results(results)
+    elif len(plans) > 1 or len(prompts) > 1:
+        report.print_results(results)
+        _show_sweep(results)
     else:
         for result in results:
             report.print_result(result)
+            _show_beside(result)
     return _ending(finished, floors)
+
+
+def _in_setting(plan: api.Plan, frames: str | None, size: int | str | None) -> api.Plan:
+    """The plan with this frame policy, and with pictures of at most this size.
+
+    Raises:
+        UsageError: pictures are shown as videos' frames, which have a size of their own.
+    """
+    if isinstance(size, int):
+        videos = [made.name for made in plan.benchmarks if made.frames]
+        if videos:
+            raise UsageError(
+                f"--image-size is for pictures, and {', '.join(videos)} shows videos: say it with "
+                "--frames POLICY,pixels=N."
+            )
+        plan = replace(
+            plan,
+            profile=_with_size(plan.profile, size),
+            profiles={name: _with_size(one, size) for name, one in plan.profiles.items()},
+        )
+    return replace(plan, frames=frames)
+
+
+def _with_size(profile: Profile, size: int) -> Profile:
+    limits = profile.images
+    most = size if limits.max_side is None else min(size, limits.max_side)
+    return msgspec.structs.replace(profile, images=msgspec.structs.replace(limits, max_side=most))
+
+
+def _show_sweep(results: Sequence[Result]) -> None:
+    """What the settings do to each benchmark, model by model."""
+    by_benchmark: dict[str, list[Result]] = {}
+    for result in results:
+        by_benchmark.setdefault(result.report.benchmark, []).append(result)
+    for benchmark, of in by_benchmark.items():
+        runs = [result.run for result in of if result.run is not None]
+        try:
+            document = api.compare(*runs, scoring=_common(of)).comparisons
+        except UsageError as error:
+            _say(f"{benchmark}: the settings are not compared: {error}")
+        else:
+            report.print_swept(document)
+
+
+def _common(results: Sequence[Result]) -> str | None:
+    """A scoring to compare by where headlines differ, as they may between prompts: robust, which
+    reads any form of answer, or else the first one's; None where they do not."""
+    if len({result.report.headline for result in results}) == 1:
+        return None
+    all_have = all(ROBUST in result.report.scorings for result in results)
+    return ROBUST if all_have else results[0].report.headline
+
+
+def _show_beside(result: Result) -> None:
+    """Of a probe's run what the run as the benchmark asks has beyond it, where it is there."""
+    if result.run is None or not api.is_paired(result.report.identity):
+        return
+    try:
+        compared = api.beside_plain(result.run)
+    except UsageError as error:
+        _say(f"not compared with the run as the benchmark asks: {error}")
+        return
+    if compared is None:
+        _say(
+            f"{result.report.benchmark} × {result.report.model}: run the same without the probe, "
+            "before or after, and both are compared"
+        )
+    else:
+        report.print_compared(compared.comparisons)
 
 
 def _check_floors(

@@ -12,6 +12,8 @@ from snellen.store import differing
 
 NAMES = ("model", "replies")
 """Fields of an identity that say whose replies they are."""
+ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
+"""Fields that differ because others do: a probe leaves rows out, which is no other data."""
 
 
 def settings(a: Loaded, b: Loaded) -> list[str]:
@@ -88,15 +90,21 @@ def _options(side: Loaded) -> Mapping[str, Any]:
 
 def _fields(a: Loaded, b: Loaded) -> Iterator[tuple[str, Any, Any]]:
     """Where two identities differ; of predictions it is not known how they were asked for."""
-    one, other = ({"probe": {}, **side.identity} for side in (a, b))
+    one, other = a.identity, b.identity
     common = {*one, *other} if "model" in one and "model" in other else {*one} & {*other}
-    found = differing(
-        {name: one.get(name) for name in common - {*NAMES}},
-        {name: other.get(name) for name in common - {*NAMES}},
-    )
-    # A probe leaves rows out, which is no other data.
-    probed = one["probe"] != other["probe"]
-    return (field for field in found if not (probed and field[0] == "data.digest"))
+    found = [
+        *differing(
+            {name: one.get(name) for name in common - {*NAMES}},
+            {name: other.get(name) for name in common - {*NAMES}},
+        )
+    ]
+    echoes = {ECHOES[start] for name, _, _ in found if (start := _start(name)) in ECHOES}
+    return (field for field in found if field[0] not in echoes)
+
+
+def _start(name: str) -> str:
+    """`profile.images` of `profile.images.max_side`, `probe` of `probe.blind`."""
+    return next((start for start in ECHOES if name.startswith(f"{start}.")), name)
 
 
 def _value(identity: Mapping[str, Any], name: str) -> Any:

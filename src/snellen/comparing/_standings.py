@@ -28,7 +28,18 @@ def leaderboard(
     together = paired(sides, names)
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
     views = made.of(sides, together)
-    measured = {name: view.headline for name, view in zip(names, views, strict=True)}
+    if not together.n:  # of no rows at all some metrics are not even undefined
+        return Leaderboard(
+            benchmark=benchmark,
+            scoring=sides[0].scoring,
+            metric=views[0].first,
+            samples=0,
+            clusters=0,
+            standings=[],
+            notes=notes,
+        )
+    # Of no rows at all some metrics are not even undefined.
+    measured = {name: view.headline for name, view in zip(names, views, strict=True) if together.n}
     values = {
         name: one.report.value for name, one in measured.items() if one.report.value is not None
     }
@@ -88,6 +99,8 @@ def best_of(
         if len({setting for setting in setting_names(chosen)}) < 2:
             continue  # one setting, or nobody knows which
         together = paired(chosen, [names[n] for n in numbers])
+        if not together.n:
+            continue
         views = made.of(chosen, together)
         measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
         values = {name: one.report.value for name, one in measured.items()}

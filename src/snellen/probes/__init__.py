@@ -9,8 +9,6 @@ from typing import get_args
 from snellen.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.probes._blind import Blind, blinded, checked_blind
-from snellen.probes._open_ended import checked_open_ended, open_ended
-from snellen.probes._permuted import checked_permuted, permuted
 
 __all__ = ["Blind", "again", "probed"]
 
@@ -55,8 +53,13 @@ def probed(
         if blind not in get_args(Blind):
             raise UsageError(f"--blind is {', '.join(get_args(Blind))}, not {blind!r}.")
         return checked_blind(benchmark, blind, seed)
+    # Imported where they are asked for: every run would wait for them.
     if permute_options is not None:
+        from snellen.probes._permuted import checked_permuted
+
         return checked_permuted(benchmark, permute_options, seed)
+    from snellen.probes._open_ended import checked_open_ended
+
     return checked_open_ended(benchmark)
 
 
@@ -74,7 +77,11 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
         case {"blind": str(kind)}:
             return blinded(benchmark, kind, seed)
         case {"permute_options": int(most)}:
+            from snellen.probes._permuted import permuted
+
             return permuted(benchmark, most, seed)
         case {"open_ended": True}:
+            from snellen.probes._open_ended import open_ended
+
             return open_ended(benchmark)
     raise UsageError(f"{benchmark.name}: this version knows no probe {', '.join(probe)}.")

@@ -12,7 +12,6 @@ from typing import Literal
 from snellen.benchmark import Benchmark
 from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Seekable, rows_at
-from snellen.drawing import Canvas
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.prompts import IMAGE_MARK
@@ -108,6 +107,8 @@ def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _blank(width: int, height: int) -> bytes:
+    from snellen.drawing import Canvas  # it needs numpy, which takes a while to import
+
     return Canvas(width, height, GREY).png()
 
 

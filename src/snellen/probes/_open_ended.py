@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from snellen.benchmark import Benchmark, History, Reading, Scoring
-from snellen.benchmarks._questions import SHORT
+from snellen.benchmark import Benchmark, Check, History, Reading, Scoring
+from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
 from snellen.content import Image, Message, Part, user
 from snellen.datasets import Filtered, Row
@@ -115,7 +115,11 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
         },
         together=None,
         ladders={},
-        check=None,
+        check=Check(
+            says=lambda _, answer: answer,
+            wrong=lambda _: WRONG,
+            expect={"open-ended": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+        ),
         submission=None,
         layout=None,
         results=None,

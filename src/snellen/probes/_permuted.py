@@ -17,6 +17,8 @@ from snellen.probes._options import by_letters, check_listed, left_out, right_pl
 from snellen.sample import Sample
 from snellen.scoring import LETTERED, ORDER, PASSES
 
+MOST = 120
+"""Passes of a question: as many as five options have orders."""
 OURS = (ORDER, PASSES, LETTERED)
 """What a sample's data have beside the benchmark's own."""
 Order = tuple[int, ...]
@@ -27,11 +29,11 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     """`permuted`, where that can be asked, with a note on what is asked and left out.
 
     Raises:
-        UsageError: `most` is not from 2 on; the benchmark asks its questions several times or in
-            several turns by itself; or its prompts do not list options.
+        UsageError: `most` is not from 2 to 120; the benchmark asks its questions in several turns,
+            or several times by itself; or its prompts do not list options.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 2:
-        raise UsageError(f"--permute-options is a whole number from 2 on, not {most!r}.")
+    if isinstance(most, bool) or not isinstance(most, int) or not 2 <= most <= MOST:
+        raise UsageError(f"--permute-options is a whole number from 2 to {MOST}, not {most!r}.")
     if benchmark.turns != 1:
         raise UsageError(f"--permute-options: {benchmark.name} asks in several turns.")
     check_listed(benchmark, "--permute-options")

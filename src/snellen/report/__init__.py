@@ -11,6 +11,7 @@ from snellen.report.terminal import (
     print_result,
     print_results,
     print_steering,
+    print_swept,
     show,
 )
 from snellen.report.tex import compared_latex, latex
@@ -34,6 +35,7 @@ __all__ = [
     "print_result",
     "print_results",
     "print_steering",
+    "print_swept",
     "show",
     "story",
     "write_markdown",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.comparing import Comparisons
-from snellen.report import _compared, _rows
+from snellen.report import _compared, _rows, _swept
 from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
@@ -52,6 +52,18 @@ def print_compared(document: Comparisons) -> None:
     from rich.console import Console
 
     _show_compared(document, Console(highlight=False))
+
+
+def print_swept(document: Comparisons) -> None:
+    """Show on standard output what settings do to the same models."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    room = console.width if console.is_terminal else WIDE
+    for title, rows, said in _swept.swept(document):
+        _table(console, title, _swept.SWEEP, rows, room)
+        for line in said:
+            _line(console, f" {line}")
 
 
 def compared_text(document: Comparisons) -> str:

@@ -111,8 +111,9 @@ def differing(
     512."""
     for name in sorted({*one, *other}):
         mine, theirs = one.get(name), other.get(name)
-        if isinstance(mine, dict) and isinstance(theirs, dict):
-            yield from differing(mine, theirs, f"{at}{name}.")
+        if isinstance(mine, dict | None) and isinstance(theirs, dict | None):
+            # Where there are no such fields, none of them is set.
+            yield from differing(mine or {}, theirs or {}, f"{at}{name}.")
         elif mine != theirs:
             yield f"{at}{name}", mine, theirs
 

@@ -1,0 +1,103 @@
+"""Runs of the same models in several settings: what the setting does, model by model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from snellen import stats
+from snellen.comparing import (
+    Comparison,
+    Comparisons,
+    Side,
+    best,
+    flipped,
+    p_value,
+    shown_difference,
+)
+from snellen.result import shown
+from snellen.scoring import MetricReport
+
+SWEEP = (
+    *("setting", "model", "value", "95 % interval", "less the first", "95 % interval"),
+    *("p", "adjusted p", "n", "remark"),
+)
+PLAIN = "nothing set"
+
+Swept = tuple[str, list[Sequence[str]], list[str]]
+
+
+def swept(document: Comparisons) -> Iterator[Swept]:
+    """For each benchmark a title, rows under SWEEP, and what must be said below them."""
+    for benchmark in dict.fromkeys(side.benchmark for side in document.sides):
+        sides = [side for side in document.sides if side.benchmark == benchmark]
+        pairs = [one for one in document.comparisons if one.benchmark == benchmark]
+        by_model: dict[str, list[Side]] = {}
+        for side in sides:
+            by_model.setdefault(side.model, []).append(side)
+        several = {model: of for model, of in by_model.items() if len(of) > 1}
+        if several and pairs:
+            yield _of_benchmark(benchmark, several, pairs, document)
+
+
+def _of_benchmark(
+    benchmark: str,
+    by_model: dict[str, list[Side]],
+    pairs: Sequence[Comparison],
+    document: Comparisons,
+) -> Swept:
+    between = {(one.a, one.b): one for one in pairs}
+    metric = next(iter(pairs[0].metrics))
+    values = _values(benchmark, pairs, document)
+    tests = [
+        (of[0].name, side.name)
+        for of in by_model.values()
+        for side in of[1:]
+        if (of[0].name, side.name) in between
+    ]
+    known = {
+        key: p for key in tests if (p := next(iter(between[key].metrics.values())).p) is not None
+    }
+    adjusted = dict(zip(known, stats.holm([*known.values()]), strict=True))
+    rows: list[Sequence[str]] = []
+    for model, of in by_model.items():
+        first = of[0].name
+        for side in of:
+            value = shown(values[side.name]) if side.name in values else ("-", "", "", "")
+            cells: Sequence[str] = ("", "", "", "")
+            remark = value[3]
+            if (first, side.name) in between:
+                found = next(iter(between[first, side.name].metrics.values()))
+                less = shown_difference(found.difference)
+                cells = (*less[:2], p_value(found.p), p_value(adjusted.get((first, side.name))))
+                remark = "; ".join(dict.fromkeys(filter(None, (remark, less.remark))))
+            rows.append((_setting(side), model, *value[:2], *cells, value[2], remark))
+    said = [best(one) for one in document.best_of if one.benchmark == benchmark]
+    said += [flipped(one) for one in document.rank_flips if one.benchmark == benchmark]
+    if not any(one.benchmark == benchmark for one in document.rank_flips) and len(by_model) > 1:
+        said.append("no two models change places between settings")
+    if len(known) > 1:
+        said.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
+    order = {setting: n for n, setting in enumerate(dict.fromkeys(row[0] for row in rows))}
+    rows.sort(key=lambda row: order[row[0]])
+    what = f"{benchmark}: {pairs[0].scoring} {metric} by setting"
+    return f"{what}, on the samples that all have", rows, said
+
+
+def _values(
+    benchmark: str, pairs: Sequence[Comparison], document: Comparisons
+) -> dict[str, MetricReport]:
+    """The first metric of each side, on the samples that all have."""
+    for board in document.leaderboards:
+        if board.benchmark == benchmark:
+            return {one.name: one.value for one in board.standings}
+    found: dict[str, MetricReport] = {}
+    for one in pairs:  # of two sides there is one pair
+        metric = next(iter(one.metrics.values()))
+        found |= {one.a: metric.a, one.b: metric.b}
+    return found
+
+
+def _setting(side: Side) -> str:
+    """What the name says beside the model."""
+    rest = side.name.removeprefix(side.model).strip()
+    return rest.removeprefix("(").removesuffix(")") or PLAIN
