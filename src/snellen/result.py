@@ -145,18 +145,27 @@ def shown(metric: MetricReport) -> Shown:
 def blind(report: Report) -> str:
     """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" where there are none.
     Chance that was drawn is `about 24.31 % by chance (3 draws)`."""
+    known = [f"{amount} {how}" for how, amount in baselines(report)]
+    return f"blind baselines: {', '.join(known)}" if known else ""
+
+
+def baselines(report: Report) -> list[tuple[str, str]]:
+    """(how, what it gives) of blind models: `by chance`, `25.00 %`."""
     found = report.baselines
     if found is None:
-        return ""
+        return []
     unit = next(iter(report.scorings[report.headline].metrics.values())).unit
     said = "the most frequent answer" if found.answer is None else repr(found.answer)
     known = []
     if found.chance is not None:
-        chance = f"{_amount(found.chance, unit)} by chance"
-        known = [f"about {chance} ({found.draws} draws)" if found.draws else chance]
+        chance = _amount(found.chance, unit)
+        drawn = ("by chance", chance)
+        if found.draws:
+            drawn = (f"by chance ({found.draws} draws)", f"about {chance}")
+        known.append(drawn)
     if found.constant is not None:
-        known.append(f"{_amount(found.constant, unit)} always saying {said}")
-    return f"blind baselines: {', '.join(known)}" if known else ""
+        known.append((f"always saying {said}", _amount(found.constant, unit)))
+    return known
 
 
 def _amount(value: float, unit: str) -> str:

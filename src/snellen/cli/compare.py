@@ -16,8 +16,12 @@ from snellen.errors import UsageError
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "md": report.compared_markdown,
+    "html": report.compared_html,
+    "latex": report.compared_latex,
+    "csv": report.compared_csv,
     "json": lambda document: Compared(document).json().decode() + "\n",
 }
+ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex"}
 
 
 @click.command("compare")
@@ -54,7 +58,7 @@ def command(
     Asks nobody, writes nothing beside the output.
     """
     ending = "" if output is None else output.suffix.removeprefix(".")
-    form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
+    form = "json" if as_json else form or ENDINGS.get(ending, "terminal")
     document = api.compare(
         *sides,
         benchmark=benchmark,

@@ -19,6 +19,7 @@ from snellen.datasets import home
 CORE = (
     "aiohttp",
     "click",
+    "jinja2",
     "msgspec",
     "numpy",
     "orjson",
@@ -36,7 +37,7 @@ EXTRAS = {
     "vllm": ("vllm",),
     "ray": ("ray",),
     "s3": ("s3fs",),
-    "view": ("jinja2", "starlette", "uvicorn"),
+    "view": ("starlette", "uvicorn"),
     "plots": ("matplotlib",),
 }
 

@@ -12,6 +12,7 @@ from snellen import api, report
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
+from snellen.comparing import Comparisons
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result, plain
 from snellen.store import MANIFEST
@@ -21,6 +22,18 @@ WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "csv": report.csv,
     "json": results_as_json,
 }
+WITH_COMPARISON: Mapping[str, Callable[[Sequence[Result], Comparisons | None], str]] = {
+    "html": report.html,
+    "latex": report.latex,
+}
+DRAWN = ("svg", "png")
+ENDINGS = {form: form for form in (*WRITTEN, *WITH_COMPARISON, *DRAWN)} | {
+    "tex": "latex",
+    "htm": "html",
+}
+MOST = 20
+"""Runs that are compared without being asked: each is scored again, and there are n (n - 1) / 2
+pairs."""
 PATH = click.Path(path_type=Path)
 
 
@@ -29,20 +42,78 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["terminal", *WRITTEN]),
+    type=click.Choice(["terminal", *WRITTEN, *WITH_COMPARISON, *DRAWN]),
     help="Default: what the name of the output ends in, else terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
+@click.option(
+    "--plots",
+    "folder",
+    type=PATH,
+    metavar="DIR",
+    help="Draw all plots into a folder, as svg unless --format is png.",
+)
+@click.option(
+    "--no-compare",
+    is_flag=True,
+    help="Leave out of html, latex and plots what scoring the runs again and comparing them gives.",
+)
 @json_option
-def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_json: bool) -> int:
-    """Show the stored results of RUN folders, or of all runs in a folder; asks nobody and scores
-    nothing.
+def command(
+    runs: tuple[Path, ...],
+    form: str | None,
+    output: Path | None,
+    folder: Path | None,
+    no_compare: bool,
+    as_json: bool,
+) -> int:
+    """Show the stored results of RUN folders, or of all runs in a folder; asks nobody.
 
-    Several are a table with a line for each; md has each whole below it.
+    Several are a table with a line for each; md and html have each whole below it. html, latex and
+    plots of several also say where the runs stand by paired comparison, which scores them again.
     """
+    results, code = _load(runs)
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = "json" if as_json else form or ENDINGS.get(ending, "terminal")
+    compared = None
+    if len(results) > 1 and not no_compare and (form in WITH_COMPARISON or folder is not None):
+        compared = _compared(results)
+    if folder is not None:
+        if output is not None or form not in ("terminal", *DRAWN):
+            raise UsageError("--plots writes plots alone: leave -o out, and --format but svg, png.")
+        drawn = report.plots(results, folder, form if form in DRAWN else "svg", compared)
+        for path in drawn:
+            click.echo(path)
+        return code if drawn else FELL_SHORT
+    if form in DRAWN:
+        if output is None:
+            raise UsageError(f"{form} is written to a file: name it with -o.")
+        report.plot(results, output, form)
+        return code
+    if form in WITH_COMPARISON:
+        text = WITH_COMPARISON[form](results, compared)
+    elif form in WRITTEN:
+        text = WRITTEN[form](results)
+    elif output is None:
+        report.print_results(results)
+        return code
+    else:
+        text = report.as_text(results)
+    if output is None:
+        click.echo(text, nl=False)
+        return code
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    return code
+
+
+def _load(given: Sequence[Path]) -> tuple[list[Result], int]:
+    """All results, and how it went: one that cannot be read is left out unless it was named."""
     results = []
     code = DONE
-    for run, named in ((run, run == given) for given in runs for run in _runs(given)):
+    for run, named in ((run, run == path) for path in given for run in _runs(path)):
         try:
             results.append(api.load_run(run))
         except SnellenError as error:
@@ -50,19 +121,22 @@ def command(runs: tuple[Path, ...], form: str | None, output: Path | None, as_js
                 raise
             print(plain(f"left out: {error}"), file=sys.stderr)
             code = FELL_SHORT
-    ending = "" if output is None else output.suffix.removeprefix(".")
-    form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
-    if output is None and form == "terminal":
-        report.print_results(results)
-    elif output is None:
-        click.echo(WRITTEN[form](results), nl=False)
+    if not results:
+        raise UsageError("No run could be read: nothing to report.")
+    return results, code
+
+
+def _compared(results: Sequence[Result]) -> Comparisons | None:
+    """What comparing the runs gives; None, and why on standard error, where it cannot be done."""
+    if len(results) > MOST:
+        why = f"{len(results)} runs are more than {MOST}; `snellen compare` takes them"
     else:
-        text = WRITTEN[form](results) if form in WRITTEN else report.as_text(results)
         try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
-    return code
+            return api.compare(*(result.run for result in results if result.run)).comparisons
+        except SnellenError as error:
+            why = str(error)
+    print(plain(f"not compared: {why}"), file=sys.stderr)
+    return None
 
 
 def _runs(given: Path) -> Sequence[Path]:

@@ -1,6 +1,8 @@
-"""Results for people: in the terminal, as Markdown, as CSV."""
+"""Results for people: in the terminal, as Markdown, HTML, LaTeX, CSV, and plots."""
 
-from snellen.report.sheets import csv
+from snellen.report.pages import compared_html, html, look
+from snellen.report.plots import plot, plots
+from snellen.report.sheets import compared_csv, csv
 from snellen.report.stories import story
 from snellen.report.terminal import (
     as_text,
@@ -12,14 +14,23 @@ from snellen.report.terminal import (
     print_swept,
     show,
 )
+from snellen.report.tex import compared_latex, latex
 from snellen.report.words import compared_markdown, markdown, write_markdown
 
 __all__ = [
     "as_text",
+    "compared_csv",
+    "compared_html",
+    "compared_latex",
     "compared_markdown",
     "compared_text",
     "csv",
+    "html",
+    "latex",
+    "look",
     "markdown",
+    "plot",
+    "plots",
     "print_compared",
     "print_result",
     "print_results",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 BARS = "_▁▂▃▄▅▆▇█"
 """No more than a sixteenth right, then eighths."""
@@ -30,7 +30,7 @@ def ladder(
     """
     if not shares:
         return []
-    numbers = {name: re.sub(r"^0+(?=[0-9])", "", _number(name)) for name in shares}
+    numbers = {name: numeral(name) for name in shares}
     width = 1 + max(3, *(len(number) for number in numbers.values()))
     lines = [
         "".join(f"{number:>{width}}" for number in numbers.values()),
@@ -48,21 +48,36 @@ def ladder(
     return [*lines, "".join(mark).rstrip()]
 
 
-def _number(name: str) -> str:
+def numeral(name: str) -> str:
+    """The number in a level's name, without the noughts that put it in order: `13` of
+    `013 pixels`."""
+    return re.sub(r"^0+(?=[0-9])", "", number(name))
+
+
+def number(name: str) -> str:
+    """The number as it stands in a level's name: `013`."""
     found = re.search("[0-9]+([.][0-9]+)?", name)
     if found is None:
         raise ValueError(f"the level {name!r} has no number in its name")
     return found[0]
 
 
-def _column(levels: list[float], value: float, width: int) -> int:
-    """Where a value stands in a line whose k-th level ends `width` signs after the one before."""
+def place(levels: Sequence[float], value: float) -> float:
+    """Where a value stands among levels that are equally far apart: 1.5 is half-way between the
+    second and the third. What is beyond them stands at the edge.
+
+    >>> place([4, 8, 16], 12), place([4, 8, 16], 99)
+    (1.5, 2.0)
+    """
     sign = 1 if levels[-1] >= levels[0] else -1
     ordered = [sign * level for level in levels]
     above = bisect_right(ordered, sign * value)
     if above in (0, len(levels)):
-        place = 0.0 if above == 0 else len(levels) - 1.0
-    else:
-        low, high = ordered[above - 1], ordered[above]
-        place = above - 1 + (sign * value - low) / (high - low)
-    return width - 1 + round(place * width)
+        return 0.0 if above == 0 else len(levels) - 1.0
+    low, high = ordered[above - 1], ordered[above]
+    return above - 1 + (sign * value - low) / (high - low)
+
+
+def _column(levels: Sequence[float], value: float, width: int) -> int:
+    """Where a value stands in a line whose k-th level ends `width` signs after the one before."""
+    return width - 1 + round(place(levels, value) * width)

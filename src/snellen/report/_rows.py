@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 
 from snellen.capabilities import over
 from snellen.catalog import BUNDLED
-from snellen.report._ladder import ladder
+from snellen.report._ladder import ladder, number
 from snellen.result import Result, Shown, duration, money, percent, shown
 from snellen.scoring import Disagreement, JudgeReport, MetricReport, Spent, SteeringReport
 
@@ -25,6 +27,11 @@ STEERING = (
     *("attempt", "wrong to right", "95 % interval", "n"),
     *("right to wrong", "n", "change", "95 % interval", "remark"),
 )
+NAMES = (
+    *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
+    *("groups", "where", "setting"),
+)
+"""Headings of columns of words, beside the first."""
 PLACES = (
     *("place", "picked", "95 % interval", "if even", "accuracy where right", "95 % interval"),
     *("n", "remark"),
@@ -237,24 +244,41 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
     return rows
 
 
-def ladder_lines(result: Result, tag: str) -> list[str]:
-    """The levels of a ladder with a bar each, and where reading ends; none where the tag is no
-    ladder, or nothing of it was asked."""
-    report = result.report
-    if tag not in report.ladders:
-        return []
-    end = result.scoring().metrics.get(report.ladders[tag])
-    shares = {
-        label: found.value
+def levels(result: Result, tag: str) -> dict[str, MetricReport]:
+    """The shares right at the levels of a ladder, in their order; none where the tag is no ladder,
+    or nothing of it was asked."""
+    if tag not in result.report.ladders:
+        return {}
+    return {
+        label: found
         for label, found in result.by(tag).items()
         if found.value is not None and 0 <= found.value <= 1
     }
-    ends = (None, None) if end is None else (end.value, end.ci95)
-    lines = ladder(shares, *ends)
-    if lines and end is not None:
+
+
+def level_unit(name: str) -> str:
+    """What a level's name says beside its number: `pixels` of `013 pixels`."""
+    return name.replace(number(name), "").strip()
+
+
+def threshold(result: Result, tag: str) -> tuple[str, MetricReport | None]:
+    """The metric that says where on a ladder reading ends."""
+    name = result.report.ladders[tag]
+    return name, result.scoring().metrics.get(name)
+
+
+def ladder_lines(result: Result, tag: str) -> list[str]:
+    """The levels of a ladder with a bar each, and where reading ends; none where there are none."""
+    of = levels(result, tag)
+    if not of:
+        return []
+    shares = {label: found.value for label, found in of.items() if found.value is not None}
+    name, end = threshold(result, tag)
+    lines = ladder(shares, *((None, None) if end is None else (end.value, end.ci95)))
+    if end is not None:
         cells = shown(end)
         said = " ".join(filter(None, (cells.value, cells.interval, cells.remark)))
-        lines.append(f" {report.ladders[tag]} {said}")
+        lines.append(f" {name} {said}")
     return lines
 
 
@@ -273,9 +297,54 @@ def differ(one: Disagreement) -> str:
     return f"{one.scorings[0]} and {one.scorings[1]} score {which} to {', '.join(one.examples)}"
 
 
+def without_remarks(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]], list[str]]:
+    """A table whose rows share their remarks, but for numbers, without them, and what they say
+    once; any other as it is."""
+    if headings[-1] != "remark":
+        return headings, rows, []
+    said = dict.fromkeys(row[-1] for row in rows)
+    # "1 independent cluster: …" and "8 independent clusters: …" are one remark.
+    alike = dict.fromkeys(
+        re.sub(r"^[0-9,]+ ([^:]*?)s?:", r"too few \1s:", remark) for remark in said if remark
+    )
+    one = len(alike) == 1 and all(said)  # said of every row
+    if len(said) > 1 and len(alike) >= len(said) - 1 and not one:
+        return headings, rows, []
+    remarks = [*said] if len(said) == 1 else [*alike]
+    return headings[:-1], [row[:-1] for row in rows], [*filter(None, remarks)]
+
+
+def without_empty(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """A table without the columns in which nothing stands."""
+    kept = [place for place, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
+    if not kept:
+        return headings, rows
+    return [headings[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
+def is_name(place: int, heading: str) -> bool:
+    """Whether a column has names or words, not numbers."""
+    return place == 0 or heading in NAMES
+
+
 def rule_headings(one: Disagreement) -> tuple[str, str]:
     """`official's rule | robust's rule`, and n"""
     return " | ".join(f"{scoring}'s rule" for scoring in one.scorings), "n"
+
+
+def by_benchmark(results: Sequence[Result]) -> tuple[list[str], dict[str, dict[str, list[Result]]]]:
+    """The benchmarks, with the options that tell them apart, and each model's results by them."""
+    benchmarks = _benchmarks(results)
+    models: dict[str, dict[str, list[Result]]] = {}
+    for result in results:
+        for name, of in benchmarks.items():
+            if result in of:
+                models.setdefault(names(result)[1], {}).setdefault(name, []).append(result)
+    return list(benchmarks), models
 
 
 def rules(one: Disagreement) -> list[tuple[str, str]]:
@@ -382,19 +451,70 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
     for name, scoring in report.scorings.items():
         yield f"{name}, readings", counts(scoring.readings)
-    if report.spent is not None:
-        yield from _spent(report.spent)
-    for name, scoring in report.scorings.items():
-        yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
-    for judge, took in report.judging.items():
-        for what, said in _spent(took):
-            yield f"{judge} as judge, {what}", said
-    for name, value in report.identity.items():
-        # Benchmark and model are the title.
-        if name not in ("benchmark", "model") and (text := _words(value)):
-            yield name.replace("_", " "), text
+    yield from streams(result)
+    yield from took(result)
+    yield from sources(result)
+    yield from settings(result)
     if result.run is not None:
         yield "run", str(result.run)
+
+
+def streams(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
+    one = result.report.streaming
+    if one is None:
+        return
+    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
+    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
+    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
+    if one.real_time_factor is not None:
+        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
+        said = f"{one.real_time_factor:.2f} (the model {keeps}"
+        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"
+
+
+def took(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
+    if result.report.spent is not None:
+        yield from _spent(result.report.spent)
+    for judge, its in result.report.judging.items():
+        for what, said in _spent(its):
+            yield f"{judge} as judge, {what}", said
+
+
+def sources(result: Result) -> Iterator[tuple[str, str]]:
+    """(scoring, where its rules come from)"""
+    for name, scoring in result.report.scorings.items():
+        yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
+
+
+def settings(result: Result) -> Iterator[tuple[str, str]]:
+    """(field, value) of the identity; benchmark and model are the title."""
+    for name, value in result.report.identity.items():
+        if name not in ("benchmark", "model") and (text := _words(value)):
+            yield name.replace("_", " "), text
+
+
+def commands(manifest: Mapping[str, Any]) -> list[str]:
+    """The commands that made the run, each once."""
+    given = (session.get("command") for session in manifest.get("sessions", []))
+    return [*dict.fromkeys(shlex.join(["snellen", *words]) for words in given if words)]
+
+
+def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(what, which): where the rows were, and the last session's machine and versions."""
+    if "data" in manifest:
+        yield "rows", str(manifest["data"])
+    for session in manifest.get("sessions", [])[-1:]:
+        for name in ("started", "server", "served", "limit", "sample", "concurrency"):
+            if session.get(name) is not None:
+                yield name, _words(session[name])
+        for name in ("snellen", "python", "system", "runs_on"):
+            if session.get(name):
+                yield name.replace("_", " "), _words(session[name])
+        if session.get("packages"):
+            packages = session["packages"].items()
+            yield "packages", ", ".join(f"{name} {version}" for name, version in packages)
 
 
 def _spent(took: Spent) -> Iterator[tuple[str, str]]:

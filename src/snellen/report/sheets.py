@@ -1,4 +1,4 @@
-"""Results as CSV: a row for each metric."""
+"""Results and comparisons as CSV: a row for each metric."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import csv as sheet
 import io
 from collections.abc import Sequence
 
+from snellen.comparing import Comparisons
 from snellen.report import _rows
 from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
     "low", "high", "bound_low", "bound_high", "reason", "run", "remark",
+)  # fmt: skip
+COMPARED = (
+    "benchmark", "scoring", "a", "b", "by", "name", "value_a", "value_b", "difference", "unit",
+    "low", "high", "p", "adjusted_p", "detectable", "n", "method", "reason",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@")
 
@@ -35,6 +40,27 @@ def csv(results: Sequence[Result]) -> str:
                     found.value, found.unit, found.n, found.stderr,
                     *(found.ci95 or (None, None)), *bounds, found.reason,
                     run, remark,
+                )  # fmt: skip
+                writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
+    return out.getvalue()
+
+
+def compared_csv(of: Comparisons) -> str:
+    """All differences of all pairs, b less a, numbers in full; `by` is `metric`, `capability` or a
+    tag, whose categories are the names."""
+    out = io.StringIO()
+    writer = sheet.writer(out, lineterminator="\n")
+    writer.writerow(COMPARED)
+    for one in of.comparisons:
+        parts = {"metric": one.metrics, **one.breakdown, "capability": one.capabilities}
+        for by, differences in parts.items():
+            for name, found in differences.items():
+                less = found.difference
+                row = (
+                    one.benchmark, one.scoring, one.a, one.b, by, name,
+                    found.a.value, found.b.value, less.value, less.unit,
+                    *(less.ci95 or (None, None)), found.p, found.adjusted, found.detectable,
+                    less.n, found.method, less.reason,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ WIDE = 10_000
 and a search in the output finds it whole."""
 LEAST = 24
 """Letters of a name or remark that stand on one line at least; numbers are never broken."""
-NAMES = ("model", "setting", "against", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
@@ -208,25 +206,16 @@ def _table(
     _line(console, title, style="bold")
     for line in above:
         _line(console, f" {line}")
-    remarks: list[str] = []
-    if headings[-1] == "remark":
-        said = dict.fromkeys(row[-1] for row in rows)
-        # "1 independent cluster: …" and "8 independent clusters: …" are one remark.
-        alike = dict.fromkeys(
-            re.sub(r"^[0-9,]+ ([^:]*?)s?:", r"too few \1s:", remark) for remark in said if remark
-        )
-        if len(said) == 1 or len(alike) < len(said) - 1:
-            remarks = list(said) if len(said) == 1 else list(alike)
-        elif _least([headings, *rows]) > room:
-            names = [place for place, name in enumerate(headings[:-1]) if _is_name(place, name)]
-            remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
-        if remarks:
-            headings, rows = headings[:-1], [row[:-1] for row in rows]
+    headings, rows, remarks = _rows.without_remarks(headings, rows)
+    if headings[-1] == "remark" and _least([headings, *rows]) > room:
+        names = [place for place, name in enumerate(headings[:-1]) if _rows.is_name(place, name)]
+        remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
+        headings, rows = headings[:-1], [row[:-1] for row in rows]
     every = [headings, *rows]
     width = min(_least(every, WIDE), max(_least(every), room))
     table = Table(box=SIMPLE_HEAD, show_edge=False, width=width)
     for place, heading in enumerate(headings):
-        name = _is_name(place, heading)
+        name = _rows.is_name(place, heading)
         table.add_column(
             Text(plain(heading)),
             justify="left" if name else "right",
@@ -236,7 +225,7 @@ def _table(
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     console.print(table, crop=False)
-    for remark in filter(None, remarks):
+    for remark in remarks:
         _line(console, f" {remark}")
 
 
@@ -246,13 +235,9 @@ def _least(rows: Sequence[Sequence[str]], most: int = LEAST) -> int:
     from rich.cells import cell_len
 
     widths = [max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True)]
-    names = [_is_name(place, heading) for place, heading in enumerate(rows[0])]
+    names = [_rows.is_name(place, heading) for place, heading in enumerate(rows[0])]
     content = sum(min(w, most) if name else w for w, name in zip(widths, names, strict=True))
     return content + 3 * len(widths) - 1  # a blank on both sides, and a line between two
-
-
-def _is_name(place: int, heading: str) -> bool:
-    return place == 0 or heading in NAMES
 
 
 def _left_out(n: int) -> str:

@@ -1,0 +1,481 @@
+"""Results and comparisons as one HTML page that loads nothing from elsewhere.
+
+Whatever a template writes is made plain and escaped: names, rules and notes come from files and
+models. The page's policy lets nothing run but its own script, without which it reads as well.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen import __version__, catalog
+from snellen.comparing import (
+    BestOf,
+    Comparison,
+    Comparisons,
+    Leaderboard,
+    MetricDifference,
+    adjustments,
+    best,
+    flipped,
+    lines,
+    verdict,
+)
+from snellen.report import _differences, _rows
+from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
+from snellen.report._cite import citations
+from snellen.result import Result, baselines, plain, shown
+from snellen.scoring import MetricReport
+from snellen.store import Run
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).with_name("templates")
+LOOK = Path(__file__).with_name("look.css")
+REPLIES = {
+    "ok": "The model answered.",
+    "empty": "The model answered with nothing. Scored as it is.",
+    "truncated": "The reply was cut off at the most tokens allowed. Scored as far as it goes.",
+    "refused": "The service withheld the reply. Counts as wrong; the bounds say what it is worth.",
+    "failed": "No reply came: an error of the request, not of the model. In no mean.",
+}
+READINGS = {
+    "answered": "An answer was found in the reply.",
+    "guessed": "None was found, and the authors' code draws one at random.",
+    "unparsed": "The reply says nothing that this scoring takes for an answer. Scores 0.",
+    "not-judged": "It waits for a judge's verdict. In no mean.",
+    "no-target": "The right answer is not public. In no mean.",
+    "no-reply": "There is no reply to read.",
+}
+TOLD = ("failed", "refused", "truncated", "unparsed")
+"""States that are named where there are none, too."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as the template draws it.
+
+    Behind the column `after` stand pictures of values and intervals on the axis `on`, a mark for
+    each row. `links` lead from the first cells to sections, with what they say to who hears them.
+    `remarks` stand below.
+    """
+
+    caption: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: Sequence[bool]
+    remarks: Sequence[str] = ()
+    on: Axis | None = None
+    marks: Sequence[Mark | None] = ()
+    after: int = 0
+    links: Sequence[tuple[str, str]] = ()
+    sortable: bool = False
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A curve and what it says; `across` names its levels."""
+
+    id: str
+    title: str
+    said: str
+    across: str
+    curve: Curve
+
+
+def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
+    """A page with a section for each result; before several tables of them all, and where they
+    stand by a comparison of the same runs."""
+    several = len(results) != 1
+    titles = _titles(results)
+    return _page(
+        "results.html",
+        title=f"{len(results)} runs" if several else titles[0],
+        boards=[] if compared is None else list(map(_board, compared.leaderboards)),
+        verdicts=[] if compared is None else list(_verdicts(compared)),
+        runs=[
+            {"id": f"run-{n}", "title": title, **_run(result, f"run-{n}")}
+            for n, (title, result) in enumerate(zip(titles, results, strict=True), start=1)
+        ],
+        **(_several(results, titles) if several else {}),
+    )
+
+
+def compared_html(of: Comparisons) -> str:
+    """A page about a comparison: where the sides stand, and each pair."""
+    names = [one.name for one in of.sides]
+    grid = _differences.by_benchmark(of)
+    return _page(
+        "compared.html",
+        title=" and ".join(names) if len(names) == 2 else f"{len(names)} sets of replies compared",
+        notes=of.notes,
+        sides=table("What is compared", _differences.SIDES, _differences.sides(of)),
+        boards=list(map(_board, of.leaderboards)),
+        grid=table("Value and groups", *grid) if len(of.leaderboards) > 1 else None,
+        pairs=[_pair(one, of, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
+        best_of=list(map(_best_of, of.best_of)),
+        rank_flips=list(map(flipped, of.rank_flips)),
+        adjusted=adjustments(of),
+    )
+
+
+def look() -> str:
+    """The style sheet that all of our pages share."""
+    return LOOK.read_text(encoding="utf-8")
+
+
+def table(
+    caption: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    metrics: Sequence[MetricReport | None] = (),
+    *,
+    blind: Mapping[int, float] | None = None,
+    links: Sequence[tuple[str, str]] = (),
+) -> Table:
+    """A table of what `_rows` gives. `metrics`, one a row, are drawn behind the first interval
+    where one of them has one, with dashed lines at what is `blind`, by row."""
+    blind = blind or {}
+    headings, rows, remarks = _rows.without_remarks(headings, rows)
+    headings, rows = _rows.without_empty(headings, rows)
+    on = None
+    if any(found is not None and found.ci95 is not None for found in metrics):
+        on = axis(metrics, *blind.values())
+    marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
+    return Table(
+        caption=caption,
+        headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
+        rows=rows,
+        numbers=[not _rows.is_name(place, heading) for place, heading in enumerate(headings)],
+        remarks=remarks,
+        on=on,
+        marks=marks,
+        after=headings.index("95 % interval") if on else 0,
+        links=links,
+        sortable=len(rows) > 2,
+    )
+
+
+# -- several results
+
+
+def _titles(results: Sequence[Result]) -> list[str]:
+    """Benchmark and model, with the run's own name where these do not tell results apart."""
+    titles = [_rows.title(result) for result in results]
+    uses = Counter(titles)
+    return [
+        title if uses[title] == 1 or result.run is None else f"{title} ({result.run.name})"
+        for title, result in zip(titles, results, strict=True)
+    ]
+
+
+def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]:
+    headings, *rows = _rows.overview(results)
+    links = [(f"run-{n}", title) for n, title in enumerate(titles, start=1)]
+    metrics = [result.headline if result.report.scorings else None for result in results]
+    capabilities, note = _rows.by_capability(results)
+    return {
+        "overview": table("Headline metric of each run", headings, rows, metrics, links=links),
+        "grid": _grid(results),
+        "capabilities": table("Mean score", _rows.CAPABILITIES, capabilities),
+        "capability_notes": [note] if note else [],
+    }
+
+
+def _grid(results: Sequence[Result]) -> Table | None:
+    """Models by benchmarks; None where there is one of either."""
+    benchmarks, models = _rows.by_benchmark(results)
+    if len(benchmarks) == 1 or len(models) == 1:
+        return None
+    rows = []
+    for model, of in models.items():
+        cells = ("; ".join(map(_headline, of.get(name, ()))) for name in benchmarks)
+        rows.append((model, *cells))
+    return table("Headline metric and 95 % interval", ("model", *benchmarks), rows)
+
+
+def _headline(result: Result) -> str:
+    if not result.report.scorings:
+        return "-"
+    cells = shown(result.headline)
+    return f"{cells.value} {cells.interval}".rstrip()
+
+
+# -- one result
+
+
+def _run(result: Result, number: str) -> dict[str, Any]:
+    report = result.report
+    manifest = {} if result.run is None else Run(result.run).manifest()
+    scored, short = bool(report.scorings), _short_of(result)
+    tags = [tag for tag in report.breakdown if _rows.breakdown_rows(result, tag)]
+    drawn = {tag: _ladder(result, tag, f"{number}-{n}") for n, tag in enumerate(tags, start=1)}
+    ladders = {tag: ladder for tag, ladder in drawn.items() if ladder is not None}
+    return {
+        "tagline": _tagline(report.benchmark),
+        "value": shown(result.headline).value if scored else "-",
+        "beside": list(_beside(result)) if scored else [],
+        "short": short,
+        "notes": [note for note in report.notes if note not in short],
+        "scores": _scores(result) if scored else None,
+        "asked": _asked(result),
+        "replies": _states(REPLIES, report.replies),
+        "readings": [
+            (name, _states(READINGS, scoring.readings)) for name, scoring in report.scorings.items()
+        ],
+        "disagreements": [
+            (
+                _rows.differ(one),
+                table("Rules that fired", _rows.rule_headings(one), _rows.rules(one)),
+            )
+            for one in report.disagreements
+        ],
+        "tags": [_categories(result, tag) for tag in tags if tag not in ladders],
+        "ladders": [(ladder, _categories(result, tag)) for tag, ladder in ladders.items()],
+        "parts": list(_parts(result)),
+        "commands": _rows.commands(manifest),
+        "settings": [*_rows.sources(result), *_rows.settings(result), *_rows.made_with(manifest)],
+        "folder": "" if result.run is None else str(result.run),
+        "citations": [entry.splitlines() for entry in citations(report.benchmark)],
+    }
+
+
+@cache
+def _tagline(benchmark: str) -> str:
+    """What the benchmark is, in its own file's words."""
+    found = (entry.title for entry in catalog.entries() if entry.name == benchmark)
+    return next(found, "").partition(":")[2].strip()
+
+
+def _beside(result: Result) -> Iterator[tuple[str, str]]:
+    metric, found = next(iter(result.scoring().metrics.items()))
+    cells = shown(found)
+    yield "metric", f"{metric} ({result.report.headline})"
+    yield "95 % interval", cells.interval or found.reason or "none"
+    yield "n", cells.n
+    yield from baselines(result.report)
+
+
+def _short_of(result: Result) -> list[str]:
+    """What keeps the result from being one of the whole data set."""
+    said = [note for note in _rows.short_of(result) if note != "incomplete"]
+    said += [note for note in result.report.notes if note.startswith("incomplete")]
+    return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
+
+
+def _scores(result: Result) -> Table:
+    rows = list(_rows.headline_rows(result))
+    unit = result.headline.unit
+    found = [
+        metric if metric.unit == unit else None
+        for scoring in result.report.scorings.values()
+        for name, metric in scoring.metrics.items()
+        if "/" not in name
+    ]
+    chance = result.report.baselines.chance if result.report.baselines else None
+    blind = {0: chance} if chance is not None else {}
+    return table("Metrics of the whole set", _rows.HEADINGS, rows, found, blind=blind)
+
+
+def _asked(result: Result) -> str:
+    report = result.report
+    turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
+    return f"Of {report.n:,} replies{turns}:"
+
+
+def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[str, int]]:
+    """(state, n): those that there are, and those that a reader looks for."""
+    every = dict.fromkeys([*known, *counted])
+    return [(name, counted.get(name, 0)) for name in every if counted.get(name) or name in TOLD]
+
+
+def _categories(result: Result, tag: str) -> Table:
+    """The first metric by category; of more than two scorings the headline's interval alone."""
+    headings = _rows.breakdown_headings(result, tag)
+    rows = _rows.breakdown_rows(result, tag)
+    found = result.by(tag)
+    scorings = len(result.report.scorings)
+    if scorings > 2:
+        left = {2 + 2 * k for k in range(1, scorings)}
+        headings, *rows = (
+            [cell for place, cell in enumerate(row) if place not in left]
+            for row in (headings, *rows)
+        )
+    metric = next(iter(result.scoring().metrics))
+    return table(f"{metric} by {tag}", headings, rows, [found.get(row[0]) for row in rows])
+
+
+def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
+    levels = _rows.levels(result, tag)
+    if not levels:
+        return None
+    name, end = _rows.threshold(result, tag)
+    said = "Share right at each level"
+    said += ", with 95 % intervals." if any(one.ci95 for one in levels.values()) else "."
+    if end is not None:
+        cells = shown(end)
+        if end.value is None:
+            said += f" {name}: {cells.remark}."
+        else:
+            remark = f" ({cells.remark})" if cells.remark else ""
+            amount = f"{cells.value} {cells.interval}".rstrip()
+            said += f" Reading ends at {amount} (dashed): {name}{remark}."
+    first = next(iter(levels))
+    return Ladder(
+        id=f"ladder-{number}",
+        title=tag,
+        said=said,
+        across=_rows.level_unit(first),
+        curve=curve(levels, end),
+    )
+
+
+def _parts(result: Result) -> Iterator[dict[str, Any]]:
+    """Sections that only some results have: a title, tables, sentences, facts."""
+    report = result.report
+    if len(report.capabilities) > 1:
+        leaves = report.capabilities
+        shares = [(leaf, *shown(one.mean)) for leaf, one in leaves.items()]
+        means = [one.mean for one in leaves.values()]
+        headings = ("capability", *_rows.CAPABILITIES[2:5], "remark")
+        yield _part("What it asks of a model", [table("Mean score", headings, shares, means)])
+    if report.probe is not None:
+        told, noted = _rows.probe(result)
+        tables = [
+            table("What it tells", _rows.HEADINGS[1:], told, [*report.probe.metrics.values()])
+        ]
+        if by_place := _rows.places(result):
+            picked = [one.picked for one in report.probe.places]
+            tables.append(table("By the place of an option", _rows.PLACES, by_place, picked))
+        yield _part(_rows.probe_title(result).capitalize(), tables, noted)
+    if report.repeats:
+        again = table("Metrics of repeats", _rows.HEADINGS, _rows.repeats_rows(result))
+        yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))
+    for title, rows, said in _rows.judges(result):
+        yield _part("The judge against people", [table(title, _rows.HEADINGS[1:], rows)], said)
+    if streams := list(_rows.streams(result)):
+        yield _part("Online", facts=streams)
+    if took := list(_rows.took(result)):
+        yield _part("Cost and speed", facts=took)
+
+
+def _part(
+    title: str,
+    tables: Sequence[Table] = (),
+    said: Iterator[str] | Sequence[str] = (),
+    facts: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    return {"title": title, "tables": tables, "said": list(said), "facts": facts}
+
+
+# -- comparisons
+
+
+def _board(board: Leaderboard) -> dict[str, Any]:
+    values = [one.value for one in board.standings]
+    caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all have"
+    rows = _differences.standings(board)
+    return {
+        "title": board.benchmark,
+        "table": table(caption, _differences.LEADERBOARD, rows, values),
+        "notes": board.notes,
+    }
+
+
+def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str]]]:
+    """For each benchmark what comparing each pair found, in sentences; and over what p values were
+    adjusted."""
+    for benchmark in dict.fromkeys(one.benchmark for one in of.comparisons):
+        yield benchmark, [verdict(one) for one in of.comparisons if one.benchmark == benchmark]
+
+
+def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
+    tables = [_differences_table("metric", one, one.metrics)]
+    tables += [_differences_table(tag, one, found) for tag, found in one.breakdown.items() if found]
+    if one.capabilities:
+        tables.append(_differences_table("capability", one, one.capabilities))
+    if one.flips is not None:
+        tables.insert(1, table("Samples", *_differences.flips(one, one.flips)))
+    clusters = f" in {one.clusters:,} clusters" if one.clusters != one.samples else ""
+    return {
+        "id": number,
+        "title": f"{one.b} against {one.a}",
+        "where": f"{one.benchmark}, {one.scoring}: {one.samples:,} samples of both{clusters}",
+        "verdict": verdict(one),
+        "notes": one.notes,
+        "tables": tables,
+        "said": [line for line in lines(one, of.sides) if not line.startswith("note: ")],
+    }
+
+
+def _differences_table(
+    heading: str, one: Comparison, found: Mapping[str, MetricDifference]
+) -> Table:
+    """Differences by metric or category, drawn about nought where they share a unit."""
+    less = [_differences.in_points(metric.difference) for metric in found.values()]
+    drawn = [metric if metric.unit == less[0].unit else None for metric in less]
+    headings, rows = _differences.differences(heading, one, found)
+    nought = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
+    return table(f"{one.b} less {one.a}, by {heading}", headings, rows, drawn, blind=nought)
+
+
+def _best_of(one: BestOf) -> dict[str, Any]:
+    values = [*one.values.values(), one.held_out]
+    caption = f"{one.metric} ({one.scoring}) of {one.model} by setting"
+    return {
+        "title": f"{one.benchmark}, {one.model}",
+        "said": best(one),
+        "table": table(caption, _differences.SETTINGS, _differences.settings(one), values),
+        "notes": one.notes,
+    }
+
+
+# -- the page
+
+
+def _page(template: str, **context: Any) -> str:
+    found = _templates().get_template(template)
+    text: str = found.render(**context)
+    return text
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    style, script = look(), (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    templates = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) else plain(str(value)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals |= {
+        "look": Markup(style),
+        "script": Markup(script),
+        "policy": policy,
+        "version": __version__,
+        "reply_states": list(REPLIES.items()),
+        "reading_states": list(READINGS.items()),
+        "known": {*REPLIES, *READINGS},
+    }
+    return templates
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,299 @@
+"""Plots of results and comparisons, for papers and slides: dots with their 95 % intervals.
+
+Needs matplotlib, of which neither the user's settings nor the clock have a say: the same results
+give the same bytes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.comparing import Comparisons
+from snellen.errors import UsageError
+from snellen.report import _rows
+from snellen.report._differences import in_points
+from snellen.report._ladder import number, numeral, place
+from snellen.result import Result, plain
+from snellen.scoring import MetricReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png")
+# Okabe and Ito 2008: apart for the colour-blind too; shapes differ as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SHAPES = "osD^vPX"
+WIDTH = 6.4
+"""Inches; a row takes ROW of them, title and axis EDGES."""
+ROW, EDGES = 0.3, 1.1
+SETTINGS: Mapping[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "text.parse_math": False,  # names are no formulas
+    "svg.fonttype": "path",
+    "svg.hashsalt": "snellen",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 200,
+}
+Row = tuple[str, Sequence[MetricReport | None]]
+"""A row's name, and a dot for each series."""
+
+
+def plot(results: Sequence[Result], path: Path, form: str) -> None:
+    """One plot: of several results their headline metrics, of one its first categories beneath its
+    headline.
+
+    Raises:
+        UsageError: matplotlib is missing, the path cannot be written, or nothing can be drawn.
+    """
+    with _matplotlib():
+        figure = _categories(results[0]) if len(results) == 1 else None
+        figure = figure or _headlines(results)
+        if figure is None:
+            raise UsageError(f"{path}: no result has a value that could be drawn.")
+        _write(figure, path, form)
+
+
+def plots(
+    results: Sequence[Result], folder: Path, form: str, compared: Comparisons | None = None
+) -> list[Path]:
+    """All plots that the results give, in a folder that is made where it is missing: the headline
+    metrics, each benchmark's categories and ladders by model, and the differences of a comparison.
+
+    Raises:
+        UsageError: matplotlib is missing, or the folder cannot be written.
+    """
+    with _matplotlib():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+        written = []
+        for name, figure in _all(results, compared):
+            path = folder / f"{_file_name(name)}.{form}"
+            _write(figure, path, form)
+            written.append(path)
+    return written
+
+
+def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tuple[str, Figure]]:
+    if figure := _headlines(results):
+        yield "headline", figure
+    benchmarks, models = _rows.by_benchmark(results)
+    for benchmark in benchmarks:
+        of = {name: found[benchmark][0] for name, found in models.items() if benchmark in found}
+        of = {name: result for name, result in of.items() if result.report.scorings}
+        tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
+        for tag in tags:
+            if any(_rows.levels(result, tag) for result in of.values()):
+                yield f"{benchmark}-{tag}", _ladder(benchmark, tag, of)
+            elif figure := _by_tag(benchmark, tag, of):
+                yield f"{benchmark}-{tag}", figure
+    if compared is not None and compared.comparisons:
+        yield from _differences(compared)
+
+
+def _headlines(results: Sequence[Result]) -> Figure | None:
+    """A panel for each benchmark, a row for each run."""
+    panels = []
+    benchmarks, models = _rows.by_benchmark(results)
+    for benchmark in benchmarks:
+        there = [
+            (model, result)
+            for model, found in models.items()
+            for result in found.get(benchmark, [])
+            if result.report.scorings and result.headline.value is not None
+        ]
+        if there:
+            first = there[0][1]
+            metric = next(iter(first.scoring().metrics))
+            rows: list[Row] = [(model, [result.headline]) for model, result in there]
+            baselines = first.report.baselines
+            chance = None if baselines is None else baselines.chance
+            panels.append((f"{benchmark}: {metric}", rows, chance))
+    if not panels:
+        return None
+    heights = [len(rows) * ROW + EDGES for _, rows, _ in panels]
+    figure = _figure(sum(heights))
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for on, (title, rows, chance) in zip(axes, panels, strict=True):
+        _dots(on, rows, title, line=chance, said="by chance")
+    return figure
+
+
+def _categories(result: Result) -> Figure | None:
+    """One result's first categories that are no ladder, its headline above them."""
+    report = result.report
+    tag = next((tag for tag in report.breakdown if not _rows.levels(result, tag)), None)
+    if tag is None or not result.by(tag):
+        return None
+    rows: list[Row] = [("all", [result.headline])]
+    rows += [(label, [found]) for label, found in result.by(tag).items()]
+    figure = _figure(len(rows) * ROW + EDGES)
+    metric = next(iter(result.scoring().metrics))
+    _dots(figure.subplots(), rows, f"{_rows.title(result)}: {metric} by {tag}")
+    return figure
+
+
+def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None:
+    """A row for each category, a dot for each model."""
+    by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
+    labels = dict.fromkeys(label for found in by.values() for label in found)
+    rows: list[Row] = [(label, [found.get(label) for found in by.values()]) for label in labels]
+    rows = [row for row in rows if any(one and one.value is not None for one in row[1])]
+    if not rows:
+        return None
+    figure = _figure(len(rows) * max(ROW, 0.13 * len(by)) + EDGES)
+    on = figure.subplots()
+    _dots(on, rows, f"{benchmark} by {tag}", names=list(by))
+    return figure
+
+
+def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
+    """The share right at each level, a curve for each model, and where each one's reading ends."""
+    figure = _figure(3.2)
+    on = figure.subplots()
+    every = sorted(
+        {level for result in of.values() for level in _rows.levels(result, tag)},
+        key=lambda level: float(number(level)),
+    )
+    numbers = [float(number(level)) for level in every]
+    for n, (model, result) in enumerate(of.items()):
+        levels = _rows.levels(result, tag)
+        if not levels:
+            continue
+        colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
+        across = [every.index(level) for level in levels]
+        on.plot(across, _values(levels), color=colour, marker=shape, label=plain(model), ms=5)
+        for at, found in zip(across, levels.values(), strict=True):
+            if found.ci95 is not None:
+                low, high = found.ci95
+                on.vlines(at, 100 * low, 100 * high, color=colour, linewidth=1)
+        _, end = _rows.threshold(result, tag)
+        if end is not None and end.value is not None:
+            on.axvline(place(numbers, end.value), color=colour, linestyle="--", linewidth=1)
+    on.set_xticks(range(len(every)), [numeral(level) for level in every])
+    on.set_xlabel(plain(_rows.level_unit(every[0])))
+    on.set_ylabel("right, %")
+    on.set_ylim(-4, 104)
+    on.set_title(_wrapped(f"{benchmark} by {tag} (dashed: where reading ends)", 64), loc="left")
+    if len(of) > 1:
+        on.legend(loc="best", fontsize=8)
+    return figure
+
+
+def _values(levels: Mapping[str, MetricReport]) -> list[float]:
+    return [100 * found.value for found in levels.values() if found.value is not None]
+
+
+def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
+    """For each benchmark and scoring a row for each pair's first metric."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for one in compared.comparisons:
+        metric, found = next(iter(one.metrics.items()))
+        row: Row = (f"{one.b} less {one.a}", [in_points(found.difference)])
+        groups.setdefault((one.benchmark, one.scoring, metric), []).append(row)
+    for (benchmark, scoring, metric), rows in groups.items():
+        if not any(one and one.value is not None for row in rows for one in row[1]):
+            continue
+        figure = _figure(len(rows) * ROW + EDGES)
+        title = f"{benchmark}: differences in {metric} ({scoring})"
+        _dots(figure.subplots(), rows, title, line=0.0)
+        yield f"{benchmark}-differences", figure
+
+
+# -- drawing
+
+
+def _dots(
+    on: Axes,
+    rows: Sequence[Row],
+    title: str,
+    names: Sequence[str] = ("",),
+    line: float | None = None,
+    said: str = "",
+) -> None:
+    """Rows from the top, with dots and intervals of each series a little apart."""
+    unit = next(one.unit for _, found in rows for one in found if one and one.value is not None)
+    scale = 100 if unit == "fraction" else 1
+    apart = 0.6 / len(names)
+    for n, name in enumerate(names):
+        colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
+        shift = (n - (len(names) - 1) / 2) * apart
+        there = [
+            (place + shift, one.value, one.ci95)
+            for place, one in enumerate(found[n] for _, found in rows)
+            if one is not None and one.value is not None
+        ]
+        for up, _, ci95 in there:
+            if ci95 is not None:
+                low, high = ci95
+                on.hlines(up, scale * low, scale * high, color=colour, linewidth=1.6)
+        on.plot(
+            [scale * value for _, value, _ in there],
+            [up for up, _, _ in there],
+            linestyle="none",
+            marker=shape,
+            color=colour,
+            markersize=5.5,
+            label=plain(name),
+        )
+    if line is not None:
+        on.axvline(scale * line, color="#555555", linestyle="--", linewidth=1, label=said)
+    on.set_yticks(range(len(rows)), [_wrapped(name, 36) for name, _ in rows])
+    on.set_ylim(len(rows) - 0.5, -0.5)
+    on.grid(axis="y", visible=False)
+    on.set_xlabel("%" if unit == "fraction" else plain(unit))
+    on.set_title(_wrapped(title, 64), loc="left")
+    if len(names) > 1 or (said and line is not None):
+        on.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Lines of at most so many letters."""
+    return "\n".join(textwrap.wrap(plain(text), width)) or "-"
+
+
+def _figure(height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height))
+
+
+@contextmanager
+def _matplotlib() -> Iterator[None]:
+    """Our settings and matplotlib's own, none of the user's."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise UsageError("Plots need an extra: pip install 'snellen[plots]'.") from error
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **SETTINGS}):
+        yield
+
+
+def _write(figure: Figure, path: Path, form: str) -> None:
+    # Without the time, and without matplotlib's version.
+    unsaid = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    try:
+        figure.savefig(path, format=form, metadata=unsaid)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _file_name(text: str) -> str:
+    """A name of letters, digits, dots and dashes."""
+    kept = "".join(sign if sign.isalnum() or sign == "." else "-" for sign in text)
+    return kept.strip("-.")[:100] or "plot"

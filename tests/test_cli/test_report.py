@@ -1,0 +1,137 @@
+"""snellen report and compare: which format an ending means, what is compared, what is refused."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli.conftest import Snellen
+
+COMMAND = "run -b eyechart -m baseline/reader -m baseline/first --limit 18 --out runs"
+
+
+@pytest.fixture
+def runs(snellen: Snellen, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs on one benchmark, asked for by that command."""
+    monkeypatch.setattr(sys, "argv", ["snellen", *COMMAND.split()])
+    assert snellen(*COMMAND.split()).code == 0
+    return Path("runs")
+
+
+def test_an_ending_says_what_is_written(snellen: Snellen, runs: Path) -> None:
+    starts = {
+        "r.html": "<!doctype html>",
+        "r.HTM": "<!doctype html>",
+        "r.tex": "% Made by Snellen",
+        "r.csv": "benchmark,model,",
+        "r.md": "## 2 runs",
+        "r.txt": "\n2 runs",
+        "r.svg": "<?xml",
+    }
+    for name, start in starts.items():
+        assert snellen("report", runs, "-o", name).code == 0
+        assert Path(name).read_text().startswith(start), name
+    assert snellen("report", runs, "-o", "r.png").code == 0
+    assert Path("r.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_html_says_what_was_asked_with_the_command_that_repeats_it(
+    snellen: Snellen, runs: Path
+) -> None:
+    html = snellen("report", runs, "--format", "html").out
+
+    assert html.count(f">snellen {COMMAND}</pre>") == 2
+    assert "max_tokens=64, temperature=0.0" in html
+    assert "@software{snellen," in html
+
+
+def test_several_runs_are_compared_in_html_unless_that_is_not_wanted(
+    snellen: Snellen, runs: Path
+) -> None:
+    said = "baseline/reader is "
+
+    assert said in snellen("report", runs, "--format", "html").out
+    assert said not in snellen("report", runs, "--format", "html", "--no-compare").out
+
+
+def test_runs_that_cannot_be_compared_are_reported_all_the_same(
+    snellen: Snellen, runs: Path
+) -> None:
+    one = next(runs.glob("*/baseline__reader/*"))
+    done = snellen("report", one, one, "--format", "html")
+
+    assert done.code == 0
+    assert done.err.startswith("not compared: ")
+    assert "<h1>2 runs</h1>" in done.out
+
+
+def test_all_plots_are_written_and_listed(snellen: Snellen, runs: Path) -> None:
+    done = snellen("report", runs, "--plots", "plots")
+
+    listed = done.out.split()
+    assert done.code == 0
+    assert listed == sorted({*listed}, key=listed.index)
+    assert {"plots/headline.svg", "plots/eyechart-task.svg", "plots/eyechart-letters.svg"} <= {
+        *listed
+    }
+    assert all(Path(name).is_file() for name in listed)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--format", "svg"), "svg is written to a file: name it with -o."),
+        (("--plots", "p", "-o", "x.svg"), "leave -o out"),
+        (("--plots", "p", "--format", "html"), "leave -o out"),
+        (("-o", "absent/x.html"), "cannot be written"),
+        (("-o", "absent/x.png"), "cannot be written"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    snellen: Snellen, runs: Path, options: tuple[str, ...], said: str
+) -> None:
+    done = snellen("report", runs, "--no-compare", *options)
+
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_plots_without_matplotlib_name_the_extra(
+    snellen: Snellen, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = snellen("report", runs, "-o", "x.svg")
+
+    assert done.code == 2
+    assert "pip install 'snellen[plots]'" in done.err
+    assert not Path("x.svg").exists()
+
+
+def test_a_folder_whose_runs_are_all_damaged_gives_no_report(snellen: Snellen, runs: Path) -> None:
+    for stored in runs.glob("*/*/*/report.json"):
+        stored.write_bytes(b"{")
+    done = snellen("report", runs, "--format", "html")
+
+    assert done.code == 2
+    assert "No run could be read" in done.err
+
+
+def test_a_comparison_is_written_in_every_format(snellen: Snellen, runs: Path) -> None:
+    starts = {
+        "c.html": "<!doctype html>",
+        "c.tex": "% Made by Snellen",
+        "c.csv": "benchmark,scoring,a,b,by,name,",
+    }
+    for name, start in starts.items():
+        assert snellen("compare", runs, "-o", name).code == 0
+        assert Path(name).read_text().startswith(start), name
+
+
+def test_the_csv_of_a_comparison_has_its_numbers_in_full(snellen: Snellen, runs: Path) -> None:
+    found = json.loads(snellen("compare", runs, "--json").out)["comparisons"][0]
+    row = snellen("compare", runs, "--format", "csv").out.splitlines()[1].split(",")
+
+    less = found["metrics"]["accuracy"]["difference"]
+    assert row[:6] == ["eyechart", "official", found["a"], found["b"], "metric", "accuracy"]
+    assert [float(row[8]), float(row[10]), float(row[11])] == [less["value"], *less["ci95"]]

@@ -1,0 +1,77 @@
+"""LaTeX tables: what stands in them, and that nothing in a name is a command."""
+
+import re
+
+import pytest
+
+from snellen import report
+from tests.test_report.made import HOSTILE, comparisons, result
+
+
+def rows(latex: str, label: str) -> list[list[str]]:
+    """The cells of the table with a label, its headings first."""
+    table = latex[latex.index(rf"\label{{tab:{label}}}") :].partition(r"\end{table}")[0]
+    lines = [line for line in table.splitlines() if line.endswith(r" \\")]
+    return [line.strip().removesuffix(r" \\").split(" & ") for line in lines]
+
+
+def test_results_are_a_table_with_intervals() -> None:
+    headings, first, _ = rows(report.latex([result(), result("hf/other")]), "results")
+
+    assert headings[:6] == ["benchmark", "model", "n", "metric", "value", r"95\,\% interval"]
+    assert first[:6] == ["mine", "openai/m", "200", "accuracy", r"50.00\,\%", "{[}25.00, 75.00]"]
+
+
+def test_categories_have_a_column_for_each_model() -> None:
+    found = rows(report.latex([result(), result("hf/other")]), "mine-subject")
+
+    assert found == [
+        ["subject", "openai/m", "hf/other"],
+        ["art", r"40.00\,\%", r"40.00\,\%"],
+        ["law", r"60.00\,\%", r"60.00\,\%"],
+    ]
+
+
+def test_bold_is_what_shares_a_letter_with_the_best_and_nothing_else() -> None:
+    document = comparisons()
+    _, first, second, third = rows(report.compared_latex(document), "mine")
+
+    assert first == ["one", r"\textbf{60.00\,\%}", "{[}55.00, 65.00]", "a", "200"]
+    assert second[1] == r"\textbf{55.00\,\%}"
+    assert third[1] == r"40.00\,\%"
+    assert r"\textbf" not in report.latex([result()])
+
+
+def test_differences_have_their_p_and_a_minus() -> None:
+    _, first = rows(report.compared_latex(comparisons()), "difference-1")
+
+    assert first[:5] == [
+        *("accuracy", r"60.00\,\%", r"55.00\,\%"),
+        *(r"$-$5.00 pp", "{[}$-$10.00, +0.00]"),
+    ]
+    assert first[5] == "0.0500"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("50 % of $a_b$ & #1", r"50\,\% of \$a\_b\$ \& \#1"),
+        (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+        ("a~b^c", r"a\textasciitilde{}b\textasciicircum{}c"),
+        ("<m>|[x]", r"\textless{}m\textgreater{}\textbar{}{[}x]"),
+        ("gpt-4\n% a comment", r"gpt-4\,\% a comment"),
+        ("a\u202eb\x1b", "a?b?"),
+    ],
+)
+def test_what_tex_acts_on_is_printed(name: str, expected: str) -> None:
+    found = rows(report.latex([result(name)]), "results")
+
+    assert found[1][1] == expected
+
+
+def test_hostile_names_leave_braces_in_pairs() -> None:
+    latex = report.latex([result(HOSTILE, "}{" + HOSTILE), result("\\")], comparisons())
+
+    bare = re.sub(r"\\[{}]", "", latex)
+    assert bare.count("{") == bare.count("}")
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") > 2
