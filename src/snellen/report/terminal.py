@@ -115,6 +115,11 @@ def show(result: Result, console: Console) -> None:
             _table(console, f"by {tag}", headings, rows, room)
             if too_wide:
                 _line(console, f" {_left_out(len(others))}")
+    for title, bins in _rows.slices(result, differing=True):
+        _table(console, title, _rows.SLICE, bins, room)
+    if alike := _rows.alike(result):
+        console.print()
+        _line(console, alike)
     for one in report.disagreements:
         rules = _rows.rules(one)
         if len(rules) > MOST_RULES:
