@@ -23,6 +23,7 @@ VERBS: Mapping[str, str] = {
     "score": "Score a run again, or anybody's predictions.",
     "judge": "Ask a judge about replies that rules leave open.",
     "report": "Show the results of runs.",
+    "contamination": "Find near-duplicates in benchmarks, and benchmarks in training data.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",

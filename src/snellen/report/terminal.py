@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.report import _rows
+from snellen.contamination import Contamination
+from snellen.report import _contaminated, _rows
 from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
@@ -21,7 +22,7 @@ WIDE = 10_000
 and a search in the output finds it whole."""
 LEAST = 24
 """Letters of a name or remark that stand on one line at least; numbers are never broken."""
-NAMES = ("model", "capability", "metric", "benchmarks", "run", "remark")
+NAMES = ("model", "shares with", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
@@ -39,6 +40,20 @@ def print_steering(one: SteeringReport) -> None:
     title, rows = _rows.steering(one)
     _table(console, title, _rows.STEERING, rows, console.width if console.is_terminal else WIDE)
     _line(console, f" run {one.run}")
+
+
+def print_contamination(one: Contamination) -> None:
+    """Show on standard output what benchmarks share, and what of them is in a corpus."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    room = console.width if console.is_terminal else WIDE
+    for title, headings, rows, below in _contaminated.tables(one):
+        _table(console, title, headings, rows, room)
+        for line in below:
+            _line(console, f" {line}")
+    for note in one.notes:
+        _line(console, f"note: {note}", style="yellow")
 
 
 def print_results(results: Sequence[Result]) -> None:

@@ -197,17 +197,3 @@ def chi_square_p(x: float, df: int) -> float:
         power = step + first
         tail += math.exp(power * math.log(half) - half - math.lgamma(power + 1))
     return min(1.0, tail)
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """The p values adjusted for their number: Holm 1979.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = [0.0] * len(ps)
-    highest = 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        highest = max(highest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = highest
-    return adjusted

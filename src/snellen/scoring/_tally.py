@@ -40,7 +40,7 @@ from snellen.scoring._report import (
     SliceReport,
     metric_report,
 )
-from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, holm, known
+from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, known
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
 
@@ -578,7 +578,7 @@ class Tally:
             found[name] = SliceReport(bins=bins)
             if (p := _slice_p(every, codes)) is not None:
                 ps[name] = p
-        for (name, p), adjusted in zip(ps.items(), holm([*ps.values()]), strict=True):
+        for (name, p), adjusted in zip(ps.items(), stats.holm([*ps.values()]), strict=True):
             found[name] = msgspec.structs.replace(found[name], p=p, adjusted=adjusted)
         return found
 
