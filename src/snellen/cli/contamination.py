@@ -68,6 +68,8 @@ def command(
         raise UsageError("--data is where the rows of one BENCH are; several find their own.")
     if images is not None and not images.is_dir():
         raise UsageError(f"{images}: there is no such folder of pictures.")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
     made = [catalog.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
     found, rows = contamination(
         made, corpus=corpora, pictures_in=images, run=run, limit=limit, say=_Now()

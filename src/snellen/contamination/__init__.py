@@ -61,6 +61,8 @@ def contamination(
 
     if run is not None and (len(benchmarks) != 1 or not corpus):
         raise UsageError("a run is compared on one benchmark and with a corpus (--corpus).")
+    if run is not None:
+        _check(Run(run), benchmarks[0])
     troubles, pictures = Troubles(), Pictures()
     reads = []
     for benchmark in benchmarks:
@@ -105,3 +107,10 @@ def contamination(
         notes=[*notes, *troubles.notes()],
     )
     return report, [*duplicates, *hits]
+
+
+def _check(run: Run, benchmark: Benchmark) -> None:
+    """A run of another benchmark is refused before hours are spent."""
+    asked = run.manifest()["identity"]["benchmark"]
+    if asked != benchmark.name:
+        raise UsageError(f"{run.path} is a run of {asked}, not of {benchmark.name}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from snellen.contamination._read import Troubles, paths_below
+from snellen.contamination._read import Troubles, writable
 from snellen.content import Image
 from snellen.datasets import Table, csv, json_list, parquet, tsv
 from snellen.errors import DataError, UsageError
@@ -34,6 +35,7 @@ PARAGRAPH = 200
 DEEPEST = 12
 MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
 """Of a row."""
+MOST_BESIDE = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
 """A cell for pictures with so many characters and no blank is a picture, not a path."""
@@ -68,7 +70,7 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder of a corpus.")
         named: set[Path] = set()
-        below = paths_below(path) if path.is_dir() else [path]
+        below = list(_below(path, troubles)) if path.is_dir() else [path]
         roots = [folder] if folder else [path if path.is_dir() else path.parent]
         for file in below:
             if _kind(file) in (*ROWS, *TEXTS):
@@ -85,10 +87,28 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
         for file in below:
             if _kind(file) in IMAGES:
                 if file not in named:
-                    yield Row(str(file), pictures=[Image(file, place=str(file))])
+                    yield Row(writable(str(file)), pictures=[Image(file, place=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
                 troubles.add("files of no kind that is read", str(file))
+
+
+def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
+    """The files in a folder and those below it, by name; hidden ones and what links of folders lead
+    to left out."""
+
+    def not_read(error: OSError) -> None:
+        troubles.add("folders that cannot be read", str(error))
+
+    for base, folders, names in os.walk(folder, onerror=not_read):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.startswith("."):
+                continue
+            if os.path.isfile(os.path.join(base, name)):
+                yield Path(base, name)
+            else:  # a pipe would wait for ever
+                troubles.add("files of no kind that is read", os.path.join(base, name))
 
 
 def _kind(path: Path) -> str:
@@ -104,7 +124,7 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
         case kind:
             values = ((f"{path} row {row.place + 1}", row) for row in READERS[kind](path))
     for where, value in values:
-        row = Row(where)
+        row = Row(writable(where))
         for passage in islice(_passages(value), MOST_TEXTS):
             row.passages.append(Passage(passage.text[:LONGEST_TEXT], passage.beside))
         for found in islice(_pictures(value), MOST_PICTURES):
@@ -169,7 +189,8 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
             one for key, one in value.items() if isinstance(one, str) and not _names(one, str(key))
         ]
         for text in texts:
-            yield Passage(text, tuple(other for other in texts if other is not text))
+            others = (other for other in texts if other is not text)
+            yield Passage(text, tuple(islice(others, MOST_BESIDE)))
         for key, one in value.items():
             if not isinstance(one, str):
                 yield from _passages(one, str(key), depth + 1)

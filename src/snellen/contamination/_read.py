@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -67,7 +66,7 @@ class Troubles:
         self._n[what] = self._n.get(what, 0) + 1
         examples = self._examples.setdefault(what, [])
         if len(examples) < EXAMPLES:
-            examples.append(example)
+            examples.append(writable(example))
 
     def notes(self) -> list[str]:
         """`pictures that cannot be read: 3, such as ...`"""
@@ -75,6 +74,11 @@ class Troubles:
             f"{what}: {n:,}, such as {'; '.join(self._examples[what])}"
             for what, n in self._n.items()
         ]
+
+
+def writable(text: str) -> str:
+    """The text with `?` for what has no UTF-8: names of files may be any bytes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 @dataclass
@@ -192,13 +196,3 @@ def _answer(sample: Sample) -> Words:
     if right not in sample.choices and 0 <= place < len(sample.choices):
         right = sample.choices[place]
     return words(right)
-
-
-def paths_below(folder: Path) -> Sequence[Path]:
-    """The files in a folder and those below it, by name; hidden ones and what links of folders lead
-    to left out."""
-    found: list[Path] = []
-    for base, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(base, name) for name in sorted(names) if not name.startswith(".")]
-    return found

@@ -33,7 +33,7 @@ SMALL = frozenset(
 NOT_SMALL = frozenset(("no", "not", "never", "without", "except"))
 TYPO = 80.0
 LONG_WORD = 5
-MOST_SPELT = 5
+MOST_SPELT = 2
 """Words that may be spelt otherwise."""
 LEAST_ALIKE = 80.0
 NEARLY = 0.9999
@@ -66,12 +66,13 @@ def alike(a: Words, b: Words) -> float:
     """
     if a == b:
         return 1.0
+    room = LEFT_OVER * min(len(a), len(b)) if min(len(a), len(b)) >= LONG else 0
+    # Most pairs end here.
+    if len((set(a) ^ set(b)) - SMALL) > 2 * (room + MOST_SPELT):
+        return 0.0
     ours, theirs = Counter(a), Counter(b)
     only_a = [word for word in (ours - theirs).elements() if word not in SMALL]
     only_b = [word for word in (theirs - ours).elements() if word not in SMALL]
-    room = LEFT_OVER * min(len(a), len(b)) if min(len(a), len(b)) >= LONG else 0
-    if max(len(only_a), len(only_b)) > room + MOST_SPELT:
-        return 0.0
     left = [*_unmatched(only_a, only_b)]
     if len(left) > 2 * room or any(_counts(word) for word in left):
         return 0.0
