@@ -308,6 +308,9 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
         b'{"image": "' + b"n" * 400 + b'.jpg"}',
         b'{"image": 7, "images": [null, [[["q"]]]], "text": null}',
         b'"just a text"',
+        b"[]",
+        b'{"conversations": [], "choices": {}}',
+        b'{"conversations": [{"value": 7}, {"value": null}, {"content": [1, {"text": 2}]}]}',
         b"[" * 200 + b"]" * 200,
         json.dumps({"t": QUESTIONS[0][0]}).encode(),
     ]
@@ -335,3 +338,41 @@ def test_pictures_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
 def test_a_corpus_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
         contamination([three(tmp_path)], corpus=[tmp_path / "nowhere"])
+
+
+def test_all_of_a_benchmark_is_in_its_own_file(tmp_path: Path) -> None:
+    made = benchmark(
+        tmp_path,
+        [
+            {
+                "scene": n,
+                "question": f"What is number {n}?",
+                "A": "a dot",
+                "B": "a line",
+                "answer": "B",
+            }
+            for n in range(5)
+        ],
+    )
+    assert counts(in_corpus(made, tmp_path / "mine.jsonl")) == (5, 0, 5, 0, 5, 5)
+
+
+def test_all_of_mathvision_is_in_its_own_file() -> None:
+    folder = golden("mathvision")
+    made = catalog.benchmark("mathvision:split=testmini", data=folder)
+    found = in_corpus(made, folder / "testmini.jsonl")
+    assert counts(found)[:5] == (304, 0, 304, 0, 304)
+
+
+@pytest.mark.parametrize(
+    ("says", "is_right"), [("B", 1), ("(B) a line", 1), ("A line.", 1), ("A", 0), ("Be quiet", 0)]
+)
+def test_a_letter_is_the_answer_alone_or_with_its_choice(
+    tmp_path: Path, says: str, is_right: int
+) -> None:
+    question = "What is the only thing that is drawn in this picture?"
+    row = {"scene": 1, "question": question, "A": "a dot", "B": "a line", "answer": "B"}
+    made = benchmark(tmp_path / "mine", [row])
+    path = tmp_path / "c.jsonl"
+    path.write_text(json.dumps({"t": [f"{question}\nA. a dot\nB. a line", says]}))
+    assert in_corpus(made, path).answered.n == is_right

@@ -64,10 +64,7 @@ def contamination(
     if run is not None:
         _check(Run(run), benchmarks[0])
     troubles, pictures = Troubles(), Pictures()
-    reads = []
-    for benchmark in benchmarks:
-        say(f"reading {benchmark.name}")
-        reads.append(read(benchmark, pictures, troubles, limit))
+    reads = [read(benchmark, pictures, troubles, limit, say) for benchmark in benchmarks]
     say(f"comparing {len(pictures.numbers):,} pictures")
     index = Index(pictures.greys())
     shared, duplicates = overlaps(reads, index)

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -195,8 +195,8 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
             if not isinstance(one, str):
                 yield from _passages(one, str(key), depth + 1)
     elif isinstance(value, list | tuple):
-        turns = [_turn(one, name) for one in value]
-        for turn, after, one in zip(turns, [*turns[1:], None], value, strict=True):
+        turns = [*(_turn(one, name) for one in value), None]
+        for one, (turn, after) in zip(value, pairwise(turns), strict=True):
             if turn is None:
                 yield from _passages(one, name, depth + 1)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -32,7 +32,8 @@ AT_ONCE = 256
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """One sample. `pictures` are numbers among `Pictures`; `shows` says that it has pictures or a
-    video, even if none can be read. `answer` is what is right in words, () where it is hidden.
+    video, even if none can be read. `answer` is what is right in words, () where it is hidden, and
+    `letter` that of its choice.
     `together` is what samples share that are the same question on purpose, with their choices in
     other places."""
 
@@ -40,6 +41,7 @@ class Asked:
     question: Words
     choices: frozenset[Words]
     answer: Words
+    letter: Words
     pictures: tuple[int, ...]
     shows: bool
     cluster: str
@@ -128,7 +130,11 @@ def _seen(image: Image) -> Seen | MediaError:
 
 
 def read(
-    benchmark: Benchmark, pictures: Pictures, troubles: Troubles, limit: int | None = None
+    benchmark: Benchmark,
+    pictures: Pictures,
+    troubles: Troubles,
+    limit: int | None,
+    say: Callable[[str], None],
 ) -> Read:
     """A benchmark's first samples, their pictures added to `pictures`.
 
@@ -153,6 +159,7 @@ def read(
             videos += any(not isinstance(one, Image) for one in media)
             shown = tuple(dict.fromkeys(n for n in numbers if n is not None))
             samples.append(_asked(benchmark, sample, shown, shows=bool(media)))
+        say(f"reading {benchmark.name}: {len(samples):,} samples")
         for reference in [one for one in new if isinstance(one, bytes)]:
             del known[reference]  # bytes are not kept: the next equal ones have an equal digest
     if not samples:
@@ -175,11 +182,13 @@ def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
 def _asked(
     benchmark: Benchmark, sample: Sample, pictures: tuple[int, ...], *, shows: bool
 ) -> Asked:
+    answer, letter = _answer(sample)
     return Asked(
         id=sample.id,
         question=words(sample.question),
         choices=frozenset(filter(None, map(words, sample.choices))),
-        answer=_answer(sample),
+        answer=answer,
+        letter=letter,
         pictures=pictures,
         shows=shows,
         cluster=benchmark.cluster_by(sample) if benchmark.cluster_by else sample.id,
@@ -187,12 +196,12 @@ def _asked(
     )
 
 
-def _answer(sample: Sample) -> Words:
-    """What is right, in words: of a letter what its choice says."""
+def _answer(sample: Sample) -> tuple[Words, Words]:
+    """What is right, in words: of a letter what its choice says, and the letter."""
     right = common_answer(sample.target, sample.references)
     if right is None:
-        return ()
+        return (), ()
     place = ascii_uppercase.find(right) if len(right) == 1 else -1
     if right not in sample.choices and 0 <= place < len(sample.choices):
-        right = sample.choices[place]
-    return words(right)
+        return words(sample.choices[place]), words(right)
+    return words(right), ()

@@ -18,7 +18,7 @@ ROWS, WORDS, PICTURES = 1_000, 300_000, 256
 """Of so many at most one lookup is made."""
 HITS = 3
 """Rows that are listed for each sample."""
-EVERY = 10_000
+EVERY = 1_000
 REMEMBERED = 200_000
 """Pictures of a corpus whose result is kept, since rows share them."""
 
@@ -248,13 +248,15 @@ def _key(image: Image) -> object:
 
 def _answered(sample: Asked, passage: Passage) -> bool:
     """Whether what is right stands beside the question. Of a word or two it must be what is said
-    first there: `yes` stands in many a sentence."""
-    if not sample.answer:
-        return False
-    for text in passage.beside:
+    first there, since `yes` stands in many a sentence; a letter must be all, or before its choice's
+    words."""
+    answer, letter = sample.answer, sample.letter
+    for text in passage.beside if answer else ():
         said = words(text)
-        if said[: len(sample.answer)] == sample.answer:
-            return True
-        if len(sample.answer) > 2 and has(said, sample.answer):
+        if letter and said[:1] == letter:
+            said = said[1:]
+            if not said:
+                return True
+        if said[: len(answer)] == answer or (len(answer) > 2 and has(said, answer)):
             return True
     return False

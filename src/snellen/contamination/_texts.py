@@ -31,7 +31,7 @@ SMALL = frozenset(
 )
 """Words in which two wordings of one question may differ."""
 NOT_SMALL = frozenset(("no", "not", "never", "without", "except"))
-TYPO = 80.0
+TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
 """Words that may be spelt otherwise."""
