@@ -4,56 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from snellen.contamination import Contamination, Duplicate, FoundIn, Overlap, Share
+from snellen.contamination import Contamination, Corpus, Duplicate, FoundIn, Overlap, Share
 from snellen.result import percent, shown
 
-SHARED = (
-    *("benchmark", "shares with", "same question", "of them other answer", "samples"),
-    *("same picture file", "near picture", "samples with these"),
-)
-IN_CORPUS = (
-    *("benchmark", "samples", "question", "near question", "picture", "near picture"),
-    *("question and picture", "with the answer"),
-)
-EFFECTS = (
-    *("found by", "found", "95 % interval", "n", "clean", "95 % interval", "n"),
-    *("found less clean", "95 % interval", "remark"),
-)
+SHARED = ("benchmark", "with", "same question", "other answer", "same file", "near picture")
+IN_CORPUS = ("what of a sample is there", "samples", "share")
+EFFECTS = ("found by", "found", "n", "clean", "n", "found less clean", "95 % interval", "remark")
 BY = {"text": "question", "picture": "picture", "both": "question and picture"}
 
 
-def tables(
-    one: Contamination,
-) -> Iterator[tuple[str, Sequence[str], list[Sequence[str]], list[str]]]:
-    """A title, headings, rows, and lines below them, for each part of the result."""
+Table = tuple[str, Sequence[str], list[Sequence[str]], list[str]]
+"""A title, headings, rows, and lines below them."""
+
+
+def tables(one: Contamination) -> Iterator[Table]:
+    """A table for each part of the result."""
     compared = ", ".join(
         f"{of.name} ({of.samples:,} samples, {of.pictures:,} pictures)" for of in one.benchmarks
     )
     below = [line for overlap in one.overlaps for line in _examples(overlap)]
     yield f"shared: {compared}", SHARED, [_shared(overlap) for overlap in one.overlaps], below
     if one.corpus is not None:
-        title = (
-            f"in the corpus: {one.corpus.rows:,} rows of {one.corpus.files:,} files, "
-            f"{one.corpus.pictures:,} pictures"
-        )
-        yield title, IN_CORPUS, [_in_corpus(found) for found in one.corpus.found], []
+        yield from _of_corpus(one.corpus)
     if one.effects:
         rows: list[Sequence[str]] = []
         for effect in one.effects:
             found, clean, less = map(shown, (effect.found, effect.clean, effect.difference))
-            rows.append((BY[effect.by], *found[:3], *clean[:3], *less[:2], less.remark))
-        yield f"the score on what was found, {one.run}", EFFECTS, rows, []
+            parts = (found.value, found.n, clean.value, clean.n)
+            rows.append((BY[effect.by], *parts, less.value, less.interval, less.remark))
+        yield f"the mean score on what was found, {one.run}", EFFECTS, rows, []
+
+
+def _of_corpus(corpus: Corpus) -> Iterator[Table]:
+    read = f"{corpus.rows:,} rows of {corpus.files:,} files with {corpus.pictures:,} pictures"
+    for found in corpus.found:
+        title = f"{found.benchmark}, {found.samples:,} samples, in {read}"
+        yield title, IN_CORPUS, [_in_corpus(what, of) for what, of in _shares(found)], []
 
 
 def _shared(one: Overlap) -> Sequence[str]:
-    counts = (
-        *(one.questions, one.conflicting, one.samples),
-        *(one.same_pictures, one.near_pictures, one.with_pictures),
-    )
-    cells = [f"{n:,}" for n in counts]
-    if one.a == one.b:
-        cells[3] = "-"  # of one benchmark that is no news: many ask several questions of a file
-    return (one.a, "itself" if one.a == one.b else one.b, *cells)
+    # Of one benchmark it is no news that files come again: many ask several questions of one.
+    files = "-" if one.a == one.b else f"{one.same_pictures:,}"
+    questions, conflicting = f"{one.questions:,}", f"{one.conflicting:,}"
+    other = "itself" if one.a == one.b else one.b
+    return one.a, other, questions, conflicting, files, f"{one.near_pictures:,}"
 
 
 def _examples(one: Overlap) -> Iterator[str]:
@@ -76,13 +70,14 @@ def _told(one: Duplicate) -> str:
     return said
 
 
-def _in_corpus(one: FoundIn) -> Sequence[str]:
-    shares = (
-        *(one.text_same, one.text_near, one.picture_same, one.picture_near),
-        *(one.both, one.answered),
-    )
-    return (one.benchmark, f"{one.samples:,}", *map(_share, shares))
+def _shares(one: FoundIn) -> Iterator[tuple[str, Share]]:
+    yield "question and picture in one row", one.both
+    yield "the answer beside the question", one.answered
+    yield "the whole question", one.text_same
+    yield "most of the question", one.text_near
+    yield "the same picture file", one.picture_same
+    yield "nearly the same picture", one.picture_near
 
 
-def _share(one: Share) -> str:
-    return f"{one.n:,} ({percent(one.share)})"
+def _in_corpus(what: str, of: Share) -> Sequence[str]:
+    return what, f"{of.n:,}", percent(of.share)

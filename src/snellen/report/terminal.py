@@ -22,7 +22,7 @@ WIDE = 10_000
 and a search in the output finds it whole."""
 LEAST = 24
 """Letters of a name or remark that stand on one line at least; numbers are never broken."""
-NAMES = ("model", "shares with", "capability", "metric", "benchmarks", "run", "remark")
+NAMES = ("model", "with", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
