@@ -1,11 +1,14 @@
 """The score by where the right answer stands, by size, by length: and whether it differs."""
 
+import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import snellen
 from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.content import Image, user
 from snellen.datasets import Drawn, Row
@@ -16,9 +19,14 @@ from snellen.result import Result
 from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally
 from snellen.scoring._slices import chi_square_p, difference_p
+from tests.scenes import jpeg, scene
 
 
-def benchmark() -> Benchmark:
+def right(reading: Reading, sample: Sample) -> float:
+    return float(reading.answer == sample.target)
+
+
+def benchmark(**fields: Any) -> Benchmark:
     def rows() -> Iterator[dict[str, Any]]:
         return iter(())
 
@@ -36,8 +44,9 @@ def benchmark() -> Benchmark:
                 version=1,
                 source="ours",
                 parse=lambda reply, _: Reading(answer=reply.text, rule="whole"),
-                score=lambda reading, sample: float(reading.answer == sample.target),
+                score=fields.get("score", right),
                 metrics={"accuracy": mean},
+                best=fields.get("best", 1.0),
             )
         },
     )
@@ -164,3 +173,35 @@ def test_bins_of_few_clusters_and_equal_scores_give_no_p() -> None:
 def test_chi_square_agrees_with_the_printed_table(x: float, df: int, p: float) -> None:
     # Abramowitz and Stegun 1964, table 26.8.
     assert chi_square_p(x, df) == pytest.approx(p, abs=1e-6)
+
+
+def test_scores_are_shares_of_the_best_and_may_be_parts() -> None:
+    # 2 of 5 points where the answer is A, 1 of 5 elsewhere, always: no interval, and yet a note.
+    def points(reading: Reading, sample: Sample) -> float:
+        return 1.0 + (sample.target == "A")
+
+    tally = Tally(benchmark(score=points, best=5.0))
+    tally.add(Scored(one, 0, "ok", Reply(text="A")) for one in lettered(120))
+    found = tally.report(model="m", identity={})
+    assert [mean.value for mean in found.slices["answer_place"].bins.values()] == [
+        pytest.approx(share) for share in (0.4, 0.2, 0.2, 0.2)
+    ]
+    [note] = found.notes
+    assert "40.0% where it is A, 20.0% where it is B" in note
+
+
+def test_a_run_knows_the_sizes_of_its_pictures(tmp_path: Path) -> None:
+    rows = []
+    for number in range(24):
+        size = (160, 120) if number % 2 else (800, 600)
+        (tmp_path / f"{number}.jpg").write_bytes(jpeg(scene(number, size)))
+        row = {"id": str(number), "image": f"{number}.jpg", "question": "Which?"}
+        rows.append(json.dumps({**row, "A": "x", "B": "y", "answer": "AB"[number // 2 % 2]}))
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(rows))
+    found = snellen.evaluate(str(path), "baseline/first", out=tmp_path / "runs").report
+    size_of = found.slices["picture_size"]
+    assert {name: (mean.value, mean.n) for name, mean in size_of.bins.items()} == {
+        "up to 0.1 MP": (0.5, 12),
+        "0.3-1 MP": (0.5, 12),
+    }

@@ -66,8 +66,8 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
     Raises:
         UsageError: there is no such path.
     """
-    for path in paths:
-        if not path.exists():
+    for path in dict.fromkeys(paths):
+        if not path.is_dir() and not path.is_file():
             raise UsageError(f"{path}: there is no such file or folder of a corpus.")
         named: set[Path] = set()
         below = list(_below(path, troubles)) if path.is_dir() else [path]

@@ -40,7 +40,7 @@ from snellen.scoring._report import (
     SliceReport,
     metric_report,
 )
-from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, known
+from snellen.scoring._slices import BINS, FEWEST, PLACE, Slices, difference_p, known
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
 
@@ -591,13 +591,13 @@ class Tally:
         means = [
             (mean.value, name)
             for name, mean in place.bins.items()
-            if mean.value is not None and mean.ci95 is not None
+            if mean.value is not None and mean.n >= FEWEST
         ]
         (low, worst), (high, best) = min(means), max(means)
         yield (
             f"the score depends on the place of the right answer: {high:.1%} where it is {best}, "
             f"{low:.1%} where it is {worst} (p {place.adjusted:.2g}); questions may differ too: "
-            "asking with the choices in other places tells"
+            "`run --permute-options` asks with the choices in other places, and tells"
         )
 
     def _judges(self) -> dict[str, JudgeReport]:
