@@ -12,7 +12,7 @@ import pytest
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.contamination import Contamination, Duplicate, FoundIn, Hit, contamination
+from snellen.contamination import Contamination, Duplicate, FoundIn, Hit, _search, contamination
 from snellen.errors import UsageError
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene
@@ -376,3 +376,27 @@ def test_a_letter_is_the_answer_alone_or_with_its_choice(
     path = tmp_path / "c.jsonl"
     path.write_text(json.dumps({"t": [f"{question}\nA. a dot\nB. a line", says]}))
     assert in_corpus(made, path).answered.n == is_right
+
+
+def test_a_sample_without_words_is_found_by_its_picture_alone(tmp_path: Path) -> None:
+    rows = [{"scene": n, "question": "?", "answer": "a dot"} for n in range(3)]
+    made = benchmark(tmp_path / "mine", rows)
+    path = tmp_path / "c.jsonl"
+    path.write_text(
+        "\n".join(json.dumps({"image": f"mine/{n}.jpg", "t": "..."}) for n in (1, 1, 2))
+    )
+    assert counts(in_corpus(made, path)) == (0, 0, 2, 0, 0, 0)
+
+
+def test_pictures_that_rows_share_are_found_though_little_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_search, "ROWS", 1)
+    monkeypatch.setattr(_search, "REMEMBERED", 1)
+    made = three(tmp_path / "mine")
+    path = tmp_path / "c.jsonl"
+    path.write_text("\n".join(json.dumps({"image": f"mine/{n}.jpg"}) for n in (0, 1, 0, 1, 2)))
+    report, rows = contamination([made], corpus=[path])
+    assert report.corpus is not None
+    assert report.corpus.found[0].picture_same.n == 3
+    assert len([row for row in rows if isinstance(row, Hit)]) == 5

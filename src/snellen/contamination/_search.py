@@ -57,16 +57,16 @@ class Search:
             for number, read in enumerate(self.reads)
             for place in range(len(read.samples))
         ]
-        self._by_words: dict[Words, list[int]] = defaultdict(list)
-        self._showing: dict[int, list[int]] = defaultdict(list)
+        self._by_words: dict[Words, list[int]] = {}
+        self._showing: dict[int, list[int]] = {}
         questions = []
         for at, (number, place) in enumerate(self._places):
             sample = self.reads[number].samples[place]
             questions.append(sample.question)
             if sample.question:
-                self._by_words[sample.question].append(at)
+                self._by_words.setdefault(sample.question, []).append(at)
             for picture in sample.pictures:
-                self._showing[picture].append(at)
+                self._showing.setdefault(picture, []).append(at)
         self._grams = Grams(questions)
         self._known: dict[Path, tuple[tuple[int, float], ...]] = {}
 
@@ -158,7 +158,7 @@ class Search:
         seen = self.found.setdefault(place, Seen())
         seen.both |= bool(text and picture)
         seen.picture = max(seen.picture, picture)
-        alone = len(self._by_words[self._sample(at).question]) <= TEMPLATE
+        alone = len(self._by_words.get(self._sample(at).question, ())) <= TEMPLATE
         if alone or picture:
             seen.text = max(seen.text, text if alone else 0.0)
             seen.answered |= answered
@@ -179,6 +179,8 @@ class Search:
         """For each row how alike its pictures are to samples', by sample."""
         import numpy as np
 
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
         new: dict[object, Image] = {}
         for row in held:
             for one in row.pictures:
@@ -200,8 +202,6 @@ class Search:
                 known = dict(looked_up[keys[number]])
                 known.setdefault(picture, how)
                 looked_up[keys[number]] = tuple(known.items())
-        if len(self._known) > REMEMBERED:
-            self._known.clear()
         self._known.update((key, one) for key, one in looked_up.items() if isinstance(key, Path))
         return [self._samples_of(row, looked_up) for row in held]
 
