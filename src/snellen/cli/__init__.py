@@ -25,6 +25,7 @@ VERBS: Mapping[str, str] = {
     "compare": "Compare runs or predictions: which is better, and is it so.",
     "power": "Show the smallest difference that a benchmark can show.",
     "report": "Show the results of runs.",
+    "contamination": "Find near-duplicates in benchmarks, and benchmarks in training data.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",

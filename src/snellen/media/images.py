@@ -173,6 +173,22 @@ def pixels(image: Image, *, max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
     return _decoded(loaded, loaded.source, max_pixels, _as_array)
 
 
+def grey(image: Image, side: int) -> NDArray[np.uint8]:
+    """The picture as a person sees it in grey, squeezed into a square: (side, side), 0 to 255.
+
+    For comparing pictures: each pixel is the mean of those that it stands for. A JPEG is decoded at
+    the smallest of its scales that has enough pixels, several times as fast as whole.
+
+    Raises:
+        MediaError: as `pixels`.
+    """
+    loaded = load(image)
+    assert isinstance(loaded.source, bytes)
+    # With twice as many pixels as are wanted a JPEG's own scaling is not seen.
+    small = (2 * side, 2 * side)
+    return _decoded(loaded, loaded.source, MAX_PIXELS, lambda one: _as_grey(one, side), small)
+
+
 def _name(image: Image) -> str:
     if image.place:
         return image.place
@@ -419,8 +435,15 @@ SHAPES: dict[str, Callable[[bytes], _Shape]] = {
 DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, zlib.error)
 
 
-def _decoded(image: Image, data: bytes, max_pixels: int, use: Callable[[PIL.Image.Image], T]) -> T:
-    """What `use` makes of the decoded picture; what Pillow says of damage, as a MediaError."""
+def _decoded(
+    image: Image,
+    data: bytes,
+    max_pixels: int,
+    use: Callable[[PIL.Image.Image], T],
+    draft: tuple[int, int] | None = None,
+) -> T:
+    """What `use` makes of the decoded picture; what Pillow says of damage, as a MediaError. A
+    `draft` of a JPEG is grey and may be smaller, of that size at least."""
     from PIL import Image as pillow
 
     try:
@@ -429,6 +452,8 @@ def _decoded(image: Image, data: bytes, max_pixels: int, use: Callable[[PIL.Imag
             warnings.filterwarnings("ignore", module="PIL")
             with pillow.open(BytesIO(data), formats=FORMATS) as picture:
                 _check_size(image, *picture.size, max_pixels)
+                if draft is not None:
+                    picture.draft("L", draft)
                 picture.load()
                 return use(picture)
     except pillow.DecompressionBombError as error:
@@ -466,17 +491,37 @@ def _as_png(picture: PIL.Image.Image) -> tuple[bytes, str]:
 
 def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:
     import numpy as np
-    from PIL import Image as pillow
     from PIL import ImageOps
 
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
         grey = (np.asarray(upright) >> 8).astype(np.uint8)
         return np.repeat(grey[:, :, None], 3, axis=2)
-    if upright.has_transparency_data:
-        white = pillow.new("RGBA", upright.size, "white")
-        upright = pillow.alpha_composite(white, upright.convert("RGBA"))
-    return np.array(upright.convert("RGB"))
+    return np.array(_on_white(upright).convert("RGB"))
+
+
+def _as_grey(picture: PIL.Image.Image, side: int) -> NDArray[np.uint8]:
+    import numpy as np
+    from PIL import Image as pillow
+    from PIL import ImageOps
+
+    if picture.mode.startswith("I;16"):
+        grey = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
+        grey.info["exif"] = picture.info.get("exif", b"")
+    else:
+        grey = _on_white(picture).convert("L")
+    # Turned upright when it is small: a square stays one.
+    small = grey.resize((side, side), pillow.Resampling.BOX)
+    return np.array(ImageOps.exif_transpose(small))
+
+
+def _on_white(picture: PIL.Image.Image) -> PIL.Image.Image:
+    from PIL import Image as pillow
+
+    if not picture.has_transparency_data:
+        return picture
+    white = pillow.new("RGBA", picture.size, "white")
+    return pillow.alpha_composite(white, picture.convert("RGBA"))
 
 
 # -- making smaller

@@ -14,7 +14,14 @@ from snellen.capabilities import over
 from snellen.catalog import BUNDLED
 from snellen.report._ladder import ladder, number
 from snellen.result import Result, Shown, duration, money, percent, shown
-from snellen.scoring import Disagreement, JudgeReport, MetricReport, Spent, SteeringReport
+from snellen.scoring import (
+    Disagreement,
+    JudgeReport,
+    MetricReport,
+    SliceReport,
+    Spent,
+    SteeringReport,
+)
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 OVERVIEW = (
@@ -23,6 +30,13 @@ OVERVIEW = (
 )
 RUN = OVERVIEW.index("run")
 CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
+SLICES = {
+    "answer_place": "place of the right answer",
+    "picture_size": "size of the largest picture",
+    "question_words": "length of the question",
+    "pictures": "number of pictures",
+}
+SLICE = ("bin", "mean score", "95 % interval", "n", "remark")
 STEERING = (
     *("attempt", "wrong to right", "95 % interval", "n"),
     *("right to wrong", "n", "change", "95 % interval", "remark"),
@@ -280,6 +294,34 @@ def ladder_lines(result: Result, tag: str) -> list[str]:
         said = " ".join(filter(None, (cells.value, cells.interval, cells.remark)))
         lines.append(f" {name} {said}")
     return lines
+
+
+def slices(result: Result, *, differing: bool) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """Of each slice between whose bins the score differs, or does not: a title, and a row under
+    SLICE for each bin."""
+    for name, one in result.report.slices.items():
+        if one.differs == differing:
+            said = "" if one.adjusted is None else f": {differs(one)}"
+            yield (
+                f"by {SLICES.get(name, name)}{said}",
+                [(label, *shown(mean)) for label, mean in one.bins.items()],
+            )
+
+
+def differs(one: SliceReport) -> str:
+    """`the mean score differs (p 0.0012)`"""
+    p = "< 0.0001" if one.adjusted is None or one.adjusted < 0.0001 else f"{one.adjusted:.2g}"
+    return f"the mean score {'differs' if one.differs else 'does not differ measurably'} (p {p})"
+
+
+def alike(result: Result) -> str:
+    """The slices between whose bins the score was not seen to differ, in a line; "" without any."""
+    names = [
+        SLICES.get(name, name)
+        for name, one in result.report.slices.items()
+        if one.adjusted is not None and not one.differs
+    ]
+    return f"no difference seen by {', '.join(names)}" if names else ""
 
 
 def counts(states: Mapping[str, int]) -> str:

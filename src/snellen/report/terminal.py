@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.comparing import Comparisons
-from snellen.report import _compared, _rows, _swept
+from snellen.contamination import Contamination
+from snellen.report import _compared, _contaminated, _rows, _swept
 from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
@@ -38,6 +39,20 @@ def print_steering(one: SteeringReport) -> None:
     title, rows = _rows.steering(one)
     _table(console, title, _rows.STEERING, rows, console.width if console.is_terminal else WIDE)
     _line(console, f" run {one.run}")
+
+
+def print_contamination(one: Contamination) -> None:
+    """Show on standard output what benchmarks share, and what of them is in a corpus."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    room = console.width if console.is_terminal else WIDE
+    for title, headings, rows, below in _contaminated.tables(one):
+        _table(console, title, headings, rows, room)
+        for line in below:
+            _line(console, f" {line}")
+    for note in one.notes:
+        _line(console, f"note: {note}", style="yellow")
 
 
 def print_results(results: Sequence[Result]) -> None:
@@ -171,6 +186,11 @@ def show(result: Result, console: Console) -> None:
             _table(console, f"by {tag}", headings, rows, room)
             if too_wide:
                 _line(console, f" {_left_out(len(others))}")
+    for title, bins in _rows.slices(result, differing=True):
+        _table(console, title, _rows.SLICE, bins, room)
+    if alike := _rows.alike(result):
+        console.print()
+        _line(console, alike)
     for one in report.disagreements:
         rules = _rows.rules(one)
         if len(rules) > MOST_RULES:

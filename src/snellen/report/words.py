@@ -73,6 +73,9 @@ def _section(result: Result) -> str:
     for tag in report.breakdown:
         if rows := _rows.breakdown_rows(result, tag):
             lines += ["", *_table(_rows.breakdown_headings(result, tag), rows)]
+    for differing in (True, False):
+        for title, bins in _rows.slices(result, differing=differing):
+            lines += ["", f"{_text(title)}:", "", *_table(_rows.SLICE, bins)]
     for one in report.disagreements:
         lines += ["", f"{_text(_rows.differ(one))}:", ""]
         lines += _table(_rows.rule_headings(one), _rows.rules(one))

@@ -62,6 +62,21 @@ class CapabilityReport(msgspec.Struct, frozen=True, kw_only=True):
     mean: MetricReport
 
 
+class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The mean score under the headline scoring, as a share of the best, for each bin of something
+    that samples differ in. `p` says whether it differs between bins (`scoring/_slices.py`), None
+    where that is not known; `adjusted` is Holm's over the slices of the report."""
+
+    bins: dict[str, MetricReport]
+    p: float | None = None
+    adjusted: float | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the score differs between bins, at 5 % over all slices."""
+        return self.adjusted is not None and self.adjusted < 0.05
+
+
 class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the headline's first metric gives blind models on the same questions.
 
@@ -244,12 +259,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is the number of (sample, repeat)s that the whole
     data set has, where fewer were asked. `ladders` are the tags whose categories are levels, with
     the metric that says where on them reading ends. `capabilities` are the samples by what they ask
-    of a model; their numbers sum to n. `streaming` is of
-    online runs. `repeats` are there by scoring where questions were asked several times; `alike` is
-    how many of them got the same words each time. `conversations` is how many the n replies are
-    turns of, where each turn is scored. `judges` are judges measured against people, by scoring.
-    `probe` is of runs that were asked otherwise (`snellen.probes`).
-    `spent` is of the model's own replies, `judging` of each judge's.
+    of a model; their numbers sum to n. `slices` are the samples by the place of the right answer
+    (`answer_place`), the size of the largest picture, the words of the question, and the number of
+    pictures, where they differ in it. `streaming` is of online runs. `repeats` are there by scoring
+    where questions were asked several times; `alike` is how many of them got the same words each
+    time. `conversations` is how many the n replies are turns of, where each turn is scored.
+    `judges` are judges measured against people, by scoring. `probe` is of runs that were asked
+    otherwise (`snellen.probes`). `spent` is of the model's own replies, `judging` of each judge's.
     """
 
     format: int
@@ -270,6 +286,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baselines: Baselines | None = None
     ladders: dict[str, str] = {}
     capabilities: dict[str, CapabilityReport] = {}
+    slices: dict[str, SliceReport] = {}
     streaming: StreamReport | None = None
     repeats: dict[str, RepeatsReport] = {}
     alike: int | None = None

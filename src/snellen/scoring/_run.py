@@ -420,7 +420,9 @@ def _medium(question: Question, number: int) -> Image | Video:
             place=shown.place,
             digest=shown.digest,
         )
-    return Image(b"", place=shown.place, digest=shown.digest)
+    return Image(
+        b"", place=shown.place, digest=shown.digest, width=shown.width, height=shown.height
+    )
 
 
 def _messages(question: Question) -> tuple[Message, ...]:

@@ -37,8 +37,10 @@ from snellen.scoring._report import (
     RepeatsReport,
     Report,
     ScoringReport,
+    SliceReport,
     metric_report,
 )
+from snellen.scoring._slices import BINS, FEWEST, PLACE, Slices, difference_p, known
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
 
@@ -157,6 +159,7 @@ class Tally:
         self._tags: dict[str, tuple[dict[str, int], array[int]]] = {
             tag: ({}, array("i")) for tag in (*benchmark.break_down_by, *benchmark.metric_tags)
         }
+        self._slices = Slices()
         self._leaves: tuple[dict[str, int], array[int]] = ({}, array("i"))
         self._targets: list[str | None] = []
         self._references: list[tuple[str, ...]] = []
@@ -241,6 +244,8 @@ class Tally:
                 f"repeats of a greedy model are alike: {alike:,} of {several:,} samples got the "
                 "same words each time"
             )
+        slices = self._sliced()
+        said += self._say_place(slices)
         return Report(
             format=FORMAT,
             benchmark=self._benchmark.name,
@@ -262,6 +267,7 @@ class Tally:
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
             capabilities=self._capabilities(),
+            slices=slices,
             repeats=self._repeats(),
             alike=alike if several else None,
             conversations=len(self._conversations) or None,
@@ -383,6 +389,7 @@ class Tally:
             leaves, leaf = self._leaves
             name = self._benchmark.capabilities.leaf(sample)
             leaf.append(leaves.setdefault(name, len(leaves)))
+        self._slices.add(sample)
         self._targets.append(self._same(sample.target))
         self._references.append(sample.references)
         self._choices.append(len(sample.choices))
@@ -575,20 +582,60 @@ class Tally:
             found[name] = repeats_report(asked, most=most, votes=scoring.judge is None)
         return found
 
+    def _headline_rows(self) -> tuple[Sequence[ScoredRows], float]:
+        """The headline's rows as each judge makes them, once where there is none; and its best
+        score."""
+        name = next(iter(self._columns))
+        return self.rows_by(name), self._benchmark.scorings[name].best
+
     def _capabilities(self) -> dict[str, CapabilityReport]:
         """The mean score under the headline, by what samples ask of a model."""
 
         leaves = self.leaves()
         if leaves is None or not self._columns:
             return {}
-        name = next(iter(self._columns))
-        every, best = self.rows_by(name), self._benchmark.scorings[name].best
+        every, best = self._headline_rows()
         found = {}
         for code, leaf in enumerate(leaves.names):
             of = leaves.codes == code
-            means = [{"": metric_report(_leaf_mean(rows, of, best))} for rows in every]
-            found[leaf] = CapabilityReport(n=int(of.sum()), mean=averaged(means)[""])
+            found[leaf] = CapabilityReport(n=int(of.sum()), mean=_leaf_mean(every, of, best))
         return found
+
+    def _sliced(self) -> dict[str, SliceReport]:
+        """The mean score under the headline, by where the right answer stands and the like."""
+        columns = self._slices.codes() if self._columns else {}
+        if not columns:
+            return {}
+        every, best = self._headline_rows()
+        found, ps = {}, {}
+        for name, codes in columns.items():
+            bins = {
+                BINS[name][code]: _leaf_mean(every, codes == code, best) for code in known(codes)
+            }
+            found[name] = SliceReport(bins=bins)
+            if (p := _slice_p(every, codes)) is not None:
+                ps[name] = p
+        for (name, p), adjusted in zip(ps.items(), stats.holm([*ps.values()]), strict=True):
+            found[name] = msgspec.structs.replace(found[name], p=p, adjusted=adjusted)
+        return found
+
+    @staticmethod
+    def _say_place(slices: Mapping[str, SliceReport]) -> Iterator[str]:
+        """Put in words that the score depends on where the right answer stands."""
+        place = slices.get(PLACE)
+        if place is None or not place.differs:
+            return
+        means = [
+            (mean.value, name)
+            for name, mean in place.bins.items()
+            if mean.value is not None and mean.n >= FEWEST
+        ]
+        (low, worst), (high, best) = min(means), max(means)
+        yield (
+            f"the score depends on the place of the right answer: {high:.1%} where it is {best}, "
+            f"{low:.1%} where it is {worst} (p {place.adjusted:.2g}); questions may differ too: "
+            "`run --permute-options` asks with the choices in other places, and tells"
+        )
 
     def _judges(self) -> dict[str, JudgeReport]:
         """The judges whom people have been compared with, by scoring."""
@@ -834,12 +881,28 @@ class _Differing:
         )
 
 
-def _leaf_mean(rows: ScoredRows, of: NDArray[np.bool_], best: float) -> Estimate:
-    """The mean score of some rows, as a share of the best."""
+def _leaf_mean(every: Sequence[ScoredRows], of: NDArray[np.bool_], best: float) -> MetricReport:
+    """The mean score of some rows, as a share of the best; over what each judge makes of them."""
+    return averaged([{"": metric_report(_mean_of(rows, of, best))} for rows in every])[""]
+
+
+def _mean_of(rows: ScoredRows, of: NDArray[np.bool_], best: float) -> Estimate:
     of, columns = of & rows.in_mean, rows.columns
     if columns.score is None:
         return Estimate(value=None, n=0, reason="only the whole set has a score")
     return stats.mean(columns.score[of] / best, columns.cluster[of])
+
+
+def _slice_p(every: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float | None:
+    """The highest p of all judges: a difference must be there by each of them."""
+    ps = []
+    for rows in every:
+        score, of = rows.columns.score, rows.in_mean
+        p = None if score is None else difference_p(score[of], rows.columns.cluster[of], codes[of])
+        if p is None:
+            return None
+        ps.append(p)
+    return max(ps)
 
 
 def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:

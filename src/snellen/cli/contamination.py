@@ -1,0 +1,104 @@
+"""snellen contamination: near-duplicates, and benchmarks in training data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from time import monotonic
+
+import click
+import msgspec
+
+from snellen import catalog, report
+from snellen.cli._exit import DONE
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put
+from snellen.cli._progress import EVERY, FIRST
+from snellen.contamination import Duplicate, Hit, contamination
+from snellen.errors import UsageError
+from snellen.result import plain
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("contamination")
+@click.argument("benchmarks", nargs=-1, required=True, metavar="BENCH...")
+@click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    type=PATH,
+    metavar="PATH",
+    help="Training data: JSONL, JSON, TSV, CSV, parquet, text, pictures, or a folder; repeatable.",
+)
+@click.option(
+    "--images",
+    "images",
+    type=PATH,
+    metavar="FOLDER",
+    help="Where the pictures lie that rows of the corpus name, if not beside them.",
+)
+@click.option("--run", type=PATH, help="Compare this run's score on what was found and the rest.")
+@click.option("--data", type=PATH, help="Where the rows are, of one BENCH.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows of each BENCH."
+)
+@click.option(
+    "-o", "--output", type=PATH, metavar="FILE", help="Write all that was found, as JSONL."
+)
+@json_option
+def command(
+    benchmarks: tuple[str, ...],
+    corpora: tuple[Path, ...],
+    images: Path | None,
+    run: Path | None,
+    data: Path | None,
+    limit: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Find samples that BENCHes have twice or share, and samples that are in a corpus, by picture
+    and by words.
+
+    A picture counts as the same when it was recompressed, scaled, made brighter or cropped by a
+    little. Paraphrases, translations and larger crops are not found.
+    """
+    if data is not None and len(benchmarks) > 1:
+        raise UsageError("--data is where the rows of one BENCH are; several find their own.")
+    if images is not None and not images.is_dir():
+        raise UsageError(f"{images}: there is no such folder of pictures.")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    made = [catalog.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
+    found, rows = contamination(
+        made, corpus=corpora, pictures_in=images, run=run, limit=limit, say=_Now()
+    )
+    if output is not None:
+        _write(output, rows)
+    if as_json:
+        put(found)
+    else:
+        report.print_contamination(found)
+    return DONE
+
+
+class _Now:
+    """Says on standard error what is done now, at most now and then."""
+
+    def __init__(self) -> None:
+        self._next = monotonic() + FIRST
+
+    def __call__(self, text: str) -> None:
+        if monotonic() >= self._next:
+            self._next = monotonic() + EVERY
+            print(plain(text), file=sys.stderr, flush=True)
+
+
+def _write(path: Path, rows: Iterable[Duplicate | Hit]) -> None:
+    encode = msgspec.json.Encoder().encode
+    try:
+        with path.open("wb") as file:
+            file.writelines(encode(row) + b"\n" for row in rows)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error

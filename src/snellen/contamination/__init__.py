@@ -1,0 +1,113 @@
+"""What benchmarks share with one another, and with the data that a model was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from snellen.benchmark import Benchmark
+from snellen.contamination._report import (
+    Compared,
+    Contamination,
+    Corpus,
+    Duplicate,
+    Effect,
+    FoundIn,
+    Hit,
+    Overlap,
+    Share,
+)
+from snellen.errors import UsageError
+from snellen.store import FORMAT, Run
+
+__all__ = [
+    "Compared",
+    "Contamination",
+    "Corpus",
+    "Duplicate",
+    "Effect",
+    "FoundIn",
+    "Hit",
+    "Overlap",
+    "Share",
+    "contamination",
+]
+
+
+def contamination(
+    benchmarks: Sequence[Benchmark],
+    *,
+    corpus: Sequence[Path] = (),
+    pictures_in: Path | None = None,
+    run: Path | None = None,
+    limit: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[Contamination, list[Duplicate | Hit]]:
+    """Near-duplicates within benchmarks and between them, what of them is in a `corpus` (files and
+    folders; pictures that its rows name lie in `pictures_in`, else beside the rows), and whether a
+    `run` of the one benchmark scores higher on what was found. The report, and all that it counts.
+
+    `limit` takes the first rows of each benchmark. `say` is told what is done now.
+
+    Raises:
+        UsageError: a path is not there, or `run` is given without a corpus or with several
+            benchmarks. DataError: a benchmark's rows cannot be read.
+    """
+    from snellen.contamination._effect import effects
+    from snellen.contamination._pairs import overlaps
+    from snellen.contamination._pictures import Index
+    from snellen.contamination._read import Pictures, Troubles, read
+    from snellen.contamination._search import Search
+
+    if run is not None and (len(benchmarks) != 1 or not corpus):
+        raise UsageError("a run is compared on one benchmark and with a corpus (--corpus).")
+    if run is not None:
+        _check(Run(run), benchmarks[0])
+    troubles, pictures = Troubles(), Pictures()
+    reads = [read(benchmark, pictures, troubles, limit, say) for benchmark in benchmarks]
+    say(f"comparing {len(pictures.numbers):,} pictures")
+    index = Index(pictures.greys())
+    shared, duplicates = overlaps(reads, index)
+    notes = list(dict.fromkeys(note for one in benchmarks for note in one.notes))
+    if index.cut:
+        notes.append(
+            "so many pictures look alike that not every pair of them was compared: there are more "
+            "near ones than are counted"
+        )
+    if videos := sum(one.videos for one in reads):
+        notes.append(f"{videos:,} samples show a video, which is not compared")
+    found: Corpus | None = None
+    hits: list[Hit] = []
+    made: list[Effect] = []
+    if corpus:
+        search = Search(reads, pictures, index, troubles, say=say)
+        found = search.run(corpus, pictures_in)
+        hits = [hit for some in search.hits.values() for hit in some]
+        if run is not None:
+            of_one = {place: seen for (_, place), seen in search.found.items()}
+            made, said = effects(Run(run), benchmarks[0], reads[0], of_one)
+            notes += said
+    report = Contamination(
+        format=FORMAT,
+        benchmarks=[
+            Compared(
+                name=one.name,
+                samples=len(one.samples),
+                pictures=len({number for sample in one.samples for number in sample.pictures}),
+            )
+            for one in reads
+        ],
+        overlaps=shared,
+        corpus=found,
+        effects=made,
+        run=None if run is None else str(run),
+        notes=[*notes, *troubles.notes()],
+    )
+    return report, [*duplicates, *hits]
+
+
+def _check(run: Run, benchmark: Benchmark) -> None:
+    """A run of another benchmark is refused before hours are spent."""
+    asked = run.manifest()["identity"]["benchmark"]
+    if asked != benchmark.name:
+        raise UsageError(f"{run.path} is a run of {asked}, not of {benchmark.name}.")

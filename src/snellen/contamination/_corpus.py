@@ -1,0 +1,266 @@
+"""Training data as a stream of rows: texts and pictures in whatever layout, one row at a time."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from snellen.contamination._read import Troubles, writable
+from snellen.content import Image
+from snellen.datasets import Table, csv, json_list, parquet, tsv
+from snellen.errors import DataError, UsageError
+
+IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+READERS: Mapping[str, Callable[[Path], Table]] = {
+    ".json": json_list,
+    ".parquet": parquet,
+    ".tsv": tsv,
+    ".csv": csv,
+}
+ROWS = (".jsonl", *READERS)
+TEXTS = (".txt", ".md")
+MAX_ROW_BYTES = 100_000_000
+LONGEST_TEXT = 1_000_000
+"""Characters of a text that are looked at."""
+PARAGRAPH = 200
+"""Lines of a plain text that are one row at most: they end at blank lines."""
+DEEPEST = 12
+MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
+"""Of a row."""
+MOST_BESIDE = 50
+IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
+BASE64 = 500
+"""A cell for pictures with so many characters and no blank is a picture, not a path."""
+ADDRESSES = ("http://", "https://", "s3://", "gs://")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text, and those in which an answer to it may stand: of a conversation the next one."""
+
+    text: str
+    beside: tuple[str, ...] = ()
+
+
+@dataclass
+class Row:
+    """A row of the corpus; `where` says where it stands."""
+
+    where: str
+    passages: list[Passage] = field(default_factory=list)
+    pictures: list[Image] = field(default_factory=list)
+
+
+def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iterator[Row | None]:
+    """The rows of files and folders, None at the end of each file; pictures that no row names are
+    rows of their own. Pictures are looked for in `folder`, else where their rows lie.
+
+    Raises:
+        UsageError: there is no such path.
+    """
+    for path in dict.fromkeys(paths):
+        if not path.is_dir() and not path.is_file():
+            raise UsageError(f"{path}: there is no such file or folder of a corpus.")
+        named: set[Path] = set()
+        below = list(_below(path, troubles)) if path.is_dir() else [path]
+        roots = [folder] if folder else [path if path.is_dir() else path.parent]
+        for file in below:
+            if _kind(file) in (*ROWS, *TEXTS):
+                base = roots if folder or file.parent in roots else [file.parent, *roots]
+                try:
+                    for row in _of_file(file, base, troubles):
+                        named.update(
+                            one.source for one in row.pictures if isinstance(one.source, Path)
+                        )
+                        yield row
+                except DataError as error:
+                    troubles.add("files not read to their end", str(error))
+                yield None
+        for file in below:
+            if _kind(file) in IMAGES:
+                if file not in named:
+                    yield Row(writable(str(file)), pictures=[Image(file, place=str(file))])
+                    yield None
+            elif _kind(file) not in (*ROWS, *TEXTS):
+                troubles.add("files of no kind that is read", str(file))
+
+
+def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
+    """The files in a folder and those below it, by name; hidden ones and what links of folders lead
+    to left out."""
+
+    def not_read(error: OSError) -> None:
+        troubles.add("folders that cannot be read", str(error))
+
+    for base, folders, names in os.walk(folder, onerror=not_read):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.startswith("."):
+                continue
+            if os.path.isfile(os.path.join(base, name)):
+                yield Path(base, name)
+            else:  # a pipe would wait for ever
+                troubles.add("files of no kind that is read", os.path.join(base, name))
+
+
+def _kind(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterator[Row]:
+    match _kind(path):
+        case ".jsonl":
+            values: Iterator[tuple[str, Any]] = _jsonl(path, troubles)
+        case ".txt" | ".md":
+            values = _paragraphs(path)
+        case kind:
+            values = ((f"{path} row {row.place + 1}", row) for row in READERS[kind](path))
+    for where, value in values:
+        row = Row(writable(where))
+        for passage in islice(_passages(value), MOST_TEXTS):
+            row.passages.append(Passage(passage.text[:LONGEST_TEXT], passage.beside))
+        for found in islice(_pictures(value), MOST_PICTURES):
+            image = _image(found, where, folders)
+            if image is None:
+                troubles.add("addresses of pictures, which are not fetched", f"{where}: {found!r}")
+            else:
+                row.pictures.append(image)
+        yield row
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Lines, `.gz` unpacked; of one that is too long the first MAX_ROW_BYTES, which are no row."""
+    try:
+        with cast(BinaryIO, (gzip.open if path.suffix == ".gz" else open)(path, "rb")) as file:
+            while line := file.readline(MAX_ROW_BYTES):
+                yield line
+                while len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
+                    line = file.readline(MAX_ROW_BYTES)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read to its end: {error}.") from error
+
+
+def _jsonl(path: Path, troubles: Troubles) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(_lines(path), 1):
+        if line.isspace():
+            continue
+        where = f"{path} line {number}"
+        try:
+            value = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        except orjson.JSONDecodeError as error:
+            troubles.add("lines that are no JSON in UTF-8", f"{where}: {error}")
+            continue
+        yield where, value
+
+
+def _paragraphs(path: Path) -> Iterator[tuple[str, Any]]:
+    held: list[str] = []
+    first = 1
+    for number, line in enumerate(_lines(path), 1):
+        text = line.decode("utf-8", "replace").strip()
+        if text:
+            first = first if held else number
+            held.append(text)
+        if held and (not text or len(held) == PARAGRAPH):
+            yield f"{path} line {first}", {"text": " ".join(held), "lines": "\n".join(held)}
+            held = []
+    if held:
+        yield f"{path} line {first}", {"text": " ".join(held), "lines": "\n".join(held)}
+
+
+# -- what a row has, in whatever fields
+
+
+def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage]:
+    """Every text of a row. Of fields beside one another each may be the answer to another; of a
+    conversation the next turn may."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        texts = [
+            one for key, one in value.items() if isinstance(one, str) and not _names(one, str(key))
+        ]
+        for text in texts:
+            others = (other for other in texts if other is not text)
+            yield Passage(text, tuple(islice(others, MOST_BESIDE)))
+        for key, one in value.items():
+            if not isinstance(one, str):
+                yield from _passages(one, str(key), depth + 1)
+    elif isinstance(value, list | tuple):
+        turns = [*(_turn(one, name) for one in value), None]
+        for one, (turn, after) in zip(value, pairwise(turns), strict=True):
+            if turn is None:
+                yield from _passages(one, name, depth + 1)
+            else:
+                yield Passage(turn, () if after is None else (after,))
+    elif isinstance(value, str) and not _names(value, name):
+        yield Passage(value)
+
+
+def _turn(value: object, name: str) -> str | None:
+    """The text of a turn: `value` in LLaVA's conversations, `content` in messages, whose parts may
+    be a list."""
+    if isinstance(value, str):
+        return None if _names(value, name) else value
+    if not isinstance(value, Mapping):
+        return None
+    said = value.get("value", value.get("content"))
+    if isinstance(said, list | tuple):
+        parts = [part.get("text") for part in said if isinstance(part, Mapping)]
+        said = "\n".join(part for part in parts if isinstance(part, str))
+    return said if isinstance(said, str) and said else None
+
+
+def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
+    """Every picture of a row: read, as bytes, or as its path, address or base64 text."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, Image | bytes):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _pictures(one, str(key), depth + 1)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _pictures(one, name, depth + 1)
+    elif isinstance(value, str) and _names(value, name):
+        yield value
+
+
+def _names(text: str, field_name: str) -> bool:
+    """Whether a text is a picture's path or address, or the picture itself."""
+    if text.startswith("data:image/"):
+        return True
+    if len(text) > BASE64:
+        return field_name.lower() in IMAGE_FIELDS and " " not in text[:BASE64]
+    return text.lower().endswith(IMAGES) and "\n" not in text
+
+
+def _image(found: Image | str | bytes, where: str, folders: Sequence[Path]) -> Image | None:
+    """The picture to open; None for an address, which is not fetched."""
+    if isinstance(found, Image):
+        return found
+    if isinstance(found, bytes):
+        return Image(found, place=f"a picture of {where}")
+    if found.startswith(ADDRESSES):
+        return None
+    if len(found) > BASE64 or found.startswith("data:"):
+        return Image(found.encode("utf-8", "replace"), place=f"a picture of {where}")
+    places = [(folder, folder / found) for folder in folders]
+    folder, path = next(((a, b) for a, b in places if _is_file(b)), places[0])
+    return Image(path, place=found, within=folder)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have: opening it says so
+        return False

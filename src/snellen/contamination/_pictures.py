@@ -1,0 +1,298 @@
+"""Which of many pictures are nearly the same: hashes find candidates, pixels decide.
+
+Numbers were chosen on recompressed, scaled, cropped and brightened pictures and on different ones
+of the same layout: `docs/contamination.md` has the table, `perf/duplicates.py` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from snellen.contamination._texts import NEARLY
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SIDE = 64
+"""Pictures are compared in grey, squeezed into squares of so many pixels."""
+FLAT = 2.0
+"""Below this standard deviation (of 0 to 255) a picture shows nothing: its hash is noise."""
+MOST_BITS = 11
+"""Of 64, by which hashes of candidates differ at most. Of 4 bands of 16 bits one then differs by 2
+at most, so that the search misses none."""
+BANDS, BITS, IN_BAND = 4, 16, 2
+SHIFT = 4.0
+"""Pixels of SIDE by which each edge may be cut off or added: 6 %."""
+STEP = 0.5
+BLOCK = 8
+CONTENT = 0.25
+"""A block shows something if its standard deviation is that share of the picture's."""
+BLOCK_ALIKE = 0.5
+LEAST_CORRELATION = 0.85
+LEAST_BLOCKS = 0.9
+AT_ONCE = 128
+"""Pairs that are compared at once, in 10 MB."""
+MOST_CANDIDATES = 2_000_000
+"""Where a data set's pictures all look alike there are no end of pairs: the rest is left out."""
+EXPANDED = 4_000_000
+COARSE = 8
+LEAST_COARSE = 0.5
+
+
+def hashes(greys: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Two 64-bit hashes of each picture: greys are (n, SIDE, SIDE), hashes (n, 2).
+
+    The first is pHash (Zauner 2010): which of the 8 x 8 lowest frequencies of the cosine transform
+    are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the one
+    before.
+    """
+    import numpy as np
+
+    half = greys.reshape(-1, SIDE // 2, 2, SIDE // 2, 2).mean((2, 4), dtype=np.float32)
+    low = _cosines() @ half @ _cosines().T
+    low = low.reshape(-1, 64)
+    by_frequency = low > np.median(low[:, 1:], axis=1, keepdims=True)
+    rows = _means(8) @ half @ _means(9).T
+    by_difference = (rows[:, :, 1:] > rows[:, :, :-1]).reshape(-1, 64)
+    packed = np.packbits(np.stack([by_frequency, by_difference], axis=1), axis=2)
+    return packed.view(np.uint64)[:, :, 0]
+
+
+@cache
+def _cosines() -> NDArray[np.float32]:
+    """The 8 lowest frequencies: (8, SIDE / 2)."""
+    import numpy as np
+
+    n = SIDE // 2
+    k, x = np.arange(8)[:, None], np.arange(n)[None]
+    made: NDArray[np.float32] = np.cos(np.pi * (2 * x + 1) * k / (2 * n)).astype(np.float32)
+    return made
+
+
+@cache
+def _means(parts: int) -> NDArray[np.float32]:
+    """Takes SIDE / 2 pixels to the means of so many equal parts: (parts, SIDE / 2)."""
+    import numpy as np
+
+    n = SIDE // 2
+    edges = np.linspace(0, n, parts + 1)
+    covered = np.minimum(edges[1:, None], np.arange(1, n + 1)) - np.maximum(
+        edges[:-1, None], np.arange(n)
+    )
+    made: NDArray[np.float32] = (np.maximum(covered, 0) / (n / parts)).astype(np.float32)
+    return made
+
+
+def flat(greys: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which pictures show nothing: (n,)."""
+    found: NDArray[np.bool_] = greys.reshape(len(greys), -1).std(axis=1) < FLAT
+    return found
+
+
+class Index:
+    """Pictures to look others up in; greys are (n, SIDE, SIDE). Flat ones are never found."""
+
+    def __init__(self, greys: NDArray[np.uint8]) -> None:
+        import numpy as np
+
+        self._greys = greys
+        (self._places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
+        self._hashes = hashes(greys[self._places])
+        self.cut = False
+        """Whether there were more candidates than are compared."""
+        self._bands = [
+            [_Band(self._hashes[:, kind], band) for band in range(BANDS)] for kind in (0, 1)
+        ]
+
+    def near(self, greys: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
+        """(number of the picture, number in the index, correlation of their pixels) of each pair
+        that is nearly the same."""
+        import numpy as np
+
+        (places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
+        if not len(places) or not len(self._places):
+            return
+        ours, theirs = self.candidates(hashes(greys[places]))
+        ours, theirs = places[ours], self._places[theirs]
+        yield from _verified(greys, self._greys, ours, theirs)
+
+    def pairs(self) -> Iterator[tuple[int, int, float]]:
+        """The pairs in the index itself, the lower number first."""
+        if not len(self._places):
+            return
+        ours, theirs = self.candidates(self._hashes)
+        once = ours < theirs
+        ours, theirs = self._places[ours[once]], self._places[theirs[once]]
+        yield from _verified(self._greys, self._greys, ours, theirs)
+
+    def candidates(
+        self, looked_up: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Pairs one of whose hashes differ by MOST_BITS at most: numbers among those looked up
+        (m, 2), and among those of the index that are not flat."""
+        import numpy as np
+
+        n = len(self._hashes)
+        found = np.zeros(0, np.intp)
+        for kind, bands in enumerate(self._bands):
+            theirs, ours = looked_up[:, kind], self._hashes[:, kind]
+            for band in bands:
+                parts = [found]
+                for i, j in band.within(theirs):
+                    close = np.bitwise_count(theirs[i] ^ ours[j]) <= MOST_BITS
+                    parts.append(i[close] * n + j[close])
+                    if sum(map(len, parts)) > 2 * MOST_CANDIDATES:
+                        parts = [np.unique(np.concatenate(parts))]
+                        if len(parts[0]) > MOST_CANDIDATES:
+                            self.cut = True
+                            found = parts[0][:MOST_CANDIDATES]
+                            return found // n, found % n
+                found = np.unique(np.concatenate(parts))
+        return found // n, found % n
+
+
+class _Band:
+    """The 16 bits of hashes (n,) that are band 0 to 3, in order."""
+
+    def __init__(self, of: NDArray[np.uint64], band: int) -> None:
+        import numpy as np
+
+        self._shift = np.uint64(BITS * band)
+        keys = self._keys(of)
+        self._order = np.argsort(keys, kind="stable")
+        self._starts = np.searchsorted(keys[self._order], np.arange((1 << BITS) + 1))
+
+    def _keys(self, of: NDArray[np.uint64]) -> NDArray[np.int64]:
+        import numpy as np
+
+        return ((of >> self._shift) & np.uint64((1 << BITS) - 1)).astype(np.int64)
+
+    def within(
+        self, looked_up: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Pairs whose keys differ in IN_BAND bits at most, a difference after the other."""
+        import numpy as np
+
+        keys = self._keys(looked_up)
+        for mask in _masks():
+            other = keys ^ mask
+            first = self._starts[other]
+            n = self._starts[other + 1] - first
+            ends = np.cumsum(n)
+            start = 0
+            while start < len(keys):
+                before = ends[start] - n[start]
+                stop = max(start + 1, int(np.searchsorted(ends, before + EXPANDED, "right")))
+                size = n[start:stop]
+                i = np.repeat(np.arange(start, stop), size)
+                # Each one's run of places: a count that begins again where i changes.
+                within = np.arange(len(i)) - np.repeat(ends[start:stop] - size - before, size)
+                yield i, self._order[first[i] + within]
+                start = stop
+
+
+@cache
+def _masks() -> tuple[int, ...]:
+    return tuple(mask for mask in range(1 << BITS) if mask.bit_count() <= IN_BAND)
+
+
+def _verified(
+    first: NDArray[np.uint8],
+    second: NDArray[np.uint8],
+    ours: NDArray[np.intp],
+    theirs: NDArray[np.intp],
+) -> Iterator[tuple[int, int, float]]:
+    import numpy as np
+
+    for start in range(0, len(ours), AT_ONCE):
+        i, j = ours[start : start + AT_ONCE], theirs[start : start + AT_ONCE]
+        a, b = first[i].astype(np.float32), second[j].astype(np.float32)
+        likely = _correlation(_coarse(a), _coarse(b)) >= LEAST_COARSE
+        i, j = i[likely], j[likely]
+        for one, other, alike in zip(i, j, similarity(a[likely], b[likely]), strict=True):
+            if alike:
+                yield int(one), int(other), float(alike)
+
+
+def _coarse(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+    size = SIDE // COARSE
+    found: NDArray[np.float32] = greys.reshape(-1, COARSE, size, COARSE, size).mean((2, 4))
+    return found
+
+
+def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The correlation, below 1, of the pixels of pairs (n, SIDE, SIDE) once a is laid over b; 0
+    where they are not nearly the same.
+
+    Laid over: each edge of a is moved, by up to 6 %, to where its mean row and column fit best.
+    Nearly the same: the whole correlates by 0.85, and of the 8 x 8 blocks that show something nine
+    in ten do by 0.5, so that pictures of one layout which differ in a part are told apart.
+    """
+    import numpy as np
+
+    rows, columns = _best(a.mean(2), b.mean(2)), _best(a.mean(1), b.mean(1))
+    over = np.matmul(np.matmul(_warps()[rows], a), _warps()[columns].transpose(0, 2, 1))
+    a, b = _standard(over), _standard(b)
+    whole = (a * b).mean((1, 2))
+    a, b = _blocks(a), _blocks(b)
+    spread_a, spread_b = np.sqrt((a * a).mean(2)), np.sqrt((b * b).mean(2))
+    shows = np.maximum(spread_a, spread_b) > CONTENT
+    alike = (a * b).mean(2) > BLOCK_ALIKE * np.maximum(spread_a * spread_b, 1e-6)
+    share = (alike & shows).sum(1) / np.maximum(1, shows.sum(1))
+    near = (whole >= LEAST_CORRELATION) & (share >= LEAST_BLOCKS)
+    return np.where(near, np.minimum(whole, NEARLY), 0)
+
+
+@cache
+def _warps() -> NDArray[np.float32]:
+    """All the ways to move the two ends of a line of SIDE pixels: (k, SIDE, SIDE), linear."""
+    import numpy as np
+
+    moves = np.arange(-SHIFT, SHIFT + STEP / 2, STEP)
+    made = np.zeros((len(moves) ** 2, SIDE, SIDE), np.float32)
+    pixel = np.arange(SIDE)
+    for number, (left, right) in enumerate((a, b) for a in moves for b in moves):
+        at = np.clip(np.linspace(left, SIDE - 1 - right, SIDE), 0, SIDE - 1)
+        below = np.minimum(at.astype(int), SIDE - 2)
+        made[number, pixel, below] = 1 - (at - below)
+        made[number, pixel, below + 1] = at - below
+    return made
+
+
+def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Which way of moving makes each line of a (n, SIDE) correlate most with that of b."""
+    import numpy as np
+
+    ways = len(_warps())
+    lines = (a @ _warps().reshape(ways * SIDE, SIDE).T).reshape(len(a), ways, SIDE)
+    lines -= lines.mean(2, keepdims=True)
+    lines /= np.maximum(np.sqrt((lines * lines).sum(2, keepdims=True)), 1e-6)
+    other = b - b.mean(1, keepdims=True)
+    best: NDArray[np.intp] = np.einsum("nks,ns->nk", lines, other).argmax(1)
+    return best
+
+
+def _standard(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+    """With mean 0 and standard deviation 1 each: brightness and contrast do not count."""
+    import numpy as np
+
+    centred = greys - greys.mean((1, 2), keepdims=True)
+    spread = np.sqrt((centred * centred).mean((1, 2), keepdims=True))
+    made: NDArray[np.float32] = centred / np.maximum(spread, 1e-6)
+    return made
+
+
+def _correlation(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = (_standard(a) * _standard(b)).mean((1, 2))
+    return found
+
+
+def _blocks(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(n, blocks, pixels of a block), each block with mean 0."""
+    n = SIDE // BLOCK
+    parts = greys.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
+    made: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)
+    return made

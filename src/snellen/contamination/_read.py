@@ -1,0 +1,207 @@
+"""Benchmarks as they are compared: the words of each question, its answer, its pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from snellen.benchmark import Benchmark
+from snellen.contamination._pictures import SIDE
+from snellen.contamination._texts import Words, words
+from snellen.content import Image, Slice, Video
+from snellen.errors import DataError, MediaError
+from snellen.media import images
+from snellen.sample import Sample
+from snellen.scoring import common_answer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXAMPLES = 2
+THREADS = min(8, os.cpu_count() or 1)
+"""Pillow decodes without the interpreter's lock."""
+AT_ONCE = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One sample. `pictures` are numbers among `Pictures`; `shows` says that it has pictures or a
+    video, even if none can be read. `answer` is what is right in words, () where it is hidden, and
+    `letter` that of its choice.
+    `together` is what samples share that are the same question on purpose, with their choices in
+    other places."""
+
+    id: str
+    question: Words
+    choices: frozenset[Words]
+    answer: Words
+    letter: Words
+    pictures: tuple[int, ...]
+    shows: bool
+    cluster: str
+    together: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """A benchmark's samples."""
+
+    name: str
+    samples: list[Asked]
+    videos: int
+
+
+class Troubles:
+    """What could not be read: how often, and examples. The search goes on without it."""
+
+    def __init__(self) -> None:
+        self._n: dict[str, int] = {}
+        self._examples: dict[str, list[str]] = {}
+
+    def add(self, what: str, example: str) -> None:
+        self._n[what] = self._n.get(what, 0) + 1
+        examples = self._examples.setdefault(what, [])
+        if len(examples) < EXAMPLES:
+            examples.append(writable(example))
+
+    def notes(self) -> list[str]:
+        """`pictures that cannot be read: 3, such as ...`"""
+        return [
+            f"{what}: {n:,}, such as {'; '.join(self._examples[what])}"
+            for what, n in self._n.items()
+        ]
+
+
+def writable(text: str) -> str:
+    """The text with `?` for what has no UTF-8: names of files may be any bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@dataclass
+class Pictures:
+    """Every picture once, by the digest of its bytes."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    _greys: list[NDArray[np.uint8]] = field(default_factory=list)
+
+    def add(self, digest: str, grey: NDArray[np.uint8]) -> int:
+        number = self.numbers.setdefault(digest, len(self.numbers))
+        if number == len(self._greys):
+            self._greys.append(grey)
+        return number
+
+    def greys(self) -> NDArray[np.uint8]:
+        """(n, SIDE, SIDE)"""
+        import numpy as np
+
+        return np.stack(self._greys) if self._greys else np.zeros((0, SIDE, SIDE), np.uint8)
+
+
+Seen = tuple[str, "NDArray[np.uint8]"]
+"""A picture's digest, and its pixels in grey, (SIDE, SIDE)."""
+
+
+def seen(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Seen | None]:
+    """What is compared of each picture; None for one that cannot be read. In their order."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        left = iter(pictures)
+        while block := list(islice(left, AT_ONCE)):
+            for found in pool.map(_seen, block):
+                if isinstance(found, MediaError):
+                    troubles.add("pictures that cannot be read", str(found))
+                    yield None
+                else:
+                    yield found
+
+
+def _seen(image: Image) -> Seen | MediaError:
+    try:
+        loaded = images.load(image)
+        assert loaded.digest is not None
+        return loaded.digest, images.grey(loaded, SIDE)
+    except MediaError as error:
+        return error
+
+
+def read(
+    benchmark: Benchmark,
+    pictures: Pictures,
+    troubles: Troubles,
+    limit: int | None,
+    say: Callable[[str], None],
+) -> Read:
+    """A benchmark's first samples, their pictures added to `pictures`.
+
+    Raises:
+        DataError: its rows are not there, or one cannot be read.
+    """
+    known: dict[object, int | None] = {}
+    samples: list[Asked] = []
+    videos = 0
+    rows = map(benchmark.read, islice(iter(benchmark.data), limit))
+    while block := [(sample, _media(benchmark, sample)) for sample in islice(rows, AT_ONCE)]:
+        new = {
+            _reference(one): one
+            for _, media in block
+            for one in media
+            if isinstance(one, Image) and _reference(one) not in known
+        }
+        for reference, found in zip(new, seen(new.values(), troubles), strict=True):
+            known[reference] = None if found is None else pictures.add(*found)
+        for sample, media in block:
+            numbers = (known[_reference(one)] for one in media if isinstance(one, Image))
+            videos += any(not isinstance(one, Image) for one in media)
+            shown = tuple(dict.fromkeys(n for n in numbers if n is not None))
+            samples.append(_asked(benchmark, sample, shown, shows=bool(media)))
+        say(f"reading {benchmark.name}: {len(samples):,} samples")
+        for reference in [one for one in new if isinstance(one, bytes)]:
+            del known[reference]  # bytes are not kept: the next equal ones have an equal digest
+    if not samples:
+        raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")
+    return Read(name=benchmark.name, samples=samples, videos=videos)
+
+
+def _reference(image: Image) -> object:
+    source = image.source
+    return (source.path, source.offset) if isinstance(source, Slice) else source
+
+
+def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
+    """What a sample shows; what is drawn only for the prompt too."""
+    if sample.media:
+        return sample.media
+    return tuple(image for message in benchmark.prompt(sample, ()) for image in message.images)
+
+
+def _asked(
+    benchmark: Benchmark, sample: Sample, pictures: tuple[int, ...], *, shows: bool
+) -> Asked:
+    answer, letter = _answer(sample)
+    return Asked(
+        id=sample.id,
+        question=words(sample.question),
+        choices=frozenset(filter(None, map(words, sample.choices))),
+        answer=answer,
+        letter=letter,
+        pictures=pictures,
+        shows=shows,
+        cluster=benchmark.cluster_by(sample) if benchmark.cluster_by else sample.id,
+        together=benchmark.together(sample) if benchmark.together else None,
+    )
+
+
+def _answer(sample: Sample) -> tuple[Words, Words]:
+    """What is right, in words: of a letter what its choice says, and the letter."""
+    right = common_answer(sample.target, sample.references)
+    if right is None:
+        return (), ()
+    place = ascii_uppercase.find(right) if len(right) == 1 else -1
+    if right not in sample.choices and 0 <= place < len(sample.choices):
+        return words(sample.choices[place]), words(right)
+    return words(right), ()

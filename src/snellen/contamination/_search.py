@@ -1,0 +1,262 @@
+"""What of benchmarks is in a corpus: its rows go by, and each is looked up in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from snellen.contamination._corpus import Passage, Row, rows
+from snellen.contamination._pictures import Index
+from snellen.contamination._read import Asked, Pictures, Read, Troubles, seen
+from snellen.contamination._report import Corpus, FoundIn, Hit, Share
+from snellen.contamination._texts import TEMPLATE, Grams, Words, has, words
+from snellen.content import Image
+
+ROWS, WORDS, PICTURES = 1_000, 300_000, 256
+"""Of so many at most one lookup is made."""
+HITS = 3
+"""Rows that are listed for each sample."""
+EVERY = 1_000
+REMEMBERED = 200_000
+"""Pictures of a corpus whose result is kept, since rows share them."""
+
+
+@dataclass
+class Seen:
+    """What of one sample has been found anywhere: the share of its n-grams (1: the whole question),
+    how alike a picture is (1: the same file), whether one row has both, and the answer beside the
+    question."""
+
+    text: float = 0.0
+    picture: float = 0.0
+    both: bool = False
+    answered: bool = False
+
+
+@dataclass
+class Search:
+    """The samples of several benchmarks, looked up in a corpus; `found` are by benchmark and by the
+    sample's place."""
+
+    reads: Sequence[Read]
+    pictures: Pictures
+    index: Index
+    troubles: Troubles
+    say: Callable[[str], None]
+    found: dict[tuple[int, int], Seen] = field(default_factory=dict)
+    hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
+    files: int = 0
+    rows: int = 0
+    n_pictures: int = 0
+
+    def __post_init__(self) -> None:
+        self._places = [
+            (number, place)
+            for number, read in enumerate(self.reads)
+            for place in range(len(read.samples))
+        ]
+        self._by_words: dict[Words, list[int]] = {}
+        self._showing: dict[int, list[int]] = {}
+        questions = []
+        for at, (number, place) in enumerate(self._places):
+            sample = self.reads[number].samples[place]
+            questions.append(sample.question)
+            if sample.question:
+                self._by_words.setdefault(sample.question, []).append(at)
+            for picture in sample.pictures:
+                self._showing.setdefault(picture, []).append(at)
+        self._grams = Grams(questions)
+        self._known: dict[Path, tuple[tuple[int, float], ...]] = {}
+
+    def run(self, paths: Iterable[Path], folder: Path | None = None) -> Corpus:
+        """Look every row of a corpus up; pictures that rows name lie in `folder`, or by them."""
+        held: list[Row] = []
+        size = shown = 0
+        for row in rows(paths, folder, self.troubles):
+            if row is None:
+                self.files += 1
+                continue
+            if self.rows % EVERY == 0:
+                self.say(f"looking up row {self.rows + 1:,} of the corpus, {row.where}")
+            self.rows += 1
+            held.append(row)
+            size += sum(len(one.text) for one in row.passages) // 5
+            shown += len(row.pictures)
+            if len(held) >= ROWS or size >= WORDS or shown >= PICTURES:
+                self._look_up(held)
+                held, size, shown = [], 0, 0
+        self._look_up(held)
+        return Corpus(
+            files=self.files,
+            rows=self.rows,
+            pictures=self.n_pictures,
+            found=[self._found_in(number) for number in range(len(self.reads))],
+        )
+
+    def _look_up(self, held: Sequence[Row]) -> None:
+        shown = self._of_pictures(held)
+        read = [[words(passage.text) for passage in row.passages] for row in held]
+        of = [(r, p) for r, texts in enumerate(read) for p in range(len(texts))]
+        near: dict[int, dict[int, tuple[float, int]]] = defaultdict(dict)
+        for text, at, share in self._grams.near([read[r][p] for r, p in of]):
+            r, p = of[text]
+            near[r][at] = max(near[r].get(at, (0.0, p)), (share, p))
+        for r, row in enumerate(held):
+            self._look_up_row(row, read[r], shown[r], near.get(r, {}))
+
+    def _look_up_row(
+        self,
+        row: Row,
+        texts: Sequence[Words],
+        shown: dict[int, float],
+        near: dict[int, tuple[float, int]],
+    ) -> None:
+        """Take one row into account: `shown` is how alike its pictures are to samples', `near` the
+        share of samples' n-grams in it, with the passage."""
+        whole = self._whole(row, texts)
+        everything: Words | None = None
+        # What many samples ask proves nothing without their picture.
+        asking = [at for question in whole for at in self._asking(question, shown)]
+        for at in dict.fromkeys((*asking, *near, *shown)):
+            sample = self._sample(at)
+            text, passage = near.get(at, (0.0, 0))
+            if sample.question in whole:
+                passage = whole[sample.question]
+            if sample.question in whole or (text and has(texts[passage], sample.question)):
+                if everything is None:
+                    everything = tuple(word for one in texts for word in one)
+                if all(has(everything, choice) for choice in sample.choices):
+                    text = 1.0
+            picture = shown.get(at, 0.0)
+            if text or picture:
+                answered = bool(text) and _answered(sample, row.passages[passage])
+                self._take(at, row.where, text, picture, answered)
+
+    def _whole(self, row: Row, texts: Sequence[Words]) -> dict[Words, int]:
+        """The questions that stand in a row as a text or as a line of one, with the passage."""
+        found: dict[Words, int] = {}
+        for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
+            if text in self._by_words:
+                found[text] = number
+            if "\n" in passage.text:
+                for line in passage.text.splitlines():
+                    if (part := words(line)) in self._by_words:
+                        found[part] = number
+        return found
+
+    def _asking(self, question: Words, shown: dict[int, float]) -> Iterator[int]:
+        every = self._by_words[question]
+        if len(every) <= TEMPLATE:
+            yield from every
+        else:
+            yield from (at for at in shown if self._sample(at).question == question)
+
+    def _take(self, at: int, where: str, text: float, picture: float, answered: bool) -> None:
+        place = self._places[at]
+        seen = self.found.setdefault(place, Seen())
+        seen.both |= bool(text and picture)
+        seen.picture = max(seen.picture, picture)
+        alone = len(self._by_words.get(self._sample(at).question, ())) <= TEMPLATE
+        if alone or picture:
+            seen.text = max(seen.text, text if alone else 0.0)
+            seen.answered |= answered
+        hits = self.hits.setdefault(place, [])
+        if len(hits) < HITS:
+            hits.append(
+                Hit(
+                    benchmark=self.reads[place[0]].name,
+                    sample=self._sample(at).id,
+                    where=where,
+                    text=round(text, 4) or None,
+                    picture=round(picture, 4) or None,
+                    answered=answered,
+                )
+            )
+
+    def _of_pictures(self, held: Sequence[Row]) -> list[dict[int, float]]:
+        """For each row how alike its pictures are to samples', by sample."""
+        import numpy as np
+
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        new: dict[object, Image] = {}
+        for row in held:
+            for one in row.pictures:
+                if not (isinstance(one.source, Path) and one.source in self._known):
+                    new.setdefault(_key(one), one)
+        self.n_pictures += len(new)
+        looked_up: dict[object, tuple[tuple[int, float], ...]] = {}
+        keys, greys = [], []
+        for key, found in zip(new, seen(new.values(), self.troubles), strict=True):
+            looked_up[key] = ()
+            if found is not None:
+                same = self.pictures.numbers.get(found[0])
+                if same is not None:
+                    looked_up[key] = ((same, 1.0),)
+                keys.append(key)
+                greys.append(found[1])
+        if greys:
+            for number, picture, how in self.index.near(np.stack(greys)):
+                known = dict(looked_up[keys[number]])
+                known.setdefault(picture, how)
+                looked_up[keys[number]] = tuple(known.items())
+        self._known.update((key, one) for key, one in looked_up.items() if isinstance(key, Path))
+        return [self._samples_of(row, looked_up) for row in held]
+
+    def _samples_of(
+        self, row: Row, looked_up: dict[object, tuple[tuple[int, float], ...]]
+    ) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for one in row.pictures:
+            key = _key(one)
+            known = looked_up.get(key, ())
+            if not known and isinstance(key, Path):
+                known = self._known.get(key, ())
+            for picture, how in known:
+                for at in self._showing[picture]:
+                    found[at] = max(found.get(at, 0.0), how)
+        return found
+
+    def _sample(self, at: int) -> Asked:
+        number, place = self._places[at]
+        return self.reads[number].samples[place]
+
+    def _found_in(self, number: int) -> FoundIn:
+        read = self.reads[number]
+        found = [seen for (of, _), seen in self.found.items() if of == number]
+
+        def share(n: int) -> Share:
+            return Share(n=n, share=n / len(read.samples))
+
+        return FoundIn(
+            benchmark=read.name,
+            samples=len(read.samples),
+            text_same=share(sum(seen.text == 1 for seen in found)),
+            text_near=share(sum(0 < seen.text < 1 for seen in found)),
+            picture_same=share(sum(seen.picture == 1 for seen in found)),
+            picture_near=share(sum(0 < seen.picture < 1 for seen in found)),
+            both=share(sum(seen.both for seen in found)),
+            answered=share(sum(seen.answered for seen in found)),
+        )
+
+
+def _key(image: Image) -> object:
+    return image.source if isinstance(image.source, Path) else id(image)
+
+
+def _answered(sample: Asked, passage: Passage) -> bool:
+    """Whether what is right stands beside the question. Of a word or two it must be what is said
+    first there, since `yes` stands in many a sentence; a letter must be all, or before its choice's
+    words."""
+    answer, letter = sample.answer, sample.letter
+    for text in passage.beside if answer else ():
+        said = words(text)
+        if letter and said[:1] == letter:
+            said = said[1:]
+            if not said:
+                return True
+        if said[: len(answer)] == answer or (len(answer) > 2 and has(said, answer)):
+            return True
+    return False

@@ -1,0 +1,185 @@
+"""Which texts ask the same: words, n-grams, and what may differ."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Words = tuple[str, ...]
+
+_NO_BLANKS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
+"""Letters and digits; each sign of scripts that write no blanks between words."""
+MARK = re.compile(r"<(?:image|video|img)[\s_\d]{0,8}>", re.IGNORECASE)
+N = 8
+"""Words of an n-gram: what a data set and a corpus have in common by chance is shorter (GPT-3 takes
+8 to 13, PaLM 8)."""
+NEAR = 0.7
+"""The share of a question's n-grams that must stand in one row of a corpus: PaLM's."""
+TEMPLATE = 10
+"""What more questions than this have in common is a form of words, and proves nothing by itself:
+GPT-3 leaves out n-grams that are as common."""
+SMALL = frozenset(
+    ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
+)
+"""Words in which two wordings of one question may differ."""
+NOT_SMALL = frozenset(("no", "not", "never", "without", "except"))
+TYPO = 83.0
+LONG_WORD = 5
+MOST_SPELT = 2
+"""Words that may be spelt otherwise."""
+LEAST_ALIKE = 80.0
+NEARLY = 0.9999
+"""The most that is said of what is not the same: 1 is."""
+LONG = 20
+LEFT_OVER = 0.1
+
+
+def words(text: str) -> Words:
+    """
+    >>> words("<image>\\nIs the CAT black? 选B")
+    ('is', 'the', 'cat', 'black', '选', 'b')
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return tuple(WORD.findall(MARK.sub(" ", text).casefold()))
+
+
+def alike(a: Words, b: Words) -> float:
+    """How alike two questions are that ask the same (1: the same words), 0 for two that do not.
+
+    The same is asked where the words that only one of them has are small ones (`the`, `please`) or
+    spelt otherwise (`colour`, `color`); of long texts a tenth of the words may differ. Numbers and
+    negations must be the same.
+
+    >>> alike(words("What colour is the bus?"), words("what color is bus")) > 0.8
+    True
+    >>> alike(words("Is there a cat?"), words("Is there a bat?"))
+    0.0
+    """
+    if a == b:
+        return 1.0
+    room = LEFT_OVER * min(len(a), len(b)) if min(len(a), len(b)) >= LONG else 0
+    # Most pairs end here.
+    if len((set(a) ^ set(b)) - SMALL) > 2 * (room + MOST_SPELT):
+        return 0.0
+    ours, theirs = Counter(a), Counter(b)
+    only_a = [word for word in (ours - theirs).elements() if word not in SMALL]
+    only_b = [word for word in (theirs - ours).elements() if word not in SMALL]
+    left = [*_unmatched(only_a, only_b)]
+    if len(left) > 2 * room or any(_counts(word) for word in left):
+        return 0.0
+    from rapidfuzz import fuzz
+
+    ratio = fuzz.ratio(a, b)
+    # The same words in another order ask something else: man bites dog.
+    return min(NEARLY, ratio / 100) if ratio >= LEAST_ALIKE else 0.0
+
+
+def _counts(word: str) -> bool:
+    return word in NOT_SMALL or any(sign.isdigit() for sign in word)
+
+
+def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
+    """The words that have no other spelling among the other side's."""
+    left = [*only_b]
+    for word in only_a:
+        spelt = next((other for other in left if _spelling(word, other)), None)
+        if spelt is None:
+            yield word
+        else:
+            left.remove(spelt)
+    yield from left
+
+
+def _spelling(word: str, other: str) -> bool:
+    from rapidfuzz import fuzz
+
+    if min(len(word), len(other)) < LONG_WORD or _counts(word) or _counts(other):
+        return False
+    return fuzz.ratio(word, other) >= TYPO
+
+
+def has(text: Words, part: Words) -> bool:
+    """Whether the words of a part stand in a text, one after the other."""
+    return f" {' '.join(part)} " in f" {' '.join(text)} " if part else False
+
+
+class Grams:
+    """The n-grams of many questions, to look texts up in.
+
+    Questions of fewer than N words, and n-grams of more than TEMPLATE questions, are left out.
+    """
+
+    def __init__(self, questions: Sequence[Words]) -> None:
+        import numpy as np
+
+        hashed, of = _grams(questions)
+        # Of a question's n-grams each counts once.
+        both = np.unique(np.stack([hashed, of.astype(np.uint64)]), axis=1)
+        _, kind_of, n = np.unique(both[0], return_inverse=True, return_counts=True)
+        kept = n[kind_of] <= TEMPLATE
+        self._hashed, self._of = both[0][kept], both[1][kept].astype(np.intp)
+        self._n = np.bincount(self._of, minlength=len(questions))
+        self._kinds = np.unique(self._hashed)
+        self._starts = np.searchsorted(self._hashed, self._kinds)
+        self._ends = np.append(self._starts[1:], len(self._hashed))
+        self._likely = np.zeros(1 << _LIKELY, np.bool_)
+        self._likely[self._kinds >> np.uint64(64 - _LIKELY)] = True
+
+    def near(self, texts: Sequence[Words]) -> Iterator[tuple[int, int, float]]:
+        """(number of the text, number of the question, share of the question's n-grams in it), of
+        at least NEAR."""
+        import numpy as np
+
+        if not len(self._kinds):
+            return
+        hashed, of = _grams(texts)
+        likely = self._likely[hashed >> np.uint64(64 - _LIKELY)]
+        hashed, of = hashed[likely], of[likely]
+        kind = np.minimum(np.searchsorted(self._kinds, hashed), len(self._kinds) - 1)
+        hit = self._kinds[kind] == hashed
+        if not hit.any():
+            return
+        found = np.unique(np.stack([of[hit], kind[hit]]), axis=1)
+        shared: Counter[tuple[int, int]] = Counter()
+        for text, one in found.T.tolist():
+            for question in self._of[self._starts[one] : self._ends[one]].tolist():
+                shared[text, question] += 1
+        for (text, question), n in shared.items():
+            share = n / int(self._n[question])
+            if share >= NEAR:
+                yield text, question, min(NEARLY, share)
+
+
+_LIKELY = 22
+"""Bits of a hash by which nearly all n-grams are turned away at once."""
+_FACTOR = 0x9E3779B97F4A7C15
+
+
+def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The hash of every n-gram, and the number of the text that it stands in."""
+    import numpy as np
+
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    total = int(lengths.sum())
+    hashed = np.fromiter((hash(word) for text in texts for word in text), np.int64, total)
+    of = np.repeat(np.arange(len(texts)), lengths)
+    if total < N:
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    word = hashed.view(np.uint64)
+    size = total - N + 1
+    made = np.zeros(size, np.uint64)
+    for place in range(N):
+        made = made * np.uint64(_FACTOR) + word[place : place + size]
+    # The last multiplication spreads what single words differ by over the upper bits.
+    made = (made ^ (made >> np.uint64(32))) * np.uint64(_FACTOR)
+    whole = of[:size] == of[N - 1 :]
+    return made[whole], of[:size][whole]

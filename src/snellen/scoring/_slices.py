@@ -1,0 +1,199 @@
+"""Samples by what no data set names: where the right answer stands, how large the picture is, how
+long the question. Bins are the same for every benchmark, so that runs can be compared."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from snellen.content import Image
+from snellen.media.images import MAX_PIXELS
+from snellen.sample import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PLACE, SIZE, LENGTH, PICTURES = "answer_place", "picture_size", "question_words", "pictures"
+UNKNOWN = 0
+"""The code of a sample that is in no bin."""
+MEGAPIXELS = (0.1, 0.3, 1.0, 3.0, 10.0)
+WORDS = (3, 7, 15, 31, 63, 127)
+"""The most blanks between the words of a question in each bin but the last."""
+PER_SAMPLE = (0, 1, 2, 4, 8)
+BINS: Mapping[str, tuple[str, ...]] = {
+    PLACE: ("", *ascii_uppercase),
+    SIZE: (
+        "",
+        f"up to {MEGAPIXELS[0]:g} MP",
+        *(f"{a:g}-{b:g} MP" for a, b in pairwise(MEGAPIXELS)),
+        f"over {MEGAPIXELS[-1]:g} MP",
+    ),
+    LENGTH: (
+        *("", "1-4 words", "5-8 words", "9-16 words", "17-32 words", "33-64 words"),
+        *("65-128 words", "over 128 words"),
+    ),
+    PICTURES: (
+        *("", "no picture", "1 picture", "2 pictures", "3-4 pictures", "5-8 pictures"),
+        "over 8 pictures",
+    ),
+}
+"""By the name of a slice its bins, by code."""
+FEWEST = 10
+"""Clusters that a bin must be in to take part in the test."""
+FEWEST_EXPECTED = 5
+WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+"""A word, or a sign of a script that writes no blanks between words."""
+
+
+class Slices:
+    """What each sample is, a few bytes for each; the bins are made of all of them at once."""
+
+    def __init__(self) -> None:
+        self._place, self._pictures = bytearray(), array("i")
+        self._pixels, self._blanks = array("i"), array("i")
+        # Called for each of hundreds of thousands of replies: nothing is looked up twice.
+        self._add_place, self._add_pictures = self._place.append, self._pictures.append
+        self._add_pixels, self._add_blanks = self._pixels.append, self._blanks.append
+
+    def add(self, sample: Sample) -> None:
+        question, media = sample.question, sample.media
+        self._add_place(_place(sample) if sample.choices else UNKNOWN)
+        self._add_pictures(len(media))
+        self._add_pixels(_pixels(media) if media and media[0].digest else 0)
+        self._add_blanks(
+            question.count(" ") + question.count("\n")
+            if question.isascii()
+            else len(WORD.findall(question)) - 1
+        )
+
+    def codes(self) -> dict[str, NDArray[np.uint8]]:
+        """By slice the bin of each sample (n,); only slices with several bins."""
+        import numpy as np
+
+        pixels = np.frombuffer(self._pixels, dtype=np.int32)
+        sizes = 1 + np.searchsorted(np.array(MEGAPIXELS) * 1e6, pixels)
+        columns = {
+            PLACE: np.frombuffer(self._place, dtype=np.uint8),
+            SIZE: np.where(pixels > 0, sizes, UNKNOWN).astype(np.uint8),
+            LENGTH: _bins(self._blanks, WORDS, 1),
+            PICTURES: _bins(self._pictures, PER_SAMPLE, 1),
+        }
+        return {name: codes for name, codes in columns.items() if len(known(codes)) > 1}
+
+
+def _bins(values: array[int], most: Sequence[int], first: int) -> NDArray[np.uint8]:
+    """The bin of each value: `first` up to the first of `most`, one more up to the second, ..."""
+    import numpy as np
+
+    return (first + np.searchsorted(most, np.frombuffer(values, dtype=np.int32))).astype(np.uint8)
+
+
+def known(codes: NDArray[np.uint8]) -> Sequence[int]:
+    """The bins that some sample is in, in their order."""
+    import numpy as np
+
+    return [code for code, n in enumerate(np.bincount(codes)) if n and code != UNKNOWN]
+
+
+def _place(sample: Sample) -> int:
+    """The place of the right answer, from 1; only of choices that are asked for by letter: a fixed
+    list of words, such as yes and no, has no places."""
+    target = sample.target
+    if target is None or len(target) != 1:
+        return UNKNOWN
+    place = ascii_uppercase.find(target) + 1
+    if not 1 <= place <= len(sample.choices):
+        return UNKNOWN
+    by_letter = target not in sample.choices or sample.choices[place - 1] == target
+    return place if by_letter else UNKNOWN
+
+
+def _pixels(media: Sequence[object]) -> int:
+    """Those of the largest picture whose size is known, else 0."""
+    sizes = [
+        one.width * one.height
+        for one in media
+        if isinstance(one, Image) and one.width and one.height
+    ]
+    return min(max(sizes, default=0), MAX_PIXELS)  # whatever a stored line says
+
+
+def difference_p(
+    score: NDArray[np.float64], cluster: NDArray[np.int32], codes: NDArray[np.uint8]
+) -> float | None:
+    """Whether the mean score differs between bins: the p of a score test that knows clusters.
+
+    All arrays are (n,). With the bins s = 1..K, n_s their sizes, m the mean over all, and for each
+    cluster g and bin s
+
+        z_gs = Σ_{i in g} (1[i in s] - n_s/n)·(score_i - m)    T = Σ_g z_g    V = Σ_g z_g z_g'
+
+    T' V⁻ T is χ² with K-1 degrees of freedom where no bin differs: the generalised score test
+    (Rotnitzky and Jewell 1990; Boos 1992). The variance is that under no difference, so a bin in
+    which all are right does not look certain. Bins in fewer than 10 clusters, or with less spread
+    than 5 expected right and 5 wrong replies have, are left out, as χ² does not hold for them; None
+    where fewer than two are left, or all scores are alike.
+    """
+    import numpy as np
+
+    counted = np.isin(codes, _enough(score, cluster, codes))
+    score, cluster, codes = score[counted], cluster[counted], codes[counted]
+    if not len(score) or bool((score == score[0]).all()):
+        return None
+    bins, bin_of, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(bins) < 2:
+        return None
+    _, cluster_of = np.unique(cluster, return_inverse=True)
+    residuals = score - score.mean()
+    n_clusters, n_bins = int(cluster_of.max()) + 1, len(bins)
+    cells = np.bincount(
+        cluster_of * n_bins + bin_of, weights=residuals, minlength=n_clusters * n_bins
+    ).reshape(n_clusters, n_bins)
+    z = cells - cells.sum(axis=1, keepdims=True) * (sizes / len(score))
+    total, variance = z.sum(axis=0), z.T @ z
+    statistic = float(total @ np.linalg.pinv(variance, hermitian=True) @ total)
+    return chi_square_p(statistic, n_bins - 1)
+
+
+def _enough(
+    score: NDArray[np.float64], cluster: NDArray[np.int32], codes: NDArray[np.uint8]
+) -> list[int]:
+    import numpy as np
+
+    width = float(score.max() - score.min()) if len(score) else 0.0
+    if not width:
+        return []
+    # m(1-m) of scores of 0 and 1; n·m(1-m) is close to the rarer ones of n.
+    spread = float(score.var()) / width**2
+    return [
+        code
+        for code in known(codes)
+        if len(np.unique(cluster[codes == code])) >= FEWEST
+        and int((codes == code).sum()) * spread >= FEWEST_EXPECTED
+    ]
+
+
+def chi_square_p(x: float, df: int) -> float:
+    """The probability that χ² with `df` degrees of freedom is above x: Abramowitz and Stegun 1964,
+    26.4.4 and 26.4.5.
+
+    >>> round(chi_square_p(3.841459, 1), 6), round(chi_square_p(9.487729, 4), 6)
+    (0.05, 0.05)
+    """
+    if x <= 0:
+        return 1.0
+    half = x / 2
+    first = 0.5 if df % 2 else 1.0
+    tail = math.erfc(math.sqrt(half)) if df % 2 else math.exp(-half)
+    for step in range((df - 1) // 2):
+        power = step + first
+        tail += math.exp(power * math.log(half) - half - math.lgamma(power + 1))
+    return min(1.0, tail)

@@ -1,0 +1,127 @@
+"""The same picture is found whatever became of it; others are not."""
+
+import numpy as np
+import PIL.Image
+import pytest
+from numpy.typing import NDArray
+
+from snellen.contamination import _pictures
+from snellen.contamination._pictures import MOST_BITS, SIDE, Index, hashes
+from snellen.content import Image
+from snellen.errors import MediaError
+from snellen.media import images
+from tests.scenes import CHANGES, jpeg, png, scene
+
+N = 40
+
+
+def greys(files: list[bytes]) -> NDArray[np.uint8]:
+    return np.stack([images.grey(Image(file), SIDE) for file in files])
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    return Index(greys([jpeg(scene(seed)) for seed in range(N)]))
+
+
+# Of those that lose nothing; brightening cuts off what is bright, a frame adds an edge.
+LEAST = {
+    **dict.fromkeys(CHANGES, 0.95),
+    **dict.fromkeys(("30 % brighter", "a white frame of 3 %"), 0.8),
+    **dict.fromkeys(("5 % cropped", "10 % cropped", "mirrored"), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_picture_is_found_and_no_other(index: Index, name: str) -> None:
+    changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
+    found = {(one, other) for one, other, _ in index.near(changed)}
+    assert all(one == other for one, other in found)
+    assert len(found) >= LEAST[name] * N
+
+
+@pytest.mark.parametrize("name", ["10 % cropped", "mirrored"])
+def test_what_is_said_not_to_be_found_is_not(index: Index, name: str) -> None:
+    changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
+    assert len(list(index.near(changed))) <= 0.1 * N
+
+
+def test_different_pictures_are_not_alike(index: Index) -> None:
+    assert list(index.pairs()) == []
+
+
+def test_flat_pictures_are_never_near_one_another() -> None:
+    flat = [png(PIL.Image.new("RGB", (50, 50), (g, g, g))) for g in (0, 128, 255, 255)]
+    found = Index(greys(flat))
+    assert list(found.pairs()) == []
+    assert list(found.near(greys(flat))) == []
+
+
+def test_an_index_of_nothing_finds_nothing() -> None:
+    nothing = np.zeros((0, SIDE, SIDE), np.uint8)
+    assert list(Index(nothing).pairs()) == []
+    assert list(Index(nothing).near(greys([jpeg(scene(1))]))) == []
+
+
+def test_only_the_same_file_is_wholly_alike(index: Index) -> None:
+    again = greys([jpeg(scene(3))])
+    [(one, other, how)] = index.near(again)
+    assert (one, other) == (0, 3)
+    assert 0.99 < how < 1
+
+
+def test_candidates_are_those_of_every_pair_compared() -> None:
+    draw = np.random.default_rng(5)
+    pictures = greys([jpeg(scene(seed)) for seed in range(6)])
+    found = Index(pictures)
+    ours = draw.integers(0, 1 << 63, (300, 2)).astype(np.uint64)
+    theirs = ours[draw.integers(0, 300, 200)].copy()
+    for row, n in enumerate(draw.integers(0, 16, 200)):  # n other bits in the first hash
+        for bit in draw.choice(64, n, replace=False):
+            theirs[row, 0] ^= np.uint64(1 << int(bit))
+        theirs[row, 1] = np.uint64(int(draw.integers(0, 1 << 63)))
+    found._hashes = ours
+    found._bands = [[_pictures._Band(ours[:, k], band) for band in range(4)] for k in (0, 1)]
+    i, j = found.candidates(theirs)
+
+    def near(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> bool:
+        return any((int(x) ^ int(y)).bit_count() <= MOST_BITS for x, y in zip(a, b, strict=True))
+
+    expected = {(p, q) for p in range(200) for q in range(300) if near(theirs[p], ours[q])}
+    assert set(zip(i.tolist(), j.tolist(), strict=True)) == expected
+    assert len(expected) > 100
+
+
+def test_no_end_of_look_alikes_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pictures, "MOST_CANDIDATES", 50)
+    monkeypatch.setattr(_pictures, "EXPANDED", 64)
+    same = Index(np.repeat(greys([jpeg(scene(1))]), 30, axis=0))
+    list(same.pairs())
+    assert same.cut
+
+
+def test_hashes_do_not_depend_on_what_else_is_hashed() -> None:
+    pictures = greys([jpeg(scene(seed)) for seed in range(5)])
+    assert (hashes(pictures)[2:3] == hashes(pictures[2:3])).all()
+
+
+def test_grey_is_upright_and_on_white() -> None:
+    whole = scene(2)
+    exif = PIL.Image.Exif()
+    exif[0x112] = 6  # to be turned right by 90 degrees to be seen as it is
+    turned = whole.rotate(90, expand=True)
+    from io import BytesIO
+
+    out = BytesIO()
+    turned.save(out, "JPEG", quality=95, exif=exif)
+    upright, plain = images.grey(Image(out.getvalue()), 16), images.grey(Image(jpeg(whole, 95)), 16)
+    assert np.abs(upright.astype(int) - plain).mean() < 2
+    clear = png(PIL.Image.new("RGBA", (20, 20), (0, 0, 0, 0)))
+    assert (images.grey(Image(clear), 4) == 255).all()
+    deep = png(PIL.Image.fromarray(np.full((20, 20), 0x80FF, np.uint16)))
+    assert (images.grey(Image(deep), 4) == 0x80).all()
+
+
+def test_a_damaged_picture_says_so() -> None:
+    with pytest.raises(MediaError, match="cut off"):
+        images.grey(Image(jpeg(scene(1))[:400]), 16)
