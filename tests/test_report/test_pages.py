@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from snellen import report
-from snellen.scoring import Disagreement, PlaceReport, ProbeReport
+from snellen.scoring import Disagreement, PlaceReport, ProbeReport, SliceReport
 from tests.test_report.made import HOSTILE, comparisons, metric, result
 
 VOID = {"meta", "br", "link", "img", "input", "circle", "path", "rect", "polyline"}
@@ -250,3 +250,17 @@ def test_very_long_and_empty_names_have_their_page() -> None:
 
 def test_no_results_have_a_page_that_says_so() -> None:
     assert "0 runs" in Page(report.html([])).text
+
+
+def test_what_the_score_may_depend_on_is_shown_what_differs_first() -> None:
+    slices = {
+        "question_words": SliceReport(bins={"1-8 words": metric(0.5)}, p=0.6, adjusted=0.6),
+        "answer_place": SliceReport(
+            bins={"A": metric(0.7), "B": metric(0.3)}, p=0.001, adjusted=0.002
+        ),
+    }
+    text = Page(report.html([result(slices=slices)])).text
+
+    first = text.index("place of the right answer: the mean score differs (p 0.002)")
+    assert first < text.index("length of the question: the mean score does not differ measurably")
+    assert "A 70.00 % 200" in text

@@ -361,6 +361,13 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))
     for title, rows, said in _rows.judges(result):
         yield _part("The judge against people", [table(title, _rows.HEADINGS[1:], rows)], said)
+    bins = [
+        table(title, _rows.SLICE, means)
+        for differing in (True, False)
+        for title, means in _rows.slices(result, differing=differing)
+    ]
+    if bins:
+        yield _part("What the score may depend on", bins)
     if streams := list(_rows.streams(result)):
         yield _part("Online", facts=streams)
     if took := list(_rows.took(result)):
