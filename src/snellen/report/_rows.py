@@ -43,7 +43,7 @@ STEERING = (
 )
 NAMES = (
     *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
-    *("groups", "where", "setting"),
+    *("groups", "where", "setting", "with"),
 )
 """Headings of columns of words, beside the first."""
 PLACES = (
