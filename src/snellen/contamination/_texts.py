@@ -30,7 +30,13 @@ SMALL = frozenset(
     ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
 )
 """Words in which two wordings of one question may differ."""
-NOT_SMALL = frozenset(("no", "not", "never", "without", "except"))
+EXACT = frozenset(
+    (
+        *("anti", "except", "never", "no", "not", "without"),
+        *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    )
+)
+"""Words that must stand in both, as numbers must."""
 TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
@@ -57,7 +63,7 @@ def alike(a: Words, b: Words) -> float:
 
     The same is asked where the words that only one of them has are small ones (`the`, `please`) or
     spelt otherwise (`colour`, `color`); of long texts a tenth of the words may differ. Numbers and
-    negations must be the same.
+    negations must be the same, in the same order.
 
     >>> alike(words("What colour is the bus?"), words("what color is bus")) > 0.8
     True
@@ -70,11 +76,12 @@ def alike(a: Words, b: Words) -> float:
     # Most pairs end here.
     if len((set(a) ^ set(b)) - SMALL) > 2 * (room + MOST_SPELT):
         return 0.0
+    if [word for word in a if _counts(word)] != [word for word in b if _counts(word)]:
+        return 0.0
     ours, theirs = Counter(a), Counter(b)
     only_a = [word for word in (ours - theirs).elements() if word not in SMALL]
     only_b = [word for word in (theirs - ours).elements() if word not in SMALL]
-    left = [*_unmatched(only_a, only_b)]
-    if len(left) > 2 * room or any(_counts(word) for word in left):
+    if len([*_unmatched(only_a, only_b)]) > 2 * room:
         return 0.0
     from rapidfuzz import fuzz
 
@@ -84,7 +91,8 @@ def alike(a: Words, b: Words) -> float:
 
 
 def _counts(word: str) -> bool:
-    return word in NOT_SMALL or any(sign.isdigit() for sign in word)
+    """Whether a word must stand in both texts, and in the same order."""
+    return word in EXACT or any(sign.isdigit() for sign in word)
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
@@ -102,9 +110,7 @@ def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
 def _spelling(word: str, other: str) -> bool:
     from rapidfuzz import fuzz
 
-    if min(len(word), len(other)) < LONG_WORD or _counts(word) or _counts(other):
-        return False
-    return fuzz.ratio(word, other) >= TYPO
+    return min(len(word), len(other)) >= LONG_WORD and fuzz.ratio(word, other) >= TYPO
 
 
 def has(text: Words, part: Words) -> bool:
