@@ -51,7 +51,7 @@ def rows(tmp_path: Path) -> Path:
 
 
 def test_what_is_promised_is_what_is_there() -> None:
-    assert snellen.__all__ == ["Profile", "ask", "evaluate", "load_run", "score"]
+    assert snellen.__all__ == ["Profile", "ask", "compare", "evaluate", "load_run", "score"]
     assert all(callable(getattr(snellen, name)) for name in snellen.__all__)
 
 

@@ -2,7 +2,7 @@
 
 >>> import snellen
 >>> snellen.__all__
-['Profile', 'ask', 'evaluate', 'load_run', 'score']
+['Profile', 'ask', 'compare', 'evaluate', 'load_run', 'score']
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from snellen.api import Profile, ask, evaluate, load_run, score
+    from snellen.api import Profile, ask, compare, evaluate, load_run, score
 
 __version__ = "0.1.0"
-__all__ = ["Profile", "ask", "evaluate", "load_run", "score"]
+__all__ = ["Profile", "ask", "compare", "evaluate", "load_run", "score"]
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 import pytest
 
-from snellen.stats import normal_quantile, t_quantile
+from snellen.stats import normal_quantile, t_beyond, t_quantile
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,25 @@ def test_students_t_needs_a_degree_of_freedom() -> None:
 
 def test_the_normal_quantile_is_the_table_s() -> None:
     assert normal_quantile(0.975) == pytest.approx(1.959963984540054, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("t", "df", "expected"),
+    [  # scipy 1.17.1, stats.t.sf(t, df)
+        (0.3, 1, 0.4072264209222577),
+        (2.0, 1.5, 0.11209416517802556),
+        (2.5, 9, 0.016930913841492867),
+        (1.96, 49.3, 0.027830348033415005),
+        (6.0, 30, 6.971384383602382e-07),
+        (2.2, 4000, 0.01393194117489339),
+        (12.0, 200, 1.2110680026233124e-25),
+    ],
+)
+def test_what_is_beyond_t_is_the_table_s(t: float, df: float, expected: float) -> None:
+    assert t_beyond(t, df) == pytest.approx(expected, rel=1e-10)
+    assert t_beyond(-t, df) == pytest.approx(1 - expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("df", [1, 1.7, 9, 150, 250, 40_000])
+def test_beyond_the_quantile_is_what_it_leaves(df: float) -> None:
+    assert t_beyond(t_quantile(0.975, df), df) == pytest.approx(0.025, rel=1e-6)

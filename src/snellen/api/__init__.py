@@ -1,6 +1,7 @@
-"""Snellen from Python: `evaluate`, `score`, `load_run`, `ask`. The command line calls the same
-functions."""
+"""Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`. The command line calls
+the same functions."""
 
+from snellen.api._compare import compare
 from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
 from snellen.api._judge import judge_run
@@ -18,6 +19,7 @@ __all__ = [
     "Profile",
     "ask",
     "budget_of",
+    "compare",
     "estimate",
     "evaluate",
     "explain",

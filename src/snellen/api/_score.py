@@ -60,7 +60,7 @@ def score(
     if _is_run(path, benchmark, data):
         assert not isinstance(benchmark, str)
         return _score_folder(path, benchmark, scorings, missing)
-    said = _said_in(path, benchmark, data, ids, replies_in, only)
+    said = said_in(path, benchmark, data, ids, replies_in, only)
     report = score_predictions(
         said.benchmark,
         said.replies,
@@ -104,7 +104,7 @@ def explain(
             found = explain_run(run, made, sample, verdicts)
         where = f"the run {path}"
     else:
-        said = _said_in(path, benchmark, data, ids, replies_in, only)
+        said = said_in(path, benchmark, data, ids, replies_in, only)
         made, where = said.benchmark, said.benchmark.data.where
         found = explain_reply(made, sample, said.replies.get(sample), said.verdicts)
     if not found:
@@ -135,10 +135,11 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class Said:
     """What somebody's files hold: replies to a benchmark, by sample id, verdicts on them, and some
     of the questions as they stand there."""
 
+    path: Path
     benchmark: Benchmark
     replies: Mapping[str, str | None]
     where: str
@@ -150,14 +151,14 @@ class _Said:
     only_these: bool = False
 
 
-def _said_in(
+def said_in(
     path: Path,
     benchmark: str | Benchmark | None,
     data: str | Path | None,
     ids: str | None,
     replies_in: str | None,
     only: str | None,
-) -> _Said:
+) -> Said:
     from snellen.formats import predictions
 
     if isinstance(benchmark, str):
@@ -180,7 +181,8 @@ def _said_in(
         )
         said = next((other for other in others if _has_ids_of(benchmark, other)), said)
     names = _by_place(benchmark, said) if said.row_numbers else {}
-    return _Said(
+    return Said(
+        path=path,
         benchmark=benchmark,
         replies={names.get(name, name): text for name, text in said.replies.items()},
         questions={
@@ -246,12 +248,13 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
     )
 
 
-def _published(path: Path, benchmark: Benchmark, published: Published) -> _Said:
+def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
     """What the authors' own files say."""
     notes = ["read as the benchmark's authors publish results", *published.notes]
     if without := sum(text is None for text in published.replies.values()):
         notes.append(f"{without:,} rows have an id and no reply")
-    return _Said(
+    return Said(
+        path=path,
         benchmark=benchmark,
         replies=published.replies,
         again=published.again,

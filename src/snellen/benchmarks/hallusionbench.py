@@ -299,8 +299,8 @@ def average(columns: Columns) -> Estimate:
 
     if not columns.n or columns.score is None:
         return Estimate(value=None, n=0, reason="no scores")
-    _, cluster = np.unique(columns.cluster, return_inverse=True)
-    n_clusters = int(cluster.max()) + 1
+    clusters, cluster = np.unique(columns.cluster, return_inverse=True)
+    n_clusters = len(clusters)
     shown = columns.tagged("input", FIGURE["input"])
     sums = []
     for of, right in (
@@ -317,7 +317,9 @@ def average(columns: Columns) -> Estimate:
         value: NDArray[np.float64] = (totals[:, ::2] / totals[:, 1::2]).mean(axis=1)
         return value
 
-    return stats.bootstrap_sums(np.stack(sums, axis=1), mean_of_three, n=columns.n)
+    return stats.bootstrap_sums(
+        np.stack(sums, axis=1), mean_of_three, n=columns.n, clusters=clusters
+    )
 
 
 def of_groups(
@@ -327,8 +329,7 @@ def of_groups(
     import numpy as np
 
     found = groups(columns, by, each)
-    clusters = np.unique(columns.cluster)[found.cluster]
-    return np.searchsorted(np.unique(among.cluster), clusters), found.all_right
+    return np.searchsorted(np.unique(among.cluster), found.cluster), found.all_right
 
 
 def yes_diff(columns: Columns) -> Estimate:
@@ -416,13 +417,11 @@ def ratio(
     """Σ part / Σ whole, (n,) each, with the interval of drawing clusters again."""
     import numpy as np
 
-    _, cluster = np.unique(columns.cluster, return_inverse=True)
+    clusters, cluster = np.unique(columns.cluster, return_inverse=True)
     sums = np.stack(
         [np.bincount(cluster, weights=what).astype(np.float64) for what in (part, whole)], axis=1
     )
-    return stats.bootstrap_sums(
-        sums, lambda totals: totals[:, 0] / totals[:, 1], n=columns.n, unit=unit
-    )
+    return stats.bootstrap_sums(sums, stats.ratio, n=columns.n, unit=unit, clusters=clusters)
 
 
 FIGURE = {"input": ("original", "edited", "")}

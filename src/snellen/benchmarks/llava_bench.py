@@ -292,7 +292,7 @@ def of_sums(unit: str, ratio: bool, which: int) -> Metric:
         reference = np.array(
             [float(a[0]) if isinstance(a, tuple) else 0.0 for a in columns.answer], dtype=float
         )
-        _, cluster = np.unique(columns.cluster, return_inverse=True)
+        clusters, cluster = np.unique(columns.cluster, return_inverse=True)
         every = (columns.score, np.ones(columns.n), reference, has.astype(float))
         sums = [np.bincount(cluster, weights=one) for one in every]
 
@@ -303,7 +303,9 @@ def of_sums(unit: str, ratio: bool, which: int) -> Metric:
             of = np.where(means[:, 1] > 0, means[:, 1], math.nan)
             return 100 * means[:, 0] / of
 
-        return stats.bootstrap_sums(np.stack(sums, axis=1), aggregate, n=columns.n, unit=unit)
+        return stats.bootstrap_sums(
+            np.stack(sums, axis=1), aggregate, n=columns.n, unit=unit, clusters=clusters
+        )
 
     return metric
 

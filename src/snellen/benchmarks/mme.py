@@ -356,8 +356,8 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             return Estimate(value=None, unit="points", n=0, reason=reason)
         columns = columns.tagged("task", wanted)
         found = groups(columns, "task", "question")
-        _, cluster = np.unique(columns.cluster, return_inverse=True)
-        shape = int(cluster.max()) + 1, len(tag.names)
+        clusters, cluster = np.unique(columns.cluster, return_inverse=True)
+        shape = len(clusters), len(tag.names)
         both = found.size == PAIR
         kept = [code for code, name in enumerate(tag.names) if name in wanted]
 
@@ -369,7 +369,7 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             return sums.reshape(shape)[:, kept].astype(np.float64, copy=False)
 
         task = columns.tags["task"].codes
-        pairs = found.cluster[both], found.code[both]
+        pairs = np.searchsorted(clusters, found.cluster[both]), found.code[both]
         sums = [
             by_task(cluster, task, np.asarray(columns.score)),
             by_task(cluster, task, np.ones(columns.n)),
@@ -382,7 +382,9 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             value: NDArray[np.float64] = 100 * (right / rows + pairs_right / pairs).sum(axis=1)
             return value
 
-        return stats.bootstrap_sums(np.concatenate(sums, axis=1), total, n=columns.n, unit="points")
+        return stats.bootstrap_sums(
+            np.concatenate(sums, axis=1), total, n=columns.n, unit="points", clusters=clusters
+        )
 
     return metric
 

@@ -574,7 +574,7 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
             found: NDArray[np.float64] = np.mean(of_groups, axis=0)
             return found
 
-        return stats.bootstrap_sums(sums, value, n=columns.n)
+        return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
     return metric
 
@@ -646,7 +646,7 @@ def balanced_accuracy(columns: Columns) -> Estimate:
         found: NDArray[np.float64] = (right / rows).mean(axis=1)
         return found
 
-    return stats.bootstrap_sums(sums, value, n=columns.n)
+    return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
 
 # -- published results

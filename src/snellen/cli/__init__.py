@@ -22,6 +22,7 @@ VERBS: Mapping[str, str] = {
     "run": "Ask models benchmarks' questions, store, score and report.",
     "score": "Score a run again, or anybody's predictions.",
     "judge": "Ask a judge about replies that rules leave open.",
+    "compare": "Compare runs or predictions: which is better, and is it so.",
     "report": "Show the results of runs.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",

@@ -1,5 +1,7 @@
 """Which of two is better, and is it so: pairs of runs, standings of many."""
 
+from snellen.comparing._compare import compare
+from snellen.comparing._compared import Compared
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -7,19 +9,44 @@ from snellen.comparing._report import (
     Flips,
     Leaderboard,
     MetricDifference,
+    RankFlip,
     Side,
     Standing,
     Unpaired,
 )
+from snellen.comparing._sides import Loaded, load
+from snellen.comparing._words import (
+    adjustments,
+    best,
+    flipped,
+    lines,
+    p_value,
+    significant,
+    verdict,
+)
+from snellen.comparing._words import shown as shown_difference
 
 __all__ = [
     "BestOf",
+    "Compared",
     "Comparison",
     "Comparisons",
     "Flips",
     "Leaderboard",
+    "Loaded",
     "MetricDifference",
+    "RankFlip",
     "Side",
     "Standing",
     "Unpaired",
+    "adjustments",
+    "best",
+    "compare",
+    "flipped",
+    "lines",
+    "load",
+    "p_value",
+    "shown_difference",
+    "significant",
+    "verdict",
 ]

@@ -13,8 +13,8 @@ from snellen.scoring import MetricReport
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """One set of replies. `name` is its own in this document: the model, with what else tells it
-    apart; `where` the run's folder or the file; `n` its replies, by `replies` state."""
+    """One set of replies. `name` is its own among those of its benchmark: the model, with what else
+    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state."""
 
     name: str
     benchmark: str
@@ -131,6 +131,17 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: list[str] = []
 
 
+class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
+    """Two models, each of which is above the other in some of the settings that both were asked
+    in; `significant` says that each is so at 5 % in one of them."""
+
+    benchmark: str
+    models: tuple[str, str]
+    first_above: list[str]
+    second_above: list[str]
+    significant: bool
+
+
 class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What `compare` gives and `--json` prints; p values are adjusted over `tests` of them."""
 
@@ -139,5 +150,6 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     comparisons: list[Comparison]
     leaderboards: list[Leaderboard] = []
     best_of: list[BestOf] = []
+    rank_flips: list[RankFlip] = []
     tests: int = 0
     notes: list[str] = []

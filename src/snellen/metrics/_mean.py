@@ -85,7 +85,7 @@ def macro_average(tag: str) -> Metric:
             return means
 
         sums = np.concatenate([by_category(weights * scores), by_category(weights)], axis=1)
-        return stats.bootstrap_sums(sums, average, n=int(named.sum()))
+        return stats.bootstrap_sums(sums, average, n=int(named.sum()), clusters=numbers)
 
     return metric
 

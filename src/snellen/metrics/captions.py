@@ -8,7 +8,7 @@ all references, image after image.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -74,14 +74,7 @@ class _Held:
         if not columns.n:
             return Estimate(value=None, unit=unit, n=0, reason="no captions")
         found = stats.mean(scores(self.captions(columns)), columns.cluster, columns.weight)
-        return Estimate(
-            value=found.value,
-            unit=unit,
-            n=found.n,
-            stderr=found.stderr,
-            ci95=found.ci95,
-            reason=found.reason,
-        )
+        return replace(found, unit=unit)
 
     def bleu(self, columns: Columns, order: int) -> Estimate:
         import numpy as np
@@ -98,6 +91,7 @@ class _Held:
             n=columns.n,
             unit="BLEU",
             resamples=RESAMPLES,
+            clusters=clusters,
         )
 
 

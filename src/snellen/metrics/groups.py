@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from snellen import stats
 from snellen.metrics._columns import Columns, Metric
@@ -20,12 +20,12 @@ Share = Literal["all right", "none right", "some right", "right"]
 class Groups(NamedTuple):
     """Groups of questions, (G,) each.
 
-    The number of its cluster, from 0 on; the code of its tag; how many questions it has; what share
+    The label of its cluster; the code of its tag; how many questions it has; what share
     of all combinations of one reply a question has all of them right, or none (without repeats 0 or
     1); and the mean share of right ones.
     """
 
-    cluster: NDArray[np.intp]
+    cluster: NDArray[np.integer[Any]]
     code: NDArray[np.intp]
     size: NDArray[np.intp]
     all_right: NDArray[np.float64]
@@ -64,7 +64,7 @@ def groups(columns: Columns, by: str, each: str) -> Groups:
     share = np.bincount(number, weights=columns.score) / np.bincount(number)
     group, start, size = np.unique(question // n_each, return_index=True, return_counts=True)
     return Groups(
-        cluster=group // n_by,
+        cluster=clusters[group // n_by],
         code=group % n_by,
         size=size,
         all_right=np.multiply.reduceat(share, start),
@@ -116,10 +116,10 @@ def share_of_groups(
             "some right": 1 - found.all_right - found.none_right,
             "right": found.right,
         }[share]
-        _, cluster = np.unique(found.cluster, return_inverse=True)
+        labels, cluster = np.unique(found.cluster, return_inverse=True)
         sums = [np.bincount(cluster, weights=what) for what in (value, np.ones(len(value)))]
         return stats.bootstrap_sums(
-            np.stack(sums, axis=1), lambda totals: totals[:, 0] / totals[:, 1], n=len(value)
+            np.stack(sums, axis=1), stats.ratio, n=len(value), clusters=labels
         )
 
     return metric

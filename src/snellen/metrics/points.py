@@ -36,4 +36,13 @@ def points(columns: Columns) -> Estimate:
         return replace(share, unit="points")
     ci95 = None if share.ci95 is None else (share.ci95[0] * questions, share.ci95[1] * questions)
     stderr = None if share.stderr is None else share.stderr * questions
-    return replace(share, value=share.value * questions, unit="points", stderr=stderr, ci95=ci95)
+    made_of = share.sums and replace(share.sums, sums=share.sums.sums * (questions, 1))
+    return Estimate(
+        value=share.value * questions,
+        unit="points",
+        n=share.n,
+        stderr=stderr,
+        ci95=ci95,
+        reason=share.reason,
+        sums=made_of,
+    )

@@ -688,7 +688,7 @@ def projected(columns: Columns) -> Estimate:
         return means
 
     sums = np.concatenate([right.reshape(shape), counts.reshape(shape)], axis=1)
-    return stats.bootstrap_sums(sums, value, n=len(every))
+    return stats.bootstrap_sums(sums, value, n=len(every), clusters=numbers)
 
 
 # -- metrics of a running total
@@ -855,10 +855,10 @@ def _ratio(
     found = np.array(rows).reshape(-1, 3)
     if not found[:, 1].sum():
         return Estimate(value=None, unit=unit, n=n, reason=nothing)
-    _, cluster = np.unique(found[:, 2], return_inverse=True)
+    labels, cluster = np.unique(found[:, 2].astype(np.intp), return_inverse=True)
     sums = [np.bincount(cluster, weights=found[:, place]) for place in (0, 1)]
     return stats.bootstrap_sums(
-        np.stack(sums, axis=1), lambda totals: totals[:, 0] / totals[:, 1], n=n, unit=unit
+        np.stack(sums, axis=1), stats.ratio, n=n, unit=unit, clusters=labels
     )
 
 

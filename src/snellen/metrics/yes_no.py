@@ -113,7 +113,9 @@ def mean_over(
             means: Counts = single(both, said, right, n).mean(axis=1)
             return means
 
-        return stats.bootstrap_sums(parts, average, n=columns.n)
+        return stats.bootstrap_sums(
+            parts, average, n=columns.n, clusters=np.unique(columns.cluster)
+        )
 
     return metric
 
@@ -122,7 +124,12 @@ def _of(columns: Columns, single: Of, *, answered_only: bool = False) -> Estimat
     import numpy as np
 
     parts = _sums(columns, np.zeros(columns.n, dtype=np.intp), 1, answered_only)
-    return stats.bootstrap_sums(parts, lambda totals: single(*totals.T), n=columns.n)
+    return stats.bootstrap_sums(
+        parts,
+        lambda totals: single(*totals.T),
+        n=columns.n,
+        clusters=np.unique(columns.cluster),
+    )
 
 
 def _sums(

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.report import _rows
+from snellen.comparing import Comparisons
+from snellen.report import _compared, _rows
 from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
@@ -21,7 +22,7 @@ WIDE = 10_000
 and a search in the output finds it whole."""
 LEAST = 24
 """Letters of a name or remark that stand on one line at least; numbers are never broken."""
-NAMES = ("model", "capability", "metric", "benchmarks", "run", "remark")
+NAMES = ("model", "against", "capability", "metric", "benchmarks", "run", "remark")
 
 
 def print_result(result: Result) -> None:
@@ -46,6 +47,44 @@ def print_results(results: Sequence[Result]) -> None:
     from rich.console import Console
 
     _show_all(results, Console(highlight=False))
+
+
+def print_compared(document: Comparisons) -> None:
+    """Show a comparison on standard output."""
+    from rich.console import Console
+
+    _show_compared(document, Console(highlight=False))
+
+
+def compared_text(document: Comparisons) -> str:
+    """What `print_compared` shows, without colours and as wide as it needs to be."""
+    import io
+
+    from rich.console import Console
+
+    out = io.StringIO()
+    _show_compared(document, Console(file=out, highlight=False))
+    return out.getvalue()
+
+
+def _show_compared(document: Comparisons, console: Console) -> None:
+    room = console.width if console.is_terminal else WIDE
+    for part in _compared.parts(document, whole=False):
+        if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
+            why = "too few samples in each for a test; " if part.untested else ""
+            rows = f"{len(part.table) - 1} rows"
+            console.print()
+            _line(console, f"{part.title}: {rows}; {why}--format md shows them")
+        elif part.table:
+            _table(console, part.title, part.table[0], part.table[1:], room, part.above)
+        else:
+            console.print()
+            if part.title:
+                _line(console, part.title, style="bold")
+            for line in part.above:
+                _line(console, f" {line}")
+        for line in part.below:
+            _line(console, f" {line}")
 
 
 def as_text(results: Sequence[Result]) -> str:
@@ -138,15 +177,18 @@ def _table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     room: int,
+    above: Sequence[str] = (),
 ) -> None:
-    """A table under its title; remarks that rows share, but for their numbers, stand below it, and
-    all of them where there is no room beside the rows."""
+    """A table under its title and the lines `above` it; remarks that rows share, but for their
+    numbers, stand below it, and all of them where there is no room beside the rows."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     console.print()
     _line(console, title, style="bold")
+    for line in above:
+        _line(console, f" {line}")
     remarks: list[str] = []
     if headings[-1] == "remark":
         said = dict.fromkeys(row[-1] for row in rows)

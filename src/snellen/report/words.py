@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.report import _rows
+from snellen.comparing import Comparisons
+from snellen.report import _compared, _rows
 from snellen.result import Result, blind, plain
 from snellen.store import Run
 
@@ -36,6 +37,18 @@ def markdown(results: Sequence[Result]) -> str:
             said = f"{_text(note)}\n\n" if note else ""
             parts.insert(1, f"## By capability\n\n{said}{table}\n")
     return "\n".join(parts)
+
+
+def compared_markdown(document: Comparisons) -> str:
+    """A comparison with tables, every pair whole."""
+    sections = []
+    for part in _compared.parts(document, whole=True):
+        lines = [f"## {_text(part.title)}", ""] if part.title else []
+        lines += [f"{_text(line)}\n" for line in part.above]
+        lines += [*_table(part.table[0], part.table[1:]), ""] if part.table else []
+        lines += [f"- {_text(line)}" for line in part.below]
+        sections.append("\n".join(lines).rstrip("\n") + "\n")
+    return "\n".join(sections)
 
 
 def _section(result: Result) -> str:

@@ -6,6 +6,7 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._judged import averaged
 from snellen.scoring._report import (
     AttemptReport,
     Baselines,
@@ -21,9 +22,9 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
-from snellen.scoring._run import replies_of, score_predictions, score_run
+from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring._spent import spent
-from snellen.scoring._tally import Scored, Tally, common_answer
+from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
 
 __all__ = [
     "Attempt",
@@ -36,14 +37,17 @@ __all__ = [
     "Explanation",
     "JudgeReport",
     "MetricReport",
+    "Predicted",
     "RepeatsReport",
     "Report",
     "Scored",
+    "ScoredRows",
     "ScoringReport",
     "Seconds",
     "Spent",
     "SteeringReport",
     "Tally",
+    "averaged",
     "common_answer",
     "explain_reply",
     "explain_run",

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
 from snellen.benchmark import Benchmark, History, Missing, Verdicts
 from snellen.content import Image, Message, Part, Video
+from snellen.datasets import Row
 from snellen.errors import DataError, UsageError
 from snellen.model import Reply
 from snellen.sample import Sample
@@ -100,26 +102,73 @@ def score_predictions(
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.
         UsageError: there is no scoring of that name, or each turn is scored.
     """
-    if benchmark.by_turn is not None:
-        raise UsageError(
-            f"{benchmark.name} has conversations of several turns, whose replies are scored in a "
-            "run's folder alone: a file of predictions does not say which turn a reply is to."
-        )
+    predicted = Predicted(
+        benchmark=benchmark,
+        replies=replies,
+        where=where,
+        questions=questions or {},
+        again=again or {},
+        only_these=only_these,
+    )
     tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
-    asked = _Asked(questions or {})
-    known = found = hidden = 0
+    tally.add(predicted.scored())
+    return tally.report(
+        baselines=baselines(benchmark, tally, predicted.samples),
+        model=model,
+        identity=predicted.identity,
+        notes=[*notes, *predicted.notes()],
+    )
 
-    def samples() -> Iterator[Sample]:
-        every = map(benchmark.read, benchmark.data)
-        return (sample for sample in every if sample.id in replies) if only_these else every
 
-    # Most short replies come again: each is made once.
-    reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
+@dataclass(kw_only=True)
+class Predicted:
+    """Somebody's replies, put beside the questions; the fields are those of `score_predictions`."""
 
-    def scored() -> Iterator[Scored]:
-        nonlocal known, found, hidden
+    benchmark: Benchmark
+    replies: Mapping[str, str | None]
+    where: str
+    questions: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    only_these: bool = False
+    _notes: list[str] = field(default_factory=list)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What is known of what was asked."""
+        return {
+            "benchmark": self.benchmark.name,
+            "options": dict(self.benchmark.options),
+            "replies": self.where,
+        }
+
+    def samples(self) -> Iterator[Sample]:
+        """The samples that are scored."""
+        return (sample for _, sample in self._rows())
+
+    def notes(self) -> Sequence[str]:
+        """What must be said of them, once `scored` has come to its end."""
+        return self._notes
+
+    def scored(self, *, digests: bool = False) -> Iterator[Scored]:
+        """Every question with what was replied; with the digest of its row if it is wanted, which
+        may take reading what nobody else reads.
+
+        Raises:
+            DataError: at the end, no id of the replies is one of the benchmark's, or too many
+                questions are others. UsageError: each turn is scored.
+        """
+        benchmark, replies = self.benchmark, self.replies
+        if benchmark.by_turn is not None:
+            raise UsageError(
+                f"{benchmark.name} has conversations of several turns, whose replies are scored in "
+                "a run's folder alone: a file of predictions does not say which turn a reply is to."
+            )
+        asked = _Asked(self.questions)
+        known = found = hidden = 0
+        # Most short replies come again: each is made once.
+        reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
-        for place, sample in enumerate(samples()):
+        for place, (row, sample) in enumerate(self._rows()):
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
@@ -127,43 +176,44 @@ def score_predictions(
                 )
             seen.add(sample.id)
             asked.compare(sample)
-            texts = (replies.get(sample.id), *(again or {}).get(sample.id, ()))
+            texts = (replies.get(sample.id), *self.again.get(sample.id, ()))
             known += sample.id in replies
             found += texts[0] is not None
+            digest = row.digest if digests else None
             for repeat, text in enumerate(texts):
-                if text is None:
-                    hidden += sample.hidden
-                    yield Scored(sample, repeat, "absent", None, benchmark.ask, place=place)
-                else:
-                    reply = reply_of(text)
-                    yield Scored(sample, repeat, reply.state, reply, benchmark.ask, place=place)
+                reply = None if text is None else reply_of(text)
+                hidden += reply is None and sample.hidden
+                yield Scored(
+                    sample,
+                    repeat,
+                    "absent" if reply is None else reply.state,
+                    reply,
+                    benchmark.ask,
+                    place=place,
+                    row=digest,
+                )
+        if not known:
+            first = ", ".join(map(repr, list(replies)[:3]))
+            raise DataError(
+                f"{self.where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
+                f"{benchmark.data.where}. Is it this benchmark, and this split?"
+            )
+        self._notes = [*asked.notes(benchmark, self.where)]
+        if hidden:  # scorings say what becomes of the others
+            self._notes.append(
+                f"{hidden:,} questions whose answers are hidden have no reply in {self.where}"
+            )
+        if extra := sum(text is not None for text in replies.values()) - found:
+            self._notes.append(
+                f"{extra:,} replies of {self.where} are to questions that the data set does not "
+                "have: left out"
+            )
 
-    tally.add(scored())
-    if not known:
-        first = ", ".join(map(repr, list(replies)[:3]))
-        raise DataError(
-            f"{where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
-            f"{benchmark.data.where}. "
-            "Is it this benchmark, and this split?"
-        )
-    said = [*notes, *asked.notes(benchmark, where)]
-    if hidden:  # scorings say what becomes of the others
-        said.append(f"{hidden:,} questions whose answers are hidden have no reply in {where}")
-    if extra := sum(text is not None for text in replies.values()) - found:
-        said.append(
-            f"{extra:,} replies of {where} are to questions that the data set does not have: "
-            "left out"
-        )
-    return tally.report(
-        baselines=baselines(benchmark, tally, samples),
-        model=model,
-        identity={
-            "benchmark": benchmark.name,
-            "options": dict(benchmark.options),
-            "replies": where,
-        },
-        notes=said,
-    )
+    def _rows(self) -> Iterator[tuple[Row, Sample]]:
+        for row in self.benchmark.data:
+            sample = self.benchmark.read(row)
+            if not self.only_these or sample.id in self.replies:
+                yield row, sample
 
 
 # -- the questions beside replies
@@ -278,6 +328,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
                 benchmark.ask,
                 error=_why(record),
                 place=turns[0].place,
+                row=turns[0].row,
             )
             return
         reply = record.as_reply()
@@ -294,6 +345,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             benchmark.ask,
             reused=reused,
             place=turns[0].place,
+            row=turns[0].row,
         )
 
 
@@ -327,6 +379,7 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
             place=turns[0].place,
             turn=number,
             conversation=conversation,
+            row=turns[0].row,
         )
 
 

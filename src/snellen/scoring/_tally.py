@@ -74,7 +74,8 @@ class Scored(NamedTuple):
     is its row's among all rows.
 
     `absent` is a question that somebody's prediction file has no reply to. Where each turn is
-    scored, `sample` is what a `turn` (from 0) of the `conversation` asks.
+    scored, `sample` is what a `turn` (from 0) of the `conversation` asks. `row` is the digest of
+    the data set's row, None where nobody asked for it.
     """
 
     sample: Sample
@@ -87,6 +88,7 @@ class Scored(NamedTuple):
     place: int = 0
     turn: int = 0
     conversation: Sample | None = None
+    row: str | None = None
 
 
 def _still_thinking(reply: Reply | None) -> bool:
@@ -198,8 +200,8 @@ class Tally:
     ) -> Report:
         """The whole set's report. `of` is how many (sample, repeat)s there are."""
         n = len(self._cluster)
-        states = {state: self._reply_states.count(code) for state, code in REPLY_CODES.items()}
-        failed = states["failed"]
+        states = self.replies
+        failed = states.get("failed", 0)
         said = list(notes)
         # A conversation whose turns are scored one by one is one of the data set's rows.
         rows = n - self._turns + len(self._conversations)
@@ -221,9 +223,9 @@ class Tally:
             said.append(
                 f"{self._refused:,} replies were withheld by the service and count as wrong"
             )
-        if n and (empty := states["empty"]) / n > EMPTY_SHARE:
+        if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             said.append(f"{empty:,} of {n:,} replies are empty ({empty / n:.1%}), and scored so")
-        if n and (cut := states["truncated"]) / n > TRUNCATED_SHARE:
+        if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
             said.append(
                 f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
                 "--max-tokens"
@@ -245,7 +247,7 @@ class Tally:
             model=model,
             n=n,
             headline=next(iter(self._columns), ""),
-            replies={state: n for state, n in states.items() if n},
+            replies=states,
             scorings={name: self._scoring_report(name) for name in self._reported()},
             breakdown={tag: list(labels.values()) for tag, labels in self._labels().items()},
             disagreements=[
@@ -283,6 +285,33 @@ class Tally:
     @property
     def n(self) -> int:
         return len(self._cluster)
+
+    @property
+    def scorings(self) -> list[str]:
+        """The scorings that read what was asked for, the headline first."""
+        return [*self._columns]
+
+    @property
+    def replies(self) -> dict[str, int]:
+        """How many replies there are in each state that occurs."""
+        counted = {state: self._reply_states.count(code) for state, code in REPLY_CODES.items()}
+        return {state: n for state, n in counted.items() if n}
+
+    def rows_by(self, name: str) -> list[ScoredRows]:
+        """A scoring's rows as they are in its metrics; where several judges' verdicts are, the
+        rows as each alone makes them."""
+        column = self._columns[name]
+        scoring = self._benchmark.scorings[name]
+        return [self._rows_of(scoring, one) for one in column.by_slot() or [column]]
+
+    def leaves(self) -> Category | None:
+        """What each row asks of a model (n,); None where nobody has said."""
+        import numpy as np
+
+        names, codes = self._leaves
+        if not names:
+            return None
+        return Category(codes=np.array(codes, dtype=np.int32), names=tuple(names))
 
     @property
     def has_references(self) -> bool:
@@ -459,7 +488,7 @@ class Tally:
         self._say_agreement(name, every)
         return averaged(every)
 
-    def _metrics_of(self, scoring: Scoring, name: str, rows: _Rows) -> dict[str, MetricReport]:
+    def _metrics_of(self, scoring: Scoring, name: str, rows: ScoredRows) -> dict[str, MetricReport]:
         counted = rows.columns if rows.in_mean.all() else rows.columns.where(rows.in_mean)
         unscored = rows.unknown & ~rows.in_mean
         if unscored.any():
@@ -538,19 +567,16 @@ class Tally:
 
     def _capabilities(self) -> dict[str, CapabilityReport]:
         """The mean score under the headline, by what samples ask of a model."""
-        import numpy as np
 
-        leaves, codes = self._leaves
-        if not leaves or not self._columns:
+        leaves = self.leaves()
+        if leaves is None or not self._columns:
             return {}
         name = next(iter(self._columns))
-        scoring = self._benchmark.scorings[name]
-        column = self._columns[name]
-        every = [self._rows_of(scoring, one) for one in column.by_slot() or [column]]
+        every, best = self.rows_by(name), self._benchmark.scorings[name].best
         found = {}
-        for leaf, code in leaves.items():
-            of = np.frombuffer(codes, dtype=np.int32) == code
-            means = [{"": metric_report(_leaf_mean(rows, of, scoring.best))} for rows in every]
+        for code, leaf in enumerate(leaves.names):
+            of = leaves.codes == code
+            means = [{"": metric_report(_leaf_mean(rows, of, best))} for rows in every]
             found[leaf] = CapabilityReport(n=int(of.sum()), mean=averaged(means)[""])
         return found
 
@@ -575,7 +601,7 @@ class Tally:
             )
         return found
 
-    def _rows_of(self, scoring: Scoring, column: _Growing) -> _Rows:
+    def _rows_of(self, scoring: Scoring, column: _Growing) -> ScoredRows:
         """A scoring's rows, and what becomes of each."""
         import numpy as np
 
@@ -600,7 +626,7 @@ class Tally:
                 in_mean &= ~failed
             if (self._missing or scoring.missing) != "wrong":
                 in_mean &= ~absent
-        return _Rows(
+        return ScoredRows(
             columns=columns,
             in_mean=in_mean,
             unknown=(failed | refused | unjudged) & ~hidden,
@@ -633,7 +659,7 @@ class Tally:
             for tag, (codes, _) in broken_down.items()
         }
 
-    def _say_absent(self, name: str, rows: _Rows) -> None:
+    def _say_absent(self, name: str, rows: ScoredRows) -> None:
         """Put in words what a scoring makes of questions that a prediction file has no reply to."""
         import numpy as np
 
@@ -759,7 +785,7 @@ class _Growing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rows:
+class ScoredRows:
     """One scoring's rows, and masks (n,): what is `in_mean`; what is `unknown`, since it failed,
     was refused or waits for a judge; what is `absent` from a prediction file. Hidden answers are in
     none of the three.
@@ -798,7 +824,7 @@ class _Differing:
         )
 
 
-def _leaf_mean(rows: _Rows, of: NDArray[np.bool_], best: float) -> Estimate:
+def _leaf_mean(rows: ScoredRows, of: NDArray[np.bool_], best: float) -> Estimate:
     """The mean score of some rows, as a share of the best."""
     of, columns = of & rows.in_mean, rows.columns
     if columns.score is None:
@@ -811,7 +837,7 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
     return dict.fromkeys(scoring.metrics, nothing)
 
 
-def _bounds(metric: Metric, rows: _Rows, best: float) -> tuple[float, float] | None:
+def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float] | None:
     """The metric if all that is unknown were wrong, and if it were right; None if nothing is."""
     import numpy as np
 

@@ -1,25 +1,39 @@
-"""Estimates with intervals."""
+"""Estimates with intervals, and what they tell of differences."""
 
 from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
 from snellen.stats._bootstrap import bootstrap, bootstrap_sums
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import mean
+from snellen.stats._paired import Difference, difference, holm, mcnemar
+from snellen.stats._power import detectable
 from snellen.stats._powered import Powered, powered_mean
-from snellen.stats._quantiles import normal_quantile, t_quantile
+from snellen.stats._quantiles import normal_quantile, t_beyond, t_quantile
+from snellen.stats._ranks import letters, ranks
 from snellen.stats._repeats import Components, components, pass_at
+from snellen.stats._sums import Sums, ratio
 
 __all__ = [
     "Components",
+    "Difference",
     "Estimate",
     "Powered",
+    "Sums",
     "bootstrap",
     "bootstrap_sums",
     "cohen_kappa",
     "components",
+    "detectable",
+    "difference",
+    "holm",
     "krippendorff_alpha",
+    "letters",
+    "mcnemar",
     "mean",
     "normal_quantile",
     "pass_at",
     "powered_mean",
+    "ranks",
+    "ratio",
+    "t_beyond",
     "t_quantile",
 ]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import FEWEST_CLUSTERS, too_few
-from snellen.stats._quantiles import t_quantile
+from snellen.stats._quantiles import t_beyond, t_quantile
+from snellen.stats._sums import RESAMPLES, Sums
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Aggregate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 MOST_UNDEFINED = 0.05
 """With a larger share of undefined resamples there is no interval."""
@@ -21,47 +25,94 @@ BLOCK = 1 << 20
 """How many draws are in memory at once."""
 
 
+class Drawn(NamedTuple):
+    """An estimate by resamples; `p` is the two-sided p of the value 0, found by turning the
+    interval around: it is below 0.05 where the interval lacks 0. None where there is none."""
+
+    estimate: Estimate
+    p: float | None
+
+
 def bootstrap_sums(
     sums: NDArray[np.float64],
-    aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    aggregate: Aggregate,
     *,
     n: int,
     unit: str = "fraction",
     seed: int = 0,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
+    clusters: NDArray[np.integer[Any]] | None = None,
 ) -> Estimate:
     """An aggregate that is a function of sums over clusters: F1, an average of averages.
 
     `sums` is (G, k), a row for each cluster; `aggregate` takes totals (R, k) to values (R,), nan
     where it is undefined; `n` counts the samples behind them. The interval is that of `bootstrap`,
     hundreds of times faster, and neither the order nor the numbering of clusters changes it.
+    `clusters` (G,) has the labels of the clusters: with them it can be compared (`difference`).
     """
+    found = drawn_sums(sums, aggregate, n=n, unit=unit, seed=seed, resamples=resamples)
+    if clusters is None:
+        return found.estimate
+    made_of = Sums(cluster=clusters, sums=sums, aggregate=aggregate, resamples=resamples)
+    return replace(found.estimate, sums=made_of)
+
+
+def drawn_sums(
+    sums: NDArray[np.float64],
+    aggregate: Aggregate,
+    *,
+    n: int,
+    unit: str,
+    seed: int,
+    resamples: int,
+) -> Drawn:
+    """What `bootstrap_sums` gives, and the p of the value 0."""
     import numpy as np
 
     # Clusters with equal sums are interchangeable, and sorted they no longer know their order.
     kinds, multiples = np.unique(sums, axis=0, return_counts=True)
-    n_clusters = len(sums)
-    kind_of = np.repeat(np.arange(len(kinds)), multiples)
-
-    def values(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return aggregate(totals)
 
     def resampled() -> NDArray[np.float64]:
-        found = []
-        for drawn in _draws(n_clusters, resamples, seed):
-            size = len(drawn)
-            cell = kind_of[drawn] + np.arange(size)[:, np.newaxis] * len(kinds)
-            counts = np.bincount(cell.ravel(), minlength=size * len(kinds))
-            found.append(values(counts.reshape(size, len(kinds)).astype(np.float64) @ kinds))
-        return np.concatenate(found)
+        return np.concatenate(
+            [_values(aggregate, totals) for totals in _totals(kinds, multiples, resamples, seed)]
+        )
 
     def without_one() -> NDArray[np.float64]:
-        return np.repeat(values(total - kinds), multiples)
+        return np.repeat(_values(aggregate, total - kinds), multiples)
 
     total = multiples.astype(np.float64)[np.newaxis] @ kinds  # no order of clusters in it
-    value = float(values(total)[0]) if n else math.nan
-    return _estimate(value, n_clusters, resampled, without_one, n=n, unit=unit)
+    value = float(_values(aggregate, total)[0]) if n else math.nan
+    return _estimate(value, len(sums), resampled, without_one, n=n, unit=unit)
+
+
+def totals_drawn(
+    sums: NDArray[np.float64], resamples: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
+    """Totals (block, k) of clusters drawn with replacement from `sums` (G, k), R rows in all."""
+    import numpy as np
+
+    kinds, multiples = np.unique(sums, axis=0, return_counts=True)
+    yield from _totals(kinds, multiples, resamples, seed)
+
+
+def _totals(
+    kinds: NDArray[np.float64], multiples: NDArray[np.intp], resamples: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
+    import numpy as np
+
+    kind_of = np.repeat(np.arange(len(kinds)), multiples)
+    for drawn in _draws(len(kind_of), resamples, seed):
+        size = len(drawn)
+        cell = kind_of[drawn] + np.arange(size)[:, np.newaxis] * len(kinds)
+        counts = np.bincount(cell.ravel(), minlength=size * len(kinds))
+        yield counts.reshape(size, len(kinds)).astype(np.float64) @ kinds
+
+
+def _values(aggregate: Aggregate, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return aggregate(totals)
 
 
 def bootstrap(
@@ -109,7 +160,7 @@ def bootstrap(
         return np.array([value_of(by_cluster[codes[by_cluster] != g]) for g in range(n_clusters)])
 
     value = value_of(np.arange(n)) if n else math.nan
-    return _estimate(value, n_clusters, resampled, without_one, n=n, unit=unit)
+    return _estimate(value, n_clusters, resampled, without_one, n=n, unit=unit).estimate
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
@@ -130,27 +181,31 @@ def _estimate(
     *,
     n: int,
     unit: str,
-) -> Estimate:
+) -> Drawn:
     """The BCa interval from the values in resamples (R,) and without each cluster (G,)."""
     import numpy as np
 
+    def without(reason: str) -> Drawn:
+        known = None if math.isnan(value) else value
+        return Drawn(Estimate(value=known, unit=unit, n=n, reason=reason), None)
+
     if math.isnan(value):
-        return Estimate(value=None, unit=unit, n=n, reason="undefined" if n else "no scores")
+        return without("undefined" if n else "no scores")
     if n_clusters < FEWEST_CLUSTERS:
-        return Estimate(value=value, unit=unit, n=n, reason=too_few(n_clusters))
+        return without(too_few(n_clusters))
     left = without_one()
     if np.isnan(left).any():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
-        return Estimate(value=value, unit=unit, n=n, reason=reason)
+        return without(reason)
     drawn = resampled()
     undefined = float(np.isnan(drawn).mean())
     if undefined > MOST_UNDEFINED:
         reason = f"undefined in {undefined:.0%} of resamples: part of it rests on too few clusters"
-        return Estimate(value=value, unit=unit, n=n, reason=reason)
+        return without(reason)
     drawn = np.sort(drawn[~np.isnan(drawn)])
     spread = float(drawn.std())
     if spread <= 1e-12 * abs(value):
-        return Estimate(value=value, unit=unit, n=n, reason="all resamples have the same value")
+        return without("all resamples have the same value")
 
     normal = NormalDist()
     below = float((drawn < value).mean() + (drawn <= value).mean()) / 2
@@ -165,6 +220,29 @@ def _estimate(
         level = normal.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
         return float(np.quantile(drawn, level))
 
-    return Estimate(
+    def share_beyond(share_below: float) -> float:
+        """Of Student's t beyond the quantile whose `end` has this share of resamples below it."""
+        z = normal.inv_cdf(min(max(share_below, 1 / len(drawn)), 1 - 1 / len(drawn))) - bias
+        return t_beyond((z / (1 + acceleration * z) - bias) / few, n_clusters - 1)
+
+    p = 2 * min(1 - share_beyond(_share_below(drawn, last=True)), share_beyond(_share_below(drawn)))
+    found = Estimate(
         value=value, unit=unit, n=n, stderr=few * spread, ci95=(end(-reach), end(reach))
     )
+    return Drawn(found, min(1.0, p))
+
+
+def _share_below(drawn: NDArray[np.float64], *, last: bool = False) -> float:
+    """At which level the quantile of sorted values (R,) is 0, as `np.quantile` draws lines between
+    them; 0 or 1 beyond them. Where several values are 0, at the first of them or the `last`."""
+    import numpy as np
+
+    place = int(np.searchsorted(drawn, 0.0, side="right" if last else "left"))
+    if place == 0 or place == len(drawn):
+        return float(place > 0)
+    if last and drawn[place - 1] == 0:
+        return (place - 1) / (len(drawn) - 1)
+    if not last and drawn[place] == 0:
+        return place / (len(drawn) - 1)
+    low, high = float(drawn[place - 1]), float(drawn[place])
+    return (place - 1 - low / (high - low)) / (len(drawn) - 1)

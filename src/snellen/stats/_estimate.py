@@ -1,6 +1,12 @@
 """A number that knows how sure it is."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from snellen.stats._sums import Sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -9,7 +15,8 @@ class Estimate:
 
     `value` is None where the metric is undefined and `ci95` is None where no interval can be given;
     `reason` then says why. `unit` is `fraction` for anything in [0, 1], else named. `n` counts
-    samples × repeats.
+    samples × repeats. `sums` is how the value follows from clusters, for what compares it with
+    another model's; None where it is no function of sums over clusters. It is not published.
     """
 
     value: float | None
@@ -18,3 +25,4 @@ class Estimate:
     stderr: float | None = None
     ci95: tuple[float, float] | None = None
     reason: str | None = None
+    sums: Sums | None = field(default=None, compare=False, repr=False)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from snellen.stats._estimate import Estimate
 from snellen.stats._quantiles import normal_quantile, t_quantile
+from snellen.stats._sums import Sums, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,11 +61,14 @@ def mean(
     weights = np.ones(n) if weight is None else weight
     total = float(weights.sum())
     value = float((weights * score).sum()) / total
-    _, codes = np.unique(cluster, return_inverse=True)
+    labels, codes = np.unique(cluster, return_inverse=True)
     sizes = np.bincount(codes, weights=weights).astype(np.float64, copy=False)
     n_clusters = len(sizes)
+    of_scores = np.bincount(codes, weights=weights * score)
+    made_of = Sums(cluster=labels, sums=np.stack([of_scores, sizes], axis=1), aggregate=ratio)
+    known = partial(Estimate, value=value, n=n, sums=made_of)
     if n_clusters < FEWEST_CLUSTERS:
-        return Estimate(value=value, n=n, reason=too_few(n_clusters))
+        return known(reason=too_few(n_clusters))
 
     residuals = weights * (score - value)
     sums = np.bincount(codes, weights=residuals).astype(np.float64, copy=False)
@@ -75,12 +80,12 @@ def mean(
 
     if signed or not ((score == 0) | (score == 1)).all():
         if stderr is None:
-            return Estimate(value=value, n=n, reason="all clusters have the same mean")
-        half = t_quantile(0.975, _degrees(sums, n_clusters)) * stderr
+            return known(reason="all clusters have the same mean")
+        half = t_quantile(0.975, degrees(sums, n_clusters)) * stderr
         low, high = value - half, value + half
         if not signed and score.min() >= 0 and score.max() <= 1:
             low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
-        return Estimate(value=value, n=n, stderr=stderr, ci95=(low, high))
+        return known(stderr=stderr, ci95=(low, high))
 
     rows = total**2 / float(weights @ weights)  # how many rows of equal weight they are worth
     if not 0 < value < 1:
@@ -93,10 +98,10 @@ def mean(
         effective = value * (1 - value) * n / (n - 1) / stderr**2
     # Never worth more than the rows. Korn and Graubard 1998: the fewer degrees of freedom, the less
     # the effective n is worth.
-    known = t_quantile(0.975, n - 1) if n_clusters >= ENOUGH_CLUSTERS else Z
-    found = t_quantile(0.975, _degrees(sums, n_clusters, residuals))
-    effective = min(rows, effective * (known / found) ** 2)
-    return Estimate(value=value, n=n, stderr=stderr, ci95=_wilson(value, effective))
+    exact = t_quantile(0.975, n - 1) if n_clusters >= ENOUGH_CLUSTERS else Z
+    found = t_quantile(0.975, degrees(sums, n_clusters, residuals))
+    effective = min(rows, effective * (exact / found) ** 2)
+    return known(stderr=stderr, ci95=_wilson(value, effective))
 
 
 def too_few(n_clusters: int) -> str:
@@ -116,7 +121,7 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
     )
 
 
-def _degrees(
+def degrees(
     sums: NDArray[np.float64], n_clusters: int, rows: NDArray[np.float64] | None = None
 ) -> float:
     """Degrees of freedom of the variance that the clusters' sums (G,) give, from 1 to G-1.

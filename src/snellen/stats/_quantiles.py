@@ -54,3 +54,47 @@ def _simpson(f: Callable[[float], float], end: float) -> float:
     h = end / PANELS
     inner = sum((4 if k % 2 else 2) * f(k * h) for k in range(1, PANELS))
     return h / 3 * (f(0.0) + inner + f(end))
+
+
+def t_beyond(t: float, df: float) -> float:
+    """The chance that Student's t with `df` >= 1 degrees of freedom is above t.
+
+    Abramowitz and Stegun 1964, 26.7.1 and 26.5.8: half the incomplete beta function of df/2 and 1/2
+    at df/(df + t²), by its continued fraction. Small ones keep their digits.
+    """
+    if t < 0:
+        return 1 - t_beyond(-t, df)
+    if math.isinf(t):
+        return 0.0
+    a, b = df / 2, 0.5
+    x = df / (df + t * t)
+    if x < (a + 1) / (a + b + 2):
+        return _beta(x, a, b) / 2
+    return (1 - _beta(t * t / (df + t * t), b, a)) / 2
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, best for x < (a + 1) / (a + b + 2); Lentz's way of
+    a continued fraction (Thompson and Barnett 1986)."""
+    if x == 0:
+        return 0.0
+    tiny = 1e-300
+    c, d = 1.0, 1 / _off(1 - (a + b) * x / (a + 1), tiny)
+    fraction = d
+    for m in range(1, 10_000):
+        for step in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / _off(1 + step * d, tiny)
+            c = _off(1 + step / c, tiny)
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    log = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x)
+    return math.exp(log + b * math.log1p(-x)) * fraction / a
+
+
+def _off(value: float, tiny: float) -> float:
+    """The value, but nothing that cannot be divided by."""
+    return value if abs(value) > tiny else tiny

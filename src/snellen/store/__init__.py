@@ -23,8 +23,10 @@ from snellen.store._run import (
     STEM,
     Run,
     differences,
+    differing,
     identity_digest,
     open_run,
+    runs_below,
     safe_name,
 )
 
@@ -47,9 +49,11 @@ __all__ = [
     "ShownMedia",
     "Unknown",
     "differences",
+    "differing",
     "identity_digest",
     "open_run",
     "reply_record",
+    "runs_below",
     "safe_name",
     "schemas",
 ]

@@ -104,16 +104,28 @@ def _said(value: Any) -> Any:
     return {name: part for name, part in parts.items() if part not in (None, {}, [], "")}
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any], at: str = "") -> list[str]:
-    """The fields in which two identities differ, as `generation.max_tokens (64, was 512)`."""
-    found = []
+def differing(
+    one: Mapping[str, Any], other: Mapping[str, Any], at: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """The fields in which two identities differ, with what each has: `generation.max_tokens`, 64,
+    512."""
     for name in sorted({*one, *other}):
         mine, theirs = one.get(name), other.get(name)
         if isinstance(mine, dict) and isinstance(theirs, dict):
-            found += differences(mine, theirs, f"{at}{name}.")
+            yield from differing(mine, theirs, f"{at}{name}.")
         elif mine != theirs:
-            found.append(f"{at}{name} ({mine}, was {theirs})")
-    return found
+            yield f"{at}{name}", mine, theirs
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The fields in which two identities differ, as `generation.max_tokens (64, was 512)`."""
+    return [f"{name} ({mine}, was {theirs})" for name, mine, theirs in differing(one, other)]
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The runs in a folder: benchmark, model and identity lead to each."""
+    levels = ("*", "*/*", "*/*/*")
+    return sorted(path.parent for level in levels for path in folder.glob(f"{level}/{MANIFEST}"))
 
 
 class Run:

@@ -1,0 +1,127 @@
+"""Comparing what is there: runs, folders of runs, anybody's predictions."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+from snellen import catalog, comparing, judge
+from snellen.api._score import Said, benchmark_of, said_in
+from snellen.benchmark import Benchmark
+from snellen.comparing import Compared, Loaded
+from snellen.errors import SnellenError, UsageError
+from snellen.scoring import Predicted, replies_of
+from snellen.store import MANIFEST, Run, runs_below
+
+
+def compare(
+    *sides: str | Path,
+    benchmark: str | Benchmark | None = None,
+    data: str | Path | None = None,
+    scoring: str | None = None,
+    ids: str | None = None,
+    replies_in: str | None = None,
+    only: str | None = None,
+) -> Compared:
+    """Compare run folders, all runs in folders, and predictions, two or more, on the samples that
+    they share. A difference is always of a later one less an earlier one.
+
+    The replies are scored again from what is stored, as `score` does; nobody is asked and nothing
+    is written, so a run under way can be compared as far as it is. `benchmark` and `data` are for
+    predictions, which know neither, and for runs of a `Benchmark` of the caller's; `ids`,
+    `replies_in` and `only` are those of `score`. `scoring` is the headline one unless named.
+
+    Raises:
+        SnellenError: something that the caller can mend, such as that two sides share no sample.
+    """
+    if isinstance(benchmark, str):
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+        data = None
+    notes: list[str] = []
+    found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
+    for path in map(Path, sides):
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder.")
+        runs = [path] if (path / MANIFEST).exists() else runs_below(path)
+        for run in runs:
+            found.setdefault(run.resolve(), run)
+        if not runs and path.resolve() not in found:
+            found[path.resolve()] = _predictions(path, benchmark, data, ids, replies_in, only)
+    if len(found) < 2 <= len(sides):
+        raise UsageError(f"{sides[0]} is named twice: comparing takes two sets of replies.")
+    said = [one for one in found.values() if isinstance(one, Said)]
+    # Where all are of the same rows nobody need read these to the last byte.
+    digests = len(said) < len(found) or len({id(one.benchmark) for one in said}) > 1
+    loaded: list[Loaded] = []
+    named = {Path(side).resolve() for side in sides}
+    for place, one in found.items():
+        if isinstance(one, Said):
+            loaded.append(_of_predictions(one, scoring, digests=digests))
+            continue
+        try:
+            loaded.append(_of_run(one, benchmark, scoring))
+        except SnellenError as error:
+            if place in named:
+                raise
+            notes.append(f"left out: {error}")
+    return Compared(comparing.compare(loaded, notes))
+
+
+def _predictions(
+    path: Path,
+    benchmark: Benchmark | None,
+    data: str | Path | None,
+    ids: str | None,
+    replies_in: str | None,
+    only: str | None,
+) -> Said:
+    if path.is_dir() and benchmark is None:
+        raise UsageError(
+            f"{path}: there is no run in it. If predictions are, name their benchmark (-b)."
+        )
+    return said_in(path, benchmark, data, ids, replies_in, only)
+
+
+def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded:
+    predicted = Predicted(
+        benchmark=said.benchmark,
+        replies=said.replies,
+        where=str(said.path),
+        questions=said.questions,
+        again=said.again,
+        only_these=said.only_these,
+    )
+    loaded = comparing.load(
+        said.benchmark,
+        predicted.scored(digests=digests),
+        model=said.model,
+        where=str(said.path),
+        identity=predicted.identity,
+        scoring=scoring,
+        verdicts=said.verdicts,
+        verdicts_first=True,
+    )
+    return replace(loaded, notes=[*said.notes, *predicted.notes()])
+
+
+def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
+    """A run's replies as far as they are there. It is not locked: who writes it only appends."""
+    run = Run(path)
+    manifest = run.manifest()
+    mine = given if given is not None and given.name == manifest.get("benchmark") else None
+    benchmark = benchmark_of(path, manifest, mine)
+    with closing(run), ExitStack() as stack:
+        run.load()
+        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        return comparing.load(
+            benchmark,
+            replies_of(run, benchmark),
+            model=manifest.get("model", ""),
+            where=str(path),
+            identity=manifest.get("identity", {}),
+            scoring=scoring,
+            verdicts=verdicts,
+            of=manifest.get("rows", 0) * manifest.get("repeats", 1),
+            notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *notes],
+        )

@@ -1,0 +1,74 @@
+"""snellen compare: which is better, and is it so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+from snellen import api, report
+from snellen.cli._exit import DONE
+from snellen.cli._json import as_json as json_option
+from snellen.comparing import Compared, Comparisons
+from snellen.errors import UsageError
+
+PATH = click.Path(path_type=Path)
+WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
+    "md": report.compared_markdown,
+    "json": lambda document: Compared(document).json().decode() + "\n",
+}
+
+
+@click.command("compare")
+@click.argument("sides", nargs=-1, required=True, type=PATH, metavar="RUN|FILE...")
+@click.option(
+    "-b", "--benchmark", metavar="BENCH", help="Whose questions the files answer; a run knows it."
+)
+@click.option("--data", type=PATH, help="Where the benchmark's rows are, for files.")
+@click.option("--scoring", metavar="NAME", help="Another than the headline scoring.")
+@click.option("--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` is b in a.")
+@click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
+@click.option("--only", metavar="PATTERN", help="Of a folder of predictions only these files.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", *WRITTEN]),
+    help="Default: what the name of the output ends in, else terminal.",
+)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
+@json_option
+def command(
+    sides: tuple[Path, ...],
+    benchmark: str | None,
+    data: Path | None,
+    scoring: str | None,
+    form: str | None,
+    output: Path | None,
+    as_json: bool,
+    **columns: str | None,
+) -> int:
+    """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
+
+    Differences are of a later one less an earlier one, with intervals and p of paired samples.
+    Asks nobody, writes nothing beside the output.
+    """
+    if data is not None and benchmark is None:
+        raise UsageError("--data is for predictions: name their benchmark too (-b).")
+    document = api.compare(
+        *sides, benchmark=benchmark, data=data, scoring=scoring, **columns
+    ).comparisons
+    ending = "" if output is None else output.suffix.removeprefix(".")
+    form = "json" if as_json else form or (ending if ending in WRITTEN else "terminal")
+    if output is None and form == "terminal":
+        report.print_compared(document)
+        return DONE
+    text = WRITTEN[form](document) if form in WRITTEN else report.compared_text(document)
+    if output is None:
+        click.echo(text, nl=False)
+        return DONE
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    return DONE

@@ -1,0 +1,273 @@
+"""Sides to a document: all pairs on each benchmark, and the tests adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snellen import stats
+from snellen.comparing._measured import Measured, View, Views, adjusted, differ
+from snellen.comparing._names import benchmark_names, settings, side_names
+from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
+from snellen.comparing._report import (
+    Comparison,
+    Comparisons,
+    Flips,
+    Leaderboard,
+    MetricDifference,
+    RankFlip,
+    Side,
+)
+from snellen.comparing._sides import Loaded
+from snellen.comparing._standings import leaderboard, rank_flips
+from snellen.errors import UsageError
+from snellen.store import FORMAT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def compare(sides: Sequence[Loaded], notes: Sequence[str] = ()) -> Comparisons:
+    """Every two sides of one benchmark that share samples; of three or more the leaderboard too.
+
+    Raises:
+        UsageError: there are no two that share a sample.
+    """
+    every = _groups(sides)
+    groups = [group for group in every if len(group) > 1]
+    if not groups:
+        raise UsageError(_why_none(sides))
+    said = [
+        f"{one.where} is in no comparison: nothing else here has its questions"
+        for group in every
+        if len(group) == 1
+        for one in group
+    ]
+    found: list[Comparison] = []
+    boards: list[Leaderboard] = []
+    flips: list[RankFlip] = []
+    shown: list[Side] = []
+    views = Views()
+    for group, benchmark in zip(groups, benchmark_names(groups), strict=True):
+        names = side_names(group)
+        shown += [_side(*one, benchmark) for one in zip(group, names, strict=True)]
+        said += _notes(group, names)
+        for pair in combinations(zip(group, names, strict=True), 2):
+            (a, name_a), (b, name_b) = pair
+            together = paired((a, b), (name_a, name_b))
+            if together.n:
+                pair_names = name_a, name_b
+                found.append(_comparison(benchmark, (a, b), pair_names, together, views))
+            else:
+                said.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+        if len(group) > 2 or len(groups) > 1:
+            board = leaderboard(benchmark, group, names, views)
+            if board.samples:
+                boards.append(board)
+                flips += rank_flips(board, group, names)
+            else:
+                said.append(f"{benchmark}: no leaderboard, since no sample is on all sides")
+    if not found:
+        raise UsageError(_why_unpaired(groups))
+    tests = sum(_headline_p(one) is not None for one in found)
+    return Comparisons(
+        format=FORMAT,
+        sides=shown,
+        comparisons=_over_all(found) if tests > 1 else found,
+        leaderboards=boards,
+        rank_flips=flips,
+        tests=tests,
+        notes=[*notes, *said],
+    )
+
+
+def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
+    """Sides of one benchmark that share samples with another of them, in the order given."""
+    groups: list[list[Loaded]] = []
+    for side in sides:
+        mine: list[list[Loaded]] = []
+        rest: list[list[Loaded]] = []
+        for group in groups:
+            same = any(
+                one.benchmark.name == side.benchmark.name and share(one, side) for one in group
+            )
+            (mine if same else rest).append(group)
+        joined = sorted((one for group in mine for one in group), key=sides.index)
+        groups = [*rest, [*joined, side]]
+    return sorted(groups, key=lambda group: sides.index(group[0]))
+
+
+def _comparison(
+    benchmark: str,
+    sides: tuple[Loaded, Loaded],
+    names: tuple[str, str],
+    together: Paired,
+    views: Views,
+) -> Comparison:
+    a, b = sides
+    if a.scoring != b.scoring:
+        raise UsageError(
+            f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that "
+            "both have (--scoring)."
+        )
+    one, other = views.of(sides, together)
+    return Comparison(
+        benchmark=benchmark,
+        scoring=a.scoring,
+        a=names[0],
+        b=names[1],
+        samples=together.n,
+        clusters=together.clusters,
+        unpaired=[*together.unpaired],
+        settings=settings(a, b),
+        metrics=_differences(one.whole, other.whole),
+        breakdown={
+            tag: adjusted(_differences(found, other.breakdown[tag]))
+            for tag, found in one.breakdown.items()
+        },
+        capabilities=adjusted(_differences(one.capabilities, other.capabilities)),
+        flips=_flips(sides, together, (one, other)),
+        notes=[
+            note
+            for number, name in enumerate(names)
+            for note in _said_of(sides[number], name, together, number)
+        ],
+    )
+
+
+def _differences(
+    one: Mapping[str, Measured], other: Mapping[str, Measured]
+) -> dict[str, MetricDifference]:
+    return {name: differ(found, other[name]) for name, found in one.items() if name in other}
+
+
+def _flips(
+    sides: tuple[Loaded, Loaded], together: Paired, views: tuple[View, View]
+) -> Flips | None:
+    """Who is right where, of scores of 0 and 1 with one reply each."""
+    import numpy as np
+
+    a, b = sides
+    found = [view.single() for view in views]
+    if found[0] is None or found[1] is None:
+        return None
+    (right_a, samples_a), (right_b, samples_b) = found[0], found[1]
+    of_b = np.zeros(len(b.ids))
+    of_b[samples_b] = right_b
+    right_a = right_a == 1
+    right_b = of_b[[b.place[a.ids[n]] for n in samples_a]] == 1
+
+    def such_as(which: NDArray[np.bool_]) -> list[str]:
+        return [a.ids[n] for n in samples_a[which][:EXAMPLES]]
+
+    only_a, only_b = right_a & ~right_b, right_b & ~right_a
+    alone = together.clusters == together.n
+    return Flips(
+        both=int((right_a & right_b).sum()),
+        only_a=int(only_a.sum()),
+        only_b=int(only_b.sum()),
+        neither=int((~right_a & ~right_b).sum()),
+        examples_a=such_as(only_a),
+        examples_b=such_as(only_b),
+        p=stats.mcnemar(int(only_a.sum()), int(only_b.sum())) if alone else None,
+    )
+
+
+def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator[str]:
+    """What must be said of one side's paired rows."""
+    rows = together.rows[number]
+    if absent := int((side.rows[0].absent & rows).sum()):
+        yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
+    if int(rows.sum()) > together.n:
+        yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
+    if len(side.rows) > 1:
+        yield (
+            f"{name}: the mean over {len(side.rows)} judges or times that one was asked; how far "
+            "these differ is not in the interval"
+        )
+
+
+def _headline_p(one: Comparison) -> float | None:
+    return next(iter(one.metrics.values())).p
+
+
+def _over_all(found: Sequence[Comparison]) -> list[Comparison]:
+    """With the first metric's p values adjusted over all pairs and benchmarks."""
+    heads = adjusted(
+        {str(n): next(iter(one.metrics.values())) for n, one in enumerate(found)},
+    )
+    return [
+        replace(one, metrics={**one.metrics, next(iter(one.metrics)): heads[str(n)]})
+        for n, one in enumerate(found)
+    ]
+
+
+def _side(side: Loaded, name: str, benchmark: str) -> Side:
+    return Side(
+        name=name,
+        benchmark=benchmark,
+        model=side.model,
+        where=side.where,
+        n=side.n,
+        replies=dict(side.replies),
+        identity=dict(side.identity),
+    )
+
+
+def _notes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:
+    """What must be said of sides; of several the same once."""
+    said: dict[str, list[str]] = {}
+    for side, name in zip(sides, names, strict=True):
+        partial = [f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n)
+        for note in (*partial, *side.notes):
+            said.setdefault(note, []).append(name)
+    for note, whose in said.items():
+        yield note if len(whose) == len(sides) else f"{', '.join(whose)}: {note}"
+
+
+# -- why there is nothing to compare
+
+
+def _why_none(sides: Sequence[Loaded]) -> str:
+    """Why no two sides share a sample."""
+    if len(sides) < 2:
+        only = f", and there is only {sides[0].where}" if sides else ""
+        return f"Comparing takes two sets of replies{only}: name another run, folder or file."
+    benchmarks = {side.benchmark.name: side.where for side in sides}
+    if len(benchmarks) == len(sides):
+        asked = ", ".join(f"{where} is of {name}" for name, where in benchmarks.items())
+        return f"Replies to different questions cannot be compared: {asked}."
+    a, b = next(
+        pair for pair in combinations(sides, 2) if pair[0].benchmark.name == pair[1].benchmark.name
+    )
+    what = f"{a.where} and {b.where} share no question of {a.benchmark.name}"
+    known = [name for name in a.ids if name in b.place]
+    if known:
+        return (
+            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, each with other "
+            f"data. Is one of another split or version?{_differ_in(a, b)}"
+        )
+    ids = [", ".join(map(repr, side.ids[:2])) for side in (a, b)]
+    return (
+        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Is one of another split, or were "
+        f"other parts of it asked (--limit, --sample)?{_differ_in(a, b)}"
+    )
+
+
+def _differ_in(a: Loaded, b: Loaded) -> str:
+    found = settings(a, b)
+    return f" They differ in {'; '.join(found)}." if found else ""
+
+
+def _why_unpaired(groups: Sequence[Sequence[Loaded]]) -> str:
+    """Why no shared sample counts on both sides."""
+    group = groups[0][:2]
+    names = [side.where for side in group]
+    reasons = [f"{one.n:,} {one.why}" for one in paired(group, names).unpaired]
+    return (
+        f"{names[0]} and {names[1]} have no sample that counts on both sides: {'; '.join(reasons)}."
+    )

@@ -1,0 +1,29 @@
+"""What `compare` gives back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from snellen.comparing._report import Comparison, Comparisons
+from snellen.comparing._words import summary
+
+
+class Compared:
+    """The document of a comparison; prints itself."""
+
+    def __init__(self, comparisons: Comparisons) -> None:
+        self.comparisons = comparisons
+
+    @property
+    def first(self) -> Comparison:
+        """The first two sides, compared."""
+        return self.comparisons.comparisons[0]
+
+    def json(self) -> bytes:
+        """The document as JSON."""
+        return msgspec.json.encode(self.comparisons)
+
+    def __str__(self) -> str:
+        return summary(self.comparisons)
+
+    __repr__ = __str__

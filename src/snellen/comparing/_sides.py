@@ -1,0 +1,158 @@
+"""One set of replies, scored again from what is stored, with what its samples are paired by."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from snellen.benchmark import READING_STATES, Benchmark, ReadingState, Verdicts
+from snellen.errors import UsageError
+from snellen.metrics import Category, Columns, mean
+from snellen.scoring import Scored, ScoredRows, Tally
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, NO_SCORE = range(6)
+"""Why a row, or a sample, is in no mean; the first is that it is."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Loaded:
+    """A side. `ids` are its samples', with the `digests` of their rows of data (None where nobody
+    asked for them); `sample` (n,) says which of them each row is of.
+
+    `rows` are those of one scoring, or what each judge's verdicts alone make of them. `of` is how
+    many replies there will be when all is asked, 0 where that is not known.
+    """
+
+    benchmark: Benchmark
+    scoring: str
+    model: str
+    where: str
+    identity: Mapping[str, Any]
+    replies: Mapping[str, int]
+    ids: Sequence[str]
+    digests: Sequence[str | None]
+    sample: NDArray[np.int32]
+    rows: Sequence[ScoredRows]
+    leaves: Category | None
+    of: int = 0
+    notes: Sequence[str] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.sample)
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The number of each sample by its id."""
+        return {name: place for place, name in enumerate(self.ids)}
+
+    @cached_property
+    def in_mean(self) -> NDArray[np.bool_]:
+        """The rows (n,) that are in the mean, by all judges."""
+        import numpy as np
+
+        found: NDArray[np.bool_] = np.logical_and.reduce([one.in_mean for one in self.rows])
+        return found
+
+    @cached_property
+    def state(self) -> NDArray[np.int8]:
+        """For each sample why it is in no mean; it counts if one of its rows does."""
+        import numpy as np
+
+        first = self.rows[0]
+        unjudged = np.logical_or.reduce([_has_state(one, "not-judged") for one in self.rows])
+        why = np.full(self.n, NO_SCORE, dtype=np.int8)
+        why[first.unknown] = FAILED
+        why[first.absent] = ABSENT
+        why[unjudged] = NOT_JUDGED
+        why[_has_state(first, "no-target")] = HIDDEN
+        why[self.in_mean] = COUNTS
+        found = np.full(len(self.ids), NO_SCORE, dtype=np.int8)
+        np.minimum.at(found, self.sample, why)
+        return found
+
+
+def _has_state(rows: ScoredRows, state: ReadingState) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = rows.columns.state.codes == READING_STATES.index(state)
+    return found
+
+
+def load(
+    benchmark: Benchmark,
+    replies: Iterable[Scored],
+    *,
+    model: str,
+    where: str,
+    identity: Mapping[str, Any],
+    scoring: str | None = None,
+    verdicts: Verdicts | None = None,
+    verdicts_first: bool = False,
+    of: int = 0,
+    notes: Sequence[str] = (),
+) -> Loaded:
+    """Score replies; by the headline scoring unless another is named.
+
+    Raises:
+        UsageError: there is no scoring of that name, or none that reads what was asked for.
+    """
+    import numpy as np
+
+    tally = Tally(benchmark, None if scoring is None else [scoring])
+    if not tally.scorings:
+        which = "no scoring" if scoring is None else f"{scoring}, but it is none"
+        raise UsageError(
+            f"{where}: {benchmark.name} was asked for `{benchmark.ask}`; it has {which} that reads "
+            "that."
+        )
+    chosen = tally.scorings[0]
+    # What the other scorings find is of no use here.
+    tally = Tally(benchmark, [chosen], verdicts=verdicts, verdicts_first=verdicts_first)
+    places: dict[str, int] = {}
+    digests: list[str | None] = []
+    sample = array("i")
+
+    def seen() -> Iterator[Scored]:
+        for one in replies:
+            place = places.setdefault(one.sample.id, len(places))
+            if place == len(digests):
+                digests.append(one.row)
+            sample.append(place)
+            yield one
+
+    tally.add(seen())
+    if not tally.n:
+        raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
+    rows = tally.rows_by(chosen)
+    how = benchmark.scorings[chosen]
+    if how.named is None and all(metric is mean for metric in how.metrics.values()):
+        rows = [replace(one, columns=_without_objects(one.columns)) for one in rows]
+    return Loaded(
+        benchmark=benchmark,
+        scoring=chosen,
+        model=model,
+        where=where,
+        identity=identity,
+        replies=tally.replies,
+        ids=[*places],
+        digests=digests,
+        sample=np.array(sample, dtype=np.int32),
+        rows=rows,
+        leaves=tally.leaves(),
+        of=of,
+        notes=notes,
+    )
+
+
+def _without_objects(columns: Columns) -> Columns:
+    """Columns for metrics that read numbers alone: a million references are not kept."""
+    import numpy as np
+
+    none = np.full(columns.n, None, dtype=object)
+    return replace(columns, answer=none, target=none, references=none)

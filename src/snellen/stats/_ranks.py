@@ -1,0 +1,94 @@
+"""How sure a ranking is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import combinations, pairwise
+from string import ascii_letters
+from typing import TYPE_CHECKING
+
+from snellen.stats._bootstrap import totals_drawn
+from snellen.stats._paired import joined
+from snellen.stats._sums import RESAMPLES, Sums
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def ranks(
+    sides: Sequence[Sums], seed: int = 0, resamples: int = RESAMPLES
+) -> list[tuple[int, int]]:
+    """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, and
+    equal values share the better rank.
+
+    Clusters are drawn again, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of
+    the Royal Statistical Society A 159. Resamples in which a side has no value are left out.
+
+    Raises:
+        ValueError: in no resample have all sides a value.
+    """
+    import numpy as np
+
+    found = side_values(sides, seed=seed, resamples=resamples)
+    found = found[~np.isnan(found).any(axis=1)]
+    if not len(found):
+        raise ValueError("no rank: in each resample a side has no value")
+    # (R, M): how many are above each, a resample and a side at a time.
+    rank = np.stack([1 + (found > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
+    low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
+    high = np.quantile(rank, 0.975, axis=0, method="inverted_cdf")
+    return [(int(one), int(other)) for one, other in zip(low, high, strict=True)]
+
+
+def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
+    """The values of M sides in the same resamples of their clusters: (R, M)."""
+    import numpy as np
+
+    labels = reduce(np.union1d, [side.cluster for side in sides])
+    parts = [joined(labels, side) for side in sides]
+    ends = [0, *np.cumsum([part.shape[1] for part in parts]).tolist()]
+    found = []
+    for totals in totals_drawn(np.concatenate(parts, axis=1), resamples, seed):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = [
+                side.aggregate(totals[:, start:end])
+                for side, (start, end) in zip(sides, pairwise(ends), strict=True)
+            ]
+        found.append(np.stack(values, axis=1))
+    return np.concatenate(found)
+
+
+def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
+    """Letters for n sides in order of their value: two share one if and only if they are the same,
+    as `same` says of each pair i < j. The first letters are those of the first sides.
+
+    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column for all is split at
+    each pair that differs, and what lies within another column is dropped.
+
+    >>> letters(3, lambda i, j: j - i < 2)
+    ['a', 'ab', 'b']
+    """
+    columns = [frozenset(range(n))]
+    for i, j in combinations(range(n), 2):
+        if same(i, j):
+            continue
+        split = [part for one in columns for part in _without(one, i, j)]
+        columns = [one for one in dict.fromkeys(split) if not any(one < other for other in split)]
+    columns.sort(key=sorted)
+    return [
+        "".join(_letter(place) for place, column in enumerate(columns) if side in column)
+        for side in range(n)
+    ]
+
+
+def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
+    """The column, or where it has both of a pair, one without each."""
+    return [column - {i}, column - {j}] if {i, j} <= column else [column]
+
+
+def _letter(place: int) -> str:
+    """a to Z, then a2 to Z2."""
+    again, which = divmod(place, len(ascii_letters))
+    return ascii_letters[which] + (str(again + 1) if again else "")

@@ -1,0 +1,184 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from snellen.stats import (
+    Difference,
+    Sums,
+    bootstrap_sums,
+    difference,
+    holm,
+    mcnemar,
+    mean,
+    ratio,
+)
+
+
+def f1_of(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    both, said, right = totals.T
+    found: NDArray[np.float64] = 2 * both / (said + right)
+    return found
+
+
+def means(*scores: float, weight: float = 1, first: int = 0) -> Sums:
+    rows = [(weight * score, weight) for score in scores]
+    return Sums(cluster=first + np.arange(len(rows)), sums=np.array(rows), aggregate=ratio)
+
+
+def yes_no(seed: int, clusters: int = 60, same: float = 0.7) -> tuple[Sums, Sums]:
+    """F1 of two models that agree on this share of images, each with three questions."""
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 4, (clusters, 3)).astype(float)
+    one[:, 0] = np.minimum(one[:, 0], np.minimum(one[:, 1], one[:, 2]))
+    other = np.where(rng.random((clusters, 1)) < same, one, np.roll(one, 1, axis=0))
+    labels = np.arange(clusters)
+    a, b = (Sums(cluster=labels, sums=side, aggregate=f1_of) for side in (one, other))
+    return a, b
+
+
+def lacks_zero(found: Difference) -> bool:
+    assert found.estimate.ci95 is not None
+    low, high = found.estimate.ci95
+    return low > 0 or high < 0
+
+
+# -- differences of means
+
+
+def test_a_difference_of_means_is_the_mean_of_the_paired_differences() -> None:
+    rng = np.random.default_rng(1)
+    cluster = rng.integers(0, 40, 200)
+    one, other = rng.random(200), rng.random(200)
+    a, b = mean(one, cluster).sums, mean(other, cluster).sums
+    assert a is not None and b is not None
+    found = difference(a, b, n=200)
+    paired = mean(other - one, cluster, signed=True)
+    assert found.estimate.ci95 is not None and paired.ci95 is not None
+    assert found.estimate.value == pytest.approx(paired.value, abs=1e-12)
+    assert found.estimate.stderr == pytest.approx(paired.stderr, abs=1e-12)
+    assert found.estimate.ci95 == pytest.approx(paired.ci95, abs=1e-12)
+
+
+def test_with_as_many_degrees_as_clusters_less_one_it_is_the_paired_t_test() -> None:
+    # Differences of which half are 1 and half -0.5 have squares about their mean that are all
+    # equal, so G-1 degrees. Expected: scipy 1.17.1, stats.ttest_rel(other, one).
+    one = [0.5] * 20
+    other = [1.5, 0.0] * 10
+    found = difference(means(*one), means(*other), n=20)
+    assert found.method == "paired t by cluster, 19 degrees of freedom"
+    assert found.p == pytest.approx(0.1625499990297271, abs=1e-9)
+    assert found.estimate.ci95 == pytest.approx(
+        (-0.11012948708811554, 0.6101294870881155), abs=1e-7
+    )
+
+
+def test_the_order_of_the_sides_is_the_sign() -> None:
+    a, b = means(*[0.0, 1.0, 0.5] * 10), means(*[0.0, 1.0, 1.0] * 10)
+    there, back = difference(a, b, n=30), difference(b, a, n=30)
+    assert there.estimate.ci95 is not None
+    low, high = there.estimate.ci95
+    assert back.estimate.ci95 == pytest.approx((-high, -low), abs=1e-15)
+    assert back.p == there.p
+
+
+def test_equal_sides_differ_by_nothing_and_say_so() -> None:
+    for a in (means(*[0.0, 1.0, 1.0] * 5), yes_no(1)[0]):
+        found = difference(a, a, n=15)
+        assert (found.estimate.value, found.p, found.estimate.ci95) == (0.0, 1.0, None)
+        assert found.estimate.reason == "both have the same in every cluster"
+
+
+def test_the_same_difference_in_all_clusters_has_a_p_and_no_interval() -> None:
+    found = difference(means(*[0.1] * 12), means(*[0.3] * 12), n=12)
+    assert found.estimate.value == pytest.approx(0.2)
+    assert found.estimate.ci95 is None
+    assert found.p == 2 / 2**12  # all twelve of one sign: 2 of the 2^12 ways to deal them
+
+
+def test_below_ten_clusters_there_is_neither_interval_nor_p() -> None:
+    a, b = means(*[0.0, 1.0, 1.0] * 3), means(*[1.0, 0.0, 1.0] * 3)
+    found = difference(a, b, n=9)
+    assert (found.estimate.ci95, found.p, found.method) == (None, None, "none")
+    assert found.estimate.reason == "9 independent clusters: an interval needs at least 10"
+
+
+def test_sides_without_a_common_cluster_are_not_paired() -> None:
+    with pytest.raises(ValueError, match="share no cluster"):
+        difference(means(1, 0), means(1, 0, first=2), n=2)
+
+
+def test_a_cluster_that_one_side_lacks_adds_nothing_to_it() -> None:
+    a, b = yes_no(2)
+    there = np.append(a.sums[:-1], np.zeros((1, 3)), axis=0)
+    short = Sums(cluster=a.cluster[:-1], sums=a.sums[:-1], aggregate=f1_of)
+    full = Sums(cluster=a.cluster, sums=there, aggregate=f1_of)
+    assert difference(short, b, n=180) == difference(full, b, n=180)
+
+
+# -- differences of other aggregates
+
+
+def test_the_interval_of_a_composite_is_that_of_its_difference_as_one_aggregate() -> None:
+    a, b = yes_no(3)
+    both = np.concatenate([a.sums, b.sums], axis=1)
+    one = bootstrap_sums(both, lambda t: f1_of(t[:, 3:]) - f1_of(t[:, :3]), n=180, seed=5)
+    found = difference(a, b, n=180, seed=5)
+    assert found.estimate == one
+    assert found.method == "paired bootstrap by cluster, 10,000 resamples"
+
+
+def test_neither_order_nor_labels_of_clusters_change_a_composite() -> None:
+    a, b = yes_no(4)
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = Sums(cluster=a.cluster[order] + 7, sums=a.sums[order], aggregate=f1_of)
+    moved = Sums(cluster=b.cluster + 7, sums=b.sums, aggregate=f1_of)
+    assert difference(shuffled, moved, n=180) == difference(a, b, n=180)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.3, 0.95))
+def test_p_is_below_a_twentieth_where_the_interval_lacks_zero(seed: int, same: float) -> None:
+    a, b = yes_no(seed, clusters=30, same=same)
+    scored = [Sums(cluster=s.cluster, sums=s.sums[:, :2] + [0, 1], aggregate=ratio) for s in (a, b)]
+    flat = [
+        Sums(cluster=s.cluster, sums=np.stack([s.sums[:, 0], np.ones(30)], axis=1), aggregate=ratio)
+        for s in (a, b)
+    ]
+    for one, other in ((a, b), scored, flat):
+        found = difference(one, other, n=90, resamples=500)
+        if found.estimate.ci95 is not None:
+            assert found.p is not None
+            assert (found.p < 0.05) == lacks_zero(found)
+
+
+# -- p values
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "expected"),
+    [  # scipy 1.17.1: stats.binomtest(only_a, only_a + only_b).pvalue
+        (0, 0, 1.0),
+        (7, 7, 1.0),
+        (0, 6, 0.03125),
+        (3, 9, 0.14599609375),
+        (30, 12, 0.007915897334896727),
+        (49_500, 50_500, 0.0015823598788515154),
+        (1000, 1, 9.351301457402253e-299),
+    ],
+)
+def test_mcnemar_is_the_exact_binomial_test(only_a: int, only_b: int, expected: float) -> None:
+    assert mcnemar(only_a, only_b) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_negative_count_is_no_count() -> None:
+    with pytest.raises(ValueError, match="-1"):
+        mcnemar(-1, 3)
+
+
+def test_holm_adjusts_as_statsmodels_does() -> None:
+    # statsmodels 0.15.0: multipletests(..., method="holm")
+    ps = [0.01, 0.04, 0.03, 0.005, 0.5, 0.04]
+    assert holm(ps) == pytest.approx([0.05, 0.12, 0.12, 0.03, 0.5, 0.12], abs=1e-15)
+    assert holm([]) == []

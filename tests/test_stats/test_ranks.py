@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snellen.stats import Sums, letters, ranks, ratio
+
+
+def side(scores: object) -> Sums:
+    rows = np.asarray(scores, dtype=float)
+    sums = np.stack([rows, np.ones(len(rows))], axis=1)
+    return Sums(cluster=np.arange(len(rows)), sums=sums, aggregate=ratio)
+
+
+def test_one_that_is_better_everywhere_is_first_in_all_resamples() -> None:
+    rng = np.random.default_rng(1)
+    low = rng.random(50) / 4
+    assert ranks([side(low), side(low + 0.5), side(low + 0.25)]) == [(3, 3), (1, 1), (2, 2)]
+
+
+def test_two_that_are_alike_change_places_and_a_worse_one_does_not() -> None:
+    rng = np.random.default_rng(2)
+    one, other, worse = rng.random(80), rng.random(80), rng.random(80) / 5
+    assert ranks([side(one), side(worse), side(other)]) == [(1, 2), (3, 3), (1, 2)]
+
+
+def test_equal_sides_share_the_better_rank() -> None:
+    scores = np.random.default_rng(3).random(20)
+    assert ranks([side(scores), side(scores), side(scores / 9)]) == [(1, 1), (1, 1), (3, 3)]
+
+
+def test_sides_without_any_value_have_no_rank() -> None:
+    empty = Sums(cluster=np.arange(12), sums=np.zeros((12, 2)), aggregate=ratio)
+    with pytest.raises(ValueError, match="no value"):
+        ranks([empty, side(np.ones(12))])
+
+
+def test_four_of_which_the_first_differs_from_two_and_the_second_from_one() -> None:
+    differ = {(0, 2), (0, 3), (1, 3)}
+    assert letters(4, lambda i, j: (i, j) not in differ) == ["a", "ab", "bc", "c"]
+
+
+def test_all_the_same_share_one_letter_and_all_different_none() -> None:
+    assert letters(3, lambda i, j: True) == ["a", "a", "a"]
+    assert letters(3, lambda i, j: False) == ["a", "b", "c"]
+    assert letters(0, lambda i, j: True) == []
+    assert letters(60, lambda i, j: False)[-9:-7] == ["Z", "a2"]
+
+
+@given(st.integers(2, 7), st.data())
+def test_two_share_a_letter_if_and_only_if_they_are_the_same(n: int, data: st.DataObject) -> None:
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    same = {pair for pair in pairs if data.draw(st.booleans())}
+    given_letters = letters(n, lambda i, j: (i, j) in same)
+    assert all(given_letters)
+    for i, j in pairs:
+        assert bool({*given_letters[i]} & {*given_letters[j]}) == ((i, j) in same)
