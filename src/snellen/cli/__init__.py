@@ -24,6 +24,7 @@ VERBS: Mapping[str, str] = {
     "judge": "Ask a judge about replies that rules leave open.",
     "compare": "Compare runs or predictions: which is better, and is it so.",
     "report": "Show the results of runs.",
+    "view": "Show runs in a browser: samples, replies, pictures, side by side.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",
