@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import socket
-import sys
-import threading
-import webbrowser
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -239,8 +236,8 @@ def _whole(request: Request, name: str) -> int:
     return int(said[:9]) if said.isascii() and said.isdigit() else 0
 
 
-def serve(root: Path, port: int | None = None, *, open_browser: bool = True) -> None:
-    """Serve the runs in a folder until interrupted.
+def serve(root: Path, port: int | None, started: Callable[[str], None]) -> None:
+    """Serve the runs in a folder until interrupted; `started` is told the address.
 
     Raises:
         UsageError: there is no such folder, or the port is taken.
@@ -256,10 +253,8 @@ def serve(root: Path, port: int | None = None, *, open_browser: bool = True) -> 
         Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
         server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
-    address = f"http://{HERE}:{port}/"
-    print(f"The runs in {root} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
-    if open_browser:
-        threading.Timer(0.3, webbrowser.open, (address,)).start()
+    bound.listen()  # who asks from now on is answered as soon as the server runs
+    started(f"http://{HERE}:{port}/")
     try:
         uvicorn.Server(config).run(sockets=[bound])
     except KeyboardInterrupt:
