@@ -49,7 +49,8 @@ CREATE INDEX states ON samples (state, row);
 -- Of keys with several records: all of them, in order.
 CREATE TABLE attempts (row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
     PRIMARY KEY (row, number)) WITHOUT ROWID;
-CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply TEXT, media INTEGER);
+CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply TEXT,
+    pictures INTEGER);
 CREATE TABLE tags (tag TEXT, value TEXT, row INTEGER, PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
 CREATE TABLE scores (scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
     candidates TEXT, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
@@ -247,12 +248,13 @@ class _Taking:
         ).rowcount
         if not first:
             return  # the first row of a key counts
+        pictures = sum(one.kind == "image" for one in question.media[:1])
         target = question.target if question.target is not None else "; ".join(question.references)
         self._do(
-            "INSERT INTO shown (row, question, target, media) VALUES (?, ?, ?, ?) ON CONFLICT "
+            "INSERT INTO shown (row, question, target, pictures) VALUES (?, ?, ?, ?) ON CONFLICT "
             "DO UPDATE SET question = excluded.question, target = excluded.target, "
-            "media = excluded.media",
-            (row, one_line(question.question, SHOWN), one_line(target, SHOWN), len(question.media)),
+            "pictures = excluded.pictures",
+            (row, one_line(question.question, SHOWN), one_line(target, SHOWN), pictures),
         )
         self._many(
             "INSERT OR IGNORE INTO tags VALUES (?, ?, ?)",

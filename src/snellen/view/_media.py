@@ -183,7 +183,7 @@ def _names() -> frozenset[str]:
 
 def _folder(manifest: Mapping[str, Any]) -> Path | None:
     """What was given with --data."""
-    command = manifest["sessions"][-1].get("command", []) if manifest.get("sessions") else []
+    command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
     for flag, value in pairwise(command):
         if flag == "--data":
             return Path(value)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from snellen.comparing import lines as told
 from snellen.comparing import p_value, shown_difference, verdict
-from snellen.result import Result, duration, shown
+from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
@@ -359,10 +359,9 @@ def headline(result: Result | None) -> tuple[str, MetricReport] | None:
 
 def commands(run: Listed) -> list[str]:
     """How the run was started, and how it is scored again."""
-    sessions = run.manifest.get("sessions")
     said = []
-    for session in sessions if isinstance(sessions, list) else []:
-        command = session.get("command") if isinstance(session, dict) else None
+    for session in run.sessions:
+        command = session.get("command")
         if isinstance(command, list) and command:
             said.append(f"snellen {shlex.join(map(str, command))}")
     return list(dict.fromkeys(said))
@@ -390,6 +389,7 @@ def _templates() -> jinja2.Environment:
     )
     made.filters |= {
         "visible": visible,
+        "plain": lambda text: plain(str(text)),
         "line": lambda text, cut=120: visible(one_line(str(text), cut)),
         "path": lambda name: quote(str(name), safe="/~"),
         "shown": shown,

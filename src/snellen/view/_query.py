@@ -61,7 +61,7 @@ class Wanted:
             "state": STATES, "reading": READINGS, "score": VERDICTS, "flip": FLIPS, "by": SORTS,
         }  # fmt: skip
         for name, value in pairs:
-            if name.startswith("tag.") and value:
+            if name.startswith("tag.") and name != "tag." and value:
                 tags[name[4:]] = value
             elif name == "page":
                 good = value.isascii() and value.isdigit()
@@ -240,8 +240,12 @@ class Chosen:
             f"SELECT s.row FROM {self._from} WHERE {key} {behind} {here} "
             f"ORDER BY {ordered(replace(self._wanted, desc=not self._wanted.desc))} LIMIT 1"
         ).fetchone()
-        number = self._number(f"SELECT count(*) FROM {self._from} WHERE {key} {behind} {here}")
-        return before and before[0], next_one[0] if next_one else None, number + 1
+        number: int | None = None
+        if self._number(f"SELECT count(*) FROM {self._from} WHERE s.row = {row:d}"):
+            number = 1 + self._number(
+                f"SELECT count(*) FROM {self._from} WHERE {key} {behind} {here}"
+            )
+        return before and before[0], next_one[0] if next_one else None, number
 
     def _rows(self, where: str, limit: str, *values: int) -> list[int]:
         tables, given = self._from, list[Any](values)

@@ -53,12 +53,17 @@ class Listed:
         return known if isinstance(known, dict) else {}
 
     @property
+    def sessions(self) -> list[Mapping[str, Any]]:
+        """Each time that it was started."""
+        known = self.manifest.get("sessions")
+        return [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+
+    @property
     def wanted(self) -> int:
         """How many questions the run was to ask when it was last started."""
         rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
-        sessions = self.manifest.get("sessions")
-        last = sessions[-1] if isinstance(sessions, list) and sessions else {}
-        asked = [last.get("limit"), last.get("sample")] if isinstance(last, dict) else []
+        last = self.sessions[-1] if self.sessions else {}
+        asked = [last.get("limit"), last.get("sample")]
         whole = [n for n in (rows, *asked) if isinstance(n, int)]
         return min(whole, default=0) * (repeats if isinstance(repeats, int) else 1)
 

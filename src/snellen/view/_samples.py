@@ -39,7 +39,7 @@ class Line(NamedTuple):
     question: str | None
     target: str | None
     reply: str | None
-    media: int | None
+    pictures: int | None
     score: float | None
     reading: str | None
     rule: str | None
@@ -115,7 +115,7 @@ class Story:
 
 LINE = """
 SELECT s.row, s.sample, s.repeat, s.turn, s.state, s.length, s.seconds, s.tokens, s.attempts,
-    h.question, h.target, h.reply, h.media, x.score, x.state, x.rule, x.answer
+    h.question, h.target, h.reply, h.pictures, x.score, x.state, x.rule, x.answer
 FROM samples s LEFT JOIN shown h ON h.row = s.row
 LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?
 WHERE s.row = ?"""

@@ -233,7 +233,9 @@ def _key(request: Request) -> tuple[str, int, int]:
 
 def _whole(request: Request, name: str) -> int:
     said = request.query_params.get(name, "0")
-    return int(said[:9]) if said.isascii() and said.isdigit() else 0
+    if not (said.isascii() and said.isdigit() and len(said) < 10):
+        raise NotThere(f"{name} is a number, not {said!r}.")
+    return int(said)
 
 
 def serve(root: Path, port: int | None, started: Callable[[str], None]) -> None:
