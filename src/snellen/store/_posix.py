@@ -160,6 +160,8 @@ class Folder:
         try:
             inode = os.stat(self.root / "lock").st_ino
             held = HELD.read_text()
+        except FileNotFoundError as error:
+            return None if error.filename == str(HELD) else False
         except OSError:
             return None
         # Where it is empty it is another system that keeps locks to itself.

@@ -54,6 +54,8 @@ CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply T
 CREATE TABLE tags (tag TEXT, value TEXT, row INTEGER, PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
 CREATE TABLE scores (scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
     candidates TEXT, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
+CREATE INDEX readings ON scores (scoring, state, row);
+CREATE INDEX worths ON scores (scoring, score, row);
 -- Of online runs: what was shown (frame), asked, said (emit), and when, in media seconds.
 CREATE TABLE sessions (sample TEXT, session TEXT, PRIMARY KEY (sample, session)) WITHOUT ROWID;
 CREATE TABLE events (session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +19,7 @@ from snellen.comparing import p_value, shown_difference, verdict
 from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
 from snellen.view._comparing import Compares
+from snellen.view._index import Index
 from snellen.view._indexes import Indexes
 from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view._runs import Listed, Runs, is_being_written
@@ -50,7 +52,8 @@ class Pages:
         self.runs = Runs(root)
         self.indexes = Indexes()
         self.compares = Compares()
-        self._facets: dict[Path, tuple[Any, list[Facet]]] = {}
+        self._facets: dict[tuple[Path, str], tuple[Any, list[Facet]]] = {}
+        self._counting: set[tuple[Path, str]] = set()
 
     def stop(self) -> None:
         self.indexes.stop()
@@ -88,28 +91,23 @@ class Pages:
 
     def one(self, name: str) -> str:
         run = self.run(name)
-        with self.indexes.of(run.path).connect() as connection:
-            known = states(connection)
-        others = [
-            one for one in self.runs.all()
-            if one.benchmark == run.benchmark and one.name != name and one.fault is None
-        ]  # fmt: skip
+        others = self._siblings(run)
         return _page(
             "run.html",
             run=run,
             report=None if run.result is None else run.result.report,
-            states=known,
-            live=self._is_live(run),
             others=others,
             commands=commands(run),
             files=_files(run),
-            progress=self._progress(run),
+            progress=self._progress(run, self.indexes.of(run.path)),
         )
 
     def progress(self, name: str) -> str:
         """The part of a page that says how far a run is."""
         run = self.run(name)
-        return _page("progress.html", run=run, progress=self._progress(run))
+        return _page(
+            "progress.html", run=run, progress=self._progress(run, self.indexes.of(run.path))
+        )
 
     def samples(self, name: str, wanted: Wanted) -> str:
         run = self.run(name)
@@ -136,14 +134,12 @@ class Pages:
                 lines=found,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
-                facets=self._known_facets(run, connection, scoring),
+                facets=self._known_facets(run, index, scoring),
                 sorts=SORTS,
                 flips=FLIPS,
                 other=other,
                 others=self._siblings(run),
-                share=index.share(),
-                live=self._is_live(run),
-                progress=self._progress(run),
+                progress=self._progress(run, index),
             )
 
     def sample(self, name: str, key: tuple[str, int, int], wanted: Wanted) -> str:
@@ -270,8 +266,7 @@ class Pages:
     def _is_live(self, run: Listed) -> bool:
         return run.fault is None and is_being_written(run.path)
 
-    def _progress(self, run: Listed) -> dict[str, Any]:
-        index = self.indexes.of(run.path)
+    def _progress(self, run: Listed, index: Index) -> dict[str, Any]:
         with index.connect() as connection:
             known = states(connection)
         asked = sum(known.values())
@@ -293,14 +288,30 @@ class Pages:
     def _other(self, run: Listed, wanted: Wanted) -> Listed | None:
         return next((one for one in self._siblings(run) if one.name == wanted.vs), None)
 
-    def _known_facets(self, run: Listed, connection: Any, scoring: str) -> list[Facet]:
-        """They are counted again when the index has changed."""
-        row = connection.execute("SELECT value FROM known WHERE name = 'changes'").fetchone()
-        version = (row, scoring)
-        known = self._facets.get(run.path)
-        if known is None or known[0] != version:
-            known = self._facets[run.path] = (version, facets(connection, scoring))
-        return known[1]
+    def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
+        """What was counted last; where the index has changed since, it is counted again beside
+        the page, since that takes as long as a filter."""
+        with index.connect() as connection:
+            row = connection.execute("SELECT value FROM known WHERE name = 'changes'").fetchone()
+            known = self._facets.get((run.path, scoring))
+            if known is not None:
+                if known[0] != row and (run.path, scoring) not in self._counting:
+                    self._counting.add((run.path, scoring))
+                    threading.Thread(
+                        target=self._count, args=(run, index, scoring, row), daemon=True
+                    ).start()
+                return known[1]
+            found = facets(connection, scoring)
+            if index.share()[0] == 1.0:
+                self._facets[run.path, scoring] = (row, found)
+            return found
+
+    def _count(self, run: Listed, index: Index, scoring: str, changes: Any) -> None:
+        try:
+            with index.connect() as connection:
+                self._facets[run.path, scoring] = (changes, facets(connection, scoring))
+        finally:
+            self._counting.discard((run.path, scoring))
 
 
 class Board:

@@ -31,6 +31,7 @@ SORTS: Mapping[str, str] = {
 FACET = 200
 """A tag with more values than that is none to choose from."""
 MOST = 2_000_000
+MANY = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +221,16 @@ class Chosen:
 
     def page(self) -> list[int]:
         """The rows of the page that is wanted, in order."""
-        return self._rows("", "LIMIT ? OFFSET ?", PAGE, PAGE * (self._wanted.page - 1))
+        values = (PAGE, PAGE * (self._wanted.page - 1))
+        if self._wanted.by != "place" or self.count() < MANY:
+            return self._rows("", "LIMIT ? OFFSET ?", *values)
+        # Many are found sooner in their order than put into it.
+        among = "" if self._wanted.is_whole else "WHERE s.row IN (SELECT row FROM chosen)"
+        sql = (
+            f"SELECT s.row FROM samples s INDEXED BY places {among} "
+            f"ORDER BY {ordered(self._wanted)} LIMIT ? OFFSET ?"
+        )
+        return [row for (row,) in self._do(sql, values)]
 
     def around(self, row: int) -> tuple[int | None, int | None, int | None]:
         """The row before one, the row after it, and its number among all (from 1); None where
