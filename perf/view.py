@@ -180,7 +180,15 @@ def asked(url: str) -> tuple[float, str]:
 
 
 def milliseconds(times: list[float]) -> str:
-    return " / ".join(f"{1000 * one:.0f}" for one in (min(times), median(times), max(times)))
+    return (
+        " / ".join(f"{1000 * one:.0f}" for one in (min(times), median(times), max(times))) + " ms"
+    )
+
+
+def cpu(pid: int) -> float:
+    """Seconds of CPU that a process has had."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> tuple[float, float]:
@@ -306,10 +314,10 @@ def main() -> int:
                 )
             )
         for name, query in FILTERS.items():
+            spent = cpu(server.pid)
             times = [asked(f"{address}samples/{RUN}?{query}")[0] for _ in range(args.reps)]
-            said = (
-                f"{min(times) * 1000:.0f} / {median(times) * 1000:.0f} / {max(times) * 1000:.0f} ms"
-            )
+            spent = (cpu(server.pid) - spent) / args.reps
+            said = f"{milliseconds(times)}, of CPU {1000 * spent:.0f}"
             results.append((f"filter: {name}", said, median(times) - FILTER))
         times = [
             asked(f"{address}sample/{RUN}?s=s{number * 997 % args.n}&score=wrong")[0]

@@ -12,7 +12,7 @@ import pytest
 
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Run
-from snellen.view._index import FILE, Index, phrase
+from snellen.view._index import FILE, TEXTS, Index, phrase
 from snellen.view._samples import find, key_of, question_of, reply_of, states
 from tests.viewers import put_scores, question, reply, run_in, score
 
@@ -37,8 +37,8 @@ def told(index: Index) -> list[Any]:
 def matching(index: Index, words: str) -> set[str]:
     with index.connect() as connection:
         found = connection.execute(
-            "SELECT sample FROM samples WHERE row IN (SELECT row FROM told WHERE doc IN "
-            "(SELECT rowid FROM words WHERE words MATCH ?))",
+            f"SELECT sample FROM samples WHERE row IN "
+            f"(SELECT rowid >> {TEXTS} FROM words WHERE words MATCH ?)",
             (phrase(words),),
         )
         return {name for (name,) in found}

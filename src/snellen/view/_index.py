@@ -33,6 +33,9 @@ SAID = 2_000
 SLICE = 0.5
 """Seconds of work between two commits, for which another viewer waits at most."""
 SCORES = "scores.jsonl"
+TEXTS = 10
+"""Bits of a text's number in `words` that count the texts of one sample; those above are its row.
+A sample with more texts is found by its first thousand."""
 
 TABLES = """
 CREATE TABLE known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -41,6 +44,7 @@ CREATE TABLE taken (part TEXT, file TEXT, upto INTEGER, head BLOB, PRIMARY KEY (
 CREATE TABLE samples (
     row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, place INTEGER,
     state TEXT, length INTEGER, seconds REAL, tokens INTEGER, attempts INTEGER,
+    texts INTEGER DEFAULT 0,
     question_file TEXT, question_at INTEGER, question_size INTEGER,
     reply_file TEXT, reply_at INTEGER, reply_size INTEGER);
 CREATE UNIQUE INDEX keys ON samples (sample, repeat, turn);
@@ -60,7 +64,6 @@ CREATE INDEX worths ON scores (scoring, score, row);
 CREATE TABLE sessions (sample TEXT, session TEXT, PRIMARY KEY (sample, session)) WITHOUT ROWID;
 CREATE TABLE events (session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,
     PRIMARY KEY (session, seq)) WITHOUT ROWID;
-CREATE TABLE told (doc INTEGER PRIMARY KEY, row INTEGER);
 CREATE VIRTUAL TABLE words USING fts5 (
     said, content = '', tokenize = "unicode61 remove_diacritics 2");
 -- Held in memory until a commit; with the 1 MB that is usual, making it takes three times as long.
@@ -370,8 +373,11 @@ class _Taking:
         self._tell(record.key, "\n".join((record.reply, record.reasoning or "", error)))
 
     def _tell(self, key: Iterable[Any], text: str) -> None:
-        if text.strip():
-            doc = self._do("INSERT INTO told (row) VALUES (?)", (self._row(*key),)).lastrowid
+        row = self._row(*key)
+        (number,) = self._do("SELECT texts FROM samples WHERE row = ?", (row,)).fetchone()
+        if text.strip() and number < 1 << TEXTS:
+            self._do("UPDATE samples SET texts = texts + 1 WHERE row = ?", (row,))
+            doc = row << TEXTS | number
             self._do("INSERT INTO words (rowid, said) VALUES (?, ?)", (doc, apart(text)))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import jinja2
@@ -39,10 +40,21 @@ from snellen.view._text import CUT, differing, one_line, visible
 FOLDER = Path(__file__).parent
 MOST_BESIDE = 3
 """Runs beside one another."""
+RESTED = 50
+"""So many times as long as counting takes it is not done again."""
 
 
 class NotThere(Exception):
     """What an address names is not there; says what to do."""
+
+
+class Counted(NamedTuple):
+    """Choices with their numbers: of which state of the index, when, and how long it took."""
+
+    changes: Any
+    at: float
+    took: float
+    facets: list[Facet]
 
 
 class Pages:
@@ -52,7 +64,7 @@ class Pages:
         self.runs = Runs(root)
         self.indexes = Indexes()
         self.compares = Compares()
-        self._facets: dict[tuple[Path, str], tuple[Any, list[Facet]]] = {}
+        self._counted: dict[tuple[Path, str], Counted] = {}
         self._counting: set[tuple[Path, str]] = set()
 
     def stop(self) -> None:
@@ -289,29 +301,35 @@ class Pages:
         return next((one for one in self._siblings(run) if one.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
-        """What was counted last; where the index has changed since, it is counted again beside
-        the page, since that takes as long as a filter."""
+        """What was counted last. Where the index has changed since, it is counted again, beside the
+        page: it takes as long as a filter, and while a run is written a share of the time at most.
+        """
+        key = (run.path, scoring)
         with index.connect() as connection:
             row = connection.execute("SELECT value FROM known WHERE name = 'changes'").fetchone()
-            known = self._facets.get((run.path, scoring))
-            if known is not None:
-                if known[0] != row and (run.path, scoring) not in self._counting:
-                    self._counting.add((run.path, scoring))
-                    threading.Thread(
-                        target=self._count, args=(run, index, scoring, row), daemon=True
-                    ).start()
-                return known[1]
-            found = facets(connection, scoring)
-            if index.share()[0] == 1.0:
-                self._facets[run.path, scoring] = (row, found)
+        known = self._counted.get(key)
+        if known is None:
+            self._counting.add(key)
+            self._count(key, index, row)
+            found = self._counted[key].facets
+            if index.share()[0] < 1.0:
+                del self._counted[key]
             return found
+        due = time.monotonic() > known.at + RESTED * known.took
+        if known.changes != row and due and key not in self._counting:
+            self._counting.add(key)
+            threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
+        return known.facets
 
-    def _count(self, run: Listed, index: Index, scoring: str, changes: Any) -> None:
+    def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> None:
+        began = time.monotonic()
         try:
             with index.connect() as connection:
-                self._facets[run.path, scoring] = (changes, facets(connection, scoring))
+                found = facets(connection, key[1])
+            now = time.monotonic()
+            self._counted[key] = Counted(changes, now, now - began, found)
         finally:
-            self._counting.discard((run.path, scoring))
+            self._counting.discard(key)
 
 
 class Board:

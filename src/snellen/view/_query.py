@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from snellen.view._index import phrase
+from snellen.view._index import TEXTS, phrase
 
 PAGE = 50
 STATES = ("ok", "empty", "truncated", "refused", "failed", "waiting")
@@ -157,8 +157,7 @@ def condition(wanted: Wanted, scoring: str, best: float) -> Clause:
             add(like, f"%{name}%")
         else:
             add(
-                "(s.row IN (SELECT row FROM told WHERE doc IN (SELECT rowid FROM words WHERE words "
-                f"MATCH ?)) OR {like})",
+                f"(s.row IN (SELECT rowid >> {TEXTS} FROM words WHERE words MATCH ?) OR {like})",
                 *(found, f"%{name}%"),
             )
     return Clause(" AND ".join(parts) or "1", tuple(values))
