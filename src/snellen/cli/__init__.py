@@ -26,6 +26,7 @@ VERBS: Mapping[str, str] = {
     "power": "Show the smallest difference that a benchmark can show.",
     "report": "Show the results of runs.",
     "contamination": "Find near-duplicates in benchmarks, and benchmarks in training data.",
+    "view": "Show runs in a browser: samples, replies, pictures, side by side.",
     "export": "Write a run's replies in other tools' formats.",
     "list": "List benchmarks, models and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",

@@ -1,6 +1,6 @@
 """A run's files. Only this folder opens them."""
 
-from snellen.store._posix import Folder
+from snellen.store._posix import Folder, Stamp
 from snellen.store._records import (
     FORMAT,
     EventRecord,
@@ -21,6 +21,7 @@ from snellen.store._run import (
     REPORT,
     SCORES,
     STEM,
+    Placed,
     Run,
     differences,
     differing,
@@ -41,12 +42,14 @@ __all__ = [
     "Folder",
     "Key",
     "LabelRecord",
+    "Placed",
     "Question",
     "ReplyRecord",
     "Run",
     "ScoreRow",
     "SeenMedia",
     "ShownMedia",
+    "Stamp",
     "Unknown",
     "differences",
     "differing",

@@ -12,15 +12,25 @@ import fcntl
 import os
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from types import MappingProxyType, TracebackType
+from typing import NamedTuple, Self
 
 from snellen.errors import StoreError
 
 BLOCK = 1 << 20
 NO_LOCKS = "The file system has no locks: choose another folder with --out."
+HELD = Path("/proc/locks")
+"""Where Linux lists the locks that are held: `1: FLOCK ADVISORY WRITE 123 08:01:4711 0 EOF`."""
+
+
+class Stamp(NamedTuple):
+    """Which file it is, and as it is now: a file that was replaced has another."""
+
+    inode: int
+    size: int
+    changed: int
 
 
 class Folder:
@@ -81,13 +91,15 @@ class Folder:
         found = [(int(m[1] or 0), name) for name in self.names() if (m := pattern.fullmatch(name))]
         return [name for _, name in sorted(found)]
 
-    def records(self, stem: str) -> Iterator[tuple[str, int, bytes]]:
+    def records(
+        self, stem: str, since: Mapping[str, int] = MappingProxyType({})
+    ) -> Iterator[tuple[str, int, bytes]]:
         """(file, offset, line) of every whole line of `stem*.jsonl`, in order; a torn last line is
-        left out."""
+        left out. Of files that `since` names, the lines from that offset on."""
         for name in self.segments(stem):
             try:
                 with (self.root / name).open("rb", buffering=BLOCK) as file:
-                    offset = 0
+                    offset = file.seek(since.get(name, 0))
                     for line in file:
                         if line.endswith(b"\n"):
                             yield name, offset, line[:-1]
@@ -123,6 +135,37 @@ class Folder:
             return None
         except OSError as error:
             raise _store_error(self.root / name, "be read", error) from error
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Which file a name is now; None where there is none."""
+        try:
+            status = os.stat(self.root / name)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _store_error(self.root / name, "be read", error) from error
+        return Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
+
+    def beginning(self, name: str, size: int) -> bytes:
+        """The first bytes of a file."""
+        try:
+            with (self.root / name).open("rb", buffering=0) as file:
+                return file.read(size)
+        except OSError as error:
+            raise _store_error(self.root / name, "be read", error) from error
+
+    def is_locked(self) -> bool | None:
+        """Whether a process has the lock, seen without taking it; None where the system does not
+        tell."""
+        try:
+            inode = os.stat(self.root / "lock").st_ino
+            held = HELD.read_text()
+        except FileNotFoundError as error:
+            return None if error.filename == str(HELD) else False
+        except OSError:
+            return None
+        # Where it is empty it is another system that keeps locks to itself.
+        return any(f":{inode} " in line for line in held.splitlines()) if held else None
 
     def names(self) -> list[str]:
         """The files of the folder."""

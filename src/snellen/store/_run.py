@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 import orjson
@@ -22,16 +22,26 @@ from snellen.store._records import (
     LabelRecord,
     Question,
     ReplyRecord,
+    ScoreRow,
     Unknown,
 )
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
+T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord)
 MANIFEST, REPORT, LABELS = "manifest.json", "report.json", "labels.jsonl"
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """Bytes that file systems take for the name of a file or folder."""
 STEM = 240
 """Of these, for a file's name before its ending, and what is behind that while it is written."""
+
+
+class Placed(NamedTuple):
+    """Where a line lies: its file, the byte at which it begins, and its bytes with the line end."""
+
+    file: str
+    offset: int
+    size: int
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -55,6 +65,7 @@ _REPLY = msgspec.json.Decoder(ReplyRecord)
 _QUESTION = msgspec.json.Decoder(Question)
 _EVENT = msgspec.json.Decoder(EventRecord)
 _LABEL = msgspec.json.Decoder(LabelRecord)
+_SCORE = msgspec.json.Decoder(ScoreRow)
 _ENCODE = msgspec.json.Encoder().encode
 
 
@@ -309,6 +320,40 @@ class Run:
                 reader.close()
         return found
 
+    def appended_questions(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, Question]]:
+        """The rows of `questions*.jsonl` from an offset in each file on, as they lie; a key may
+        have more than one."""
+        return self._appended(QUESTIONS, since, _QUESTION)
+
+    def appended_replies(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ReplyRecord]]:
+        """The replies and failures of the journal from an offset in each file on, as they lie."""
+        return self._appended(REPLIES, since, _REPLY)
+
+    def appended_scores(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ScoreRow]]:
+        """What scorings made of replies, from an offset on; the file is replaced when the run is
+        scored again."""
+        return self._appended(SCORES, since, _SCORE)
+
+    def appended_events(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, EventRecord]]:
+        """The events of an online run from an offset in each file on."""
+        return self._appended(EVENTS, since, _EVENT)
+
+    def question_at(self, placed: Placed) -> Question:
+        """The row that lies there.
+
+        Raises:
+            StoreError: none does, as after the file was changed.
+        """
+        return self._at(placed, _QUESTION)
+
+    def reply_at(self, placed: Placed) -> ReplyRecord:
+        """The record that lies there.
+
+        Raises:
+            StoreError: none does, as after the file was changed.
+        """
+        return self._at(placed, _REPLY)
+
     def events(self) -> Iterator[EventRecord]:
         """Every event of an online run, in order."""
         for _, _, line in self.folder.records(EVENTS):
@@ -378,6 +423,32 @@ class Run:
                 continue
             self._check_format(head.format, name)
             yield head, name, offset
+
+    def _appended(
+        self, stem: str, since: Mapping[str, int], kind: msgspec.json.Decoder[T]
+    ) -> Iterator[tuple[Placed, T]]:
+        """What is no record of that kind is passed over."""
+        for name, offset, line in self.folder.records(stem, since):
+            placed = Placed(name, offset, len(line) + 1)
+            try:
+                record = kind.decode(line)
+            except msgspec.DecodeError:
+                self._head(line, name, offset)  # if it is of a later format, nothing is read
+                continue
+            self._check_format(record.format, name)
+            yield placed, record
+
+    def _at(self, placed: Placed, kind: msgspec.json.Decoder[T]) -> T:
+        reader = self.folder.reader(placed.file)
+        try:
+            return kind.decode(reader.line(placed.offset))
+        except msgspec.DecodeError as error:
+            raise StoreError(
+                f"{self.path / placed.file}: the line at byte {placed.offset} is not what lay "
+                f"there: {error}. The file was changed by hand, or by another program."
+            ) from error
+        finally:
+            reader.close()
 
     def _head(self, line: bytes, name: str, offset: int) -> Head | None:
         try:

@@ -1,0 +1,51 @@
+"""snellen view: runs in a browser on this machine."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+import click
+
+from snellen.cli._exit import DONE
+from snellen.cli._json import as_json as json_option
+from snellen.cli._json import put
+from snellen.errors import UsageError
+
+
+@click.command("view")
+@click.argument("folder", default="runs", type=click.Path(path_type=Path), metavar="[DIR]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="0: any that is free. Default: 7878, or the next that is free.",
+)
+@click.option("--no-open", is_flag=True, help="Open no browser; print the address alone.")
+@json_option
+def command(folder: Path, port: int | None, no_open: bool, as_json: bool) -> int:
+    """Show the runs in DIR (default: runs) in a browser, also while they are written: samples,
+    what the model saw and said, how it was scored, and runs side by side.
+
+    Only this machine can reach it; nothing is sent anywhere, and no run's file is changed. With
+    --json the document has its address, and it goes on until it is ended.
+    """
+    try:
+        from snellen.view import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise UsageError(
+            f"the viewer needs {error.name}, of the extra `view`: pip install 'snellen[view]'"
+        ) from error
+
+    def started(address: str) -> None:
+        if as_json:
+            put({"address": address, "runs": str(folder)})
+        print(f"The runs in {folder} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
+        if not no_open:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    serve(folder, port, started)
+    return DONE

@@ -1,0 +1,64 @@
+"""Comparisons of runs, made in a thread: scoring both again takes seconds."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any
+
+from snellen import api
+from snellen.comparing import Comparisons
+from snellen.errors import UsageError
+from snellen.store import Run
+from snellen.view._runs import Listed
+
+PATIENCE = 0.3
+"""Seconds that a page waits for a comparison; then it says that it is being made."""
+KEPT = 16
+
+
+class Compares:
+    """Keeps what was compared until one of the runs has more."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._known: OrderedDict[Any, Future[Comparisons]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, runs: Sequence[Listed]) -> Comparisons | None:
+        """The comparison of runs; None while it is being made.
+
+        Raises:
+            SnellenError: they cannot be compared.
+        """
+        for run in runs:
+            if "class" in (run.identity.get("options") or {}):
+                raise UsageError(
+                    f"{run.name} is scored by a class of somebody's own, which is not run here: "
+                    "`snellen compare` runs it, if you trust it."
+                )
+        key = tuple(_stamps(run) for run in runs)
+        with self._lock:
+            made = self._known.get(key)
+            if made is None:
+                made = self._known[key] = self._pool.submit(
+                    lambda: api.compare(*(run.path for run in runs)).comparisons
+                )
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+        try:
+            return made.result(PATIENCE)
+        except NotYet:
+            return None
+
+    def stop(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _stamps(run: Listed) -> Any:
+    folder = Run(run.path).folder
+    names = [*folder.segments("replies"), *folder.segments("questions"), "labels.jsonl"]
+    return run.path, tuple(folder.stamp(name) for name in names)

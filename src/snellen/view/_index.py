@@ -1,0 +1,394 @@
+"""What the viewer knows of a run's samples: an index beside the run, made from its files alone.
+
+`view.sqlite` may be taken away at any time; it is made again. It is made longer while a runner
+appends, by what was appended. It holds where questions and replies lie, what is sorted and
+filtered by, their first words, and which words are in them; no whole reply.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from snellen.errors import StoreError
+from snellen.store import EventRecord, Placed, Question, ReplyRecord, Run, ScoreRow
+from snellen.view._text import one_line
+
+VERSION = 1
+FILE = "view.sqlite"
+HEAD = 1024
+"""Bytes at the beginning of a file by which it is known again."""
+SHOWN = 160
+"""Characters of a text in a list."""
+SAID = 2_000
+"""Characters of what a session said at once."""
+SLICE = 0.5
+"""Seconds of work between two commits, for which another viewer waits at most."""
+SCORES = "scores.jsonl"
+TEXTS = 10
+"""Bits of a text's number in `words` that count the texts of one sample; those above are its row.
+A sample with more texts is found by its first thousand."""
+
+TABLES = """
+CREATE TABLE known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE taken (part TEXT, file TEXT, upto INTEGER, head BLOB, PRIMARY KEY (part, file))
+    WITHOUT ROWID;
+CREATE TABLE samples (
+    row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, place INTEGER,
+    state TEXT, length INTEGER, seconds REAL, tokens INTEGER, attempts INTEGER,
+    texts INTEGER DEFAULT 0,
+    question_file TEXT, question_at INTEGER, question_size INTEGER,
+    reply_file TEXT, reply_at INTEGER, reply_size INTEGER);
+CREATE UNIQUE INDEX keys ON samples (sample, repeat, turn);
+CREATE INDEX places ON samples (place, repeat, turn, row);
+CREATE INDEX states ON samples (state, row);
+-- Of keys with several records: all of them, in order.
+CREATE TABLE attempts (row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
+    PRIMARY KEY (row, number)) WITHOUT ROWID;
+CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply TEXT,
+    pictures INTEGER);
+CREATE TABLE tags (tag TEXT, value TEXT, row INTEGER, PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
+CREATE TABLE scores (scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
+    candidates TEXT, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
+CREATE INDEX readings ON scores (scoring, state, row);
+CREATE INDEX worths ON scores (scoring, score, row);
+-- Of online runs: what was shown (frame), asked, said (emit), and when, in media seconds.
+CREATE TABLE sessions (sample TEXT, session TEXT, PRIMARY KEY (sample, session)) WITHOUT ROWID;
+CREATE TABLE events (session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,
+    PRIMARY KEY (session, seq)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (
+    said, content = '', tokenize = "unicode61 remove_diacritics 2");
+-- Held in memory until a commit; with the 1 MB that is usual, making it takes three times as long.
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
+"""
+CLOSE_WRITTEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7af\uf900-\ufaff]")
+"""Scripts that part no words: each character is looked for as a word."""
+
+
+class Stale(Exception):
+    """The index is of other files or of another version, and is made again."""
+
+
+class Index:
+    """The index of one run. `connect` gives readers a connection of their own."""
+
+    def __init__(self, run: Path, file: Path) -> None:
+        self.run = run
+        self.file = file
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """For reading; another thread may be adding to it."""
+        with closing(_opened(self.file)) as connection:
+            yield connection
+
+    def extend(self, seconds: float = SLICE) -> bool:
+        """Take in some of what was appended; whether more is left.
+
+        Raises:
+            StoreError: the run's files cannot be read, or are of a later version.
+        """
+        if not self._lock.acquire(blocking=False):
+            return True  # another thread is at it
+        try:
+            return self._extended(seconds)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                return True  # another viewer is at it
+            raise StoreError(
+                f"{self.file}, by which the viewer finds samples, cannot be written: {error}. Make "
+                "room, or take the file away."
+            ) from error
+        except (Stale, sqlite3.DatabaseError):
+            for ending in ("", "-wal", "-shm"):
+                self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
+            return True
+        finally:
+            self._lock.release()
+
+    def catch_up(self) -> None:
+        """Take in all that was appended."""
+        while self.extend():
+            pass
+
+    def share(self) -> tuple[float, float]:
+        """How much of the files is taken in: of samples and scores, and of the words in them."""
+        run = Run(self.run)
+        sizes = {
+            name: stamp.size
+            for stem in ("questions", "replies", "events", "scores")
+            for name in run.folder.segments(stem)
+            if (stamp := run.folder.stamp(name)) is not None
+        }
+        with self.connect() as connection:
+            taken = {
+                (part, file): upto
+                for part, file, upto in connection.execute("SELECT part, file, upto FROM taken")
+            }
+        core = sum(min(taken.get(("samples", name), 0), size) for name, size in sizes.items())
+        worded = {
+            name: size for name, size in sizes.items() if name.startswith(("questions", "replies"))
+        }
+        words = sum(min(taken.get(("words", name), 0), size) for name, size in worded.items())
+        return core / (sum(sizes.values()) or 1), words / (sum(worded.values()) or 1)
+
+    def _extended(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        with closing(_opened(self.file)) as connection, closing(Run(self.run)) as run:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                left = _Taking(connection, run, until).all()
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+        return left
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
+    try:
+        # It is derived: what a power cut damages is made again.
+        connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise Stale("of another version")
+        if version == 0:
+            connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class _Taking:
+    """One transaction's work."""
+
+    def __init__(self, connection: sqlite3.Connection, run: Run, until: float) -> None:
+        self._do = connection.execute
+        self._many = connection.executemany
+        self._run = run
+        self._until = until
+        self._changed = False
+
+    def all(self) -> bool:
+        """Whether something is left."""
+        self._check_files()
+        left = (
+            self._take("samples", self._run.appended_questions, self._question)
+            or self._take("samples", self._run.appended_replies, self._reply)
+            or self._scores()
+            or self._take("samples", self._run.appended_events, self._event)
+            or self._take("words", self._run.appended_questions, self._asked_words)
+            or self._take("words", self._run.appended_replies, self._said_words)
+        )
+        if self._changed:
+            self._do(
+                "INSERT INTO known VALUES ('changes', 1) "
+                "ON CONFLICT DO UPDATE SET value = value + 1"
+            )
+        return left
+
+    def _check_files(self) -> None:
+        """A file that is not what was read before: all is read again."""
+        for file, upto, head in self._do(
+            "SELECT file, upto, head FROM taken WHERE part = 'samples' AND file != ?", (SCORES,)
+        ).fetchall():
+            stamp = self._run.folder.stamp(file)
+            begins = b"" if stamp is None else self._run.folder.beginning(file, len(head))
+            if stamp is None or stamp.size < upto or begins != head:
+                raise Stale(f"{file} is another")
+
+    def _take(self, part: str, appended: Any, use: Any) -> bool:
+        since = {
+            file: upto
+            for file, upto in self._do("SELECT file, upto FROM taken WHERE part = ?", (part,))
+        }
+        upto: dict[str, int] = {}
+        left = False
+        for n, (placed, record) in enumerate(appended(since)):
+            use(placed, record)
+            upto[placed.file] = placed.offset + placed.size
+            if n % 64 == 63 and time.monotonic() > self._until:
+                left = True
+                break
+        for file, end in upto.items():
+            self._changed = True
+            self._do(
+                "INSERT INTO taken VALUES (?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET upto = excluded.upto, head = excluded.head",
+                (part, file, end, self._run.folder.beginning(file, min(end, HEAD))),
+            )
+        return left
+
+    def _row(self, sample: str, repeat: int, turn: int) -> int:
+        key = (sample, repeat, turn)
+        found = self._do(
+            "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?", key
+        ).fetchone()
+        if found is None:
+            return int(
+                self._do(
+                    "INSERT INTO samples (sample, repeat, turn) VALUES (?, ?, ?)", key
+                ).lastrowid
+                or 0
+            )
+        return int(found[0])
+
+    def _question(self, placed: Placed, question: Question) -> None:
+        row = self._row(*question.key)
+        first = self._do(
+            "UPDATE samples SET place = ?, question_file = ?, question_at = ?, question_size = ? "
+            "WHERE row = ? AND question_file IS NULL",
+            (question.place, *placed, row),
+        ).rowcount
+        if not first:
+            return  # the first row of a key counts
+        pictures = sum(one.kind == "image" for one in question.media[:1])
+        target = question.target if question.target is not None else "; ".join(question.references)
+        self._do(
+            "INSERT INTO shown (row, question, target, pictures) VALUES (?, ?, ?, ?) ON CONFLICT "
+            "DO UPDATE SET question = excluded.question, target = excluded.target, "
+            "pictures = excluded.pictures",
+            (row, one_line(question.question, SHOWN), one_line(target, SHOWN), pictures),
+        )
+        self._many(
+            "INSERT OR IGNORE INTO tags VALUES (?, ?, ?)",
+            [(tag, value, row) for tag, value in question.tags.items() if value != ""],
+        )
+
+    def _reply(self, placed: Placed, record: ReplyRecord) -> None:
+        row = self._row(*record.key)
+        (before, number) = self._do(
+            "SELECT state, coalesce(attempts, 0) FROM samples WHERE row = ?", (row,)
+        ).fetchone()
+        if number == 1:
+            self._do(
+                "INSERT INTO attempts SELECT row, 0, reply_file, reply_at, reply_size FROM samples "
+                "WHERE row = ?",
+                (row,),
+            )
+        if number:
+            self._do("INSERT INTO attempts VALUES (?, ?, ?, ?, ?)", (row, number, *placed))
+        self._do("UPDATE samples SET attempts = ? WHERE row = ?", (number + 1, row))
+        if record.state == "failed" and before not in (None, "failed"):
+            return  # the final record of a key is the last that is not failed
+        self._do(
+            "UPDATE samples SET state = ?, length = ?, seconds = ?, tokens = ?, reply_file = ?, "
+            "reply_at = ?, reply_size = ? WHERE row = ?",
+            (
+                record.state,
+                len(record.reply),
+                record.times and record.times.total,
+                record.usage and record.usage.output,
+                *placed,
+                row,
+            ),
+        )
+        said = record.error.message if record.error is not None else record.reply
+        self._do(
+            "INSERT INTO shown (row, reply) VALUES (?, ?) "
+            "ON CONFLICT DO UPDATE SET reply = excluded.reply",
+            (row, one_line(said, SHOWN)),
+        )
+
+    def _scores(self) -> bool:
+        """They are one file that is replaced: with another all of them are read again."""
+        stamp = self._run.folder.stamp(SCORES)
+        now = None if stamp is None else orjson.dumps([*stamp])
+        known = self._do("SELECT value FROM known WHERE name = 'scores'").fetchone()
+        if known is None or known[0] != now:
+            self._do("DELETE FROM scores")
+            self._do("DELETE FROM taken WHERE file = ?", (SCORES,))
+            self._do("INSERT OR REPLACE INTO known VALUES ('scores', ?)", (now,))
+            self._changed = True
+        return self._take("samples", self._run.appended_scores, self._score)
+
+    def _score(self, placed: Placed, score: ScoreRow) -> None:
+        row = self._scored(score.sample, score.repeat)
+        if row is None:
+            return  # what was scored is not in this run's files any more
+        answer = score.answer
+        shown = answer if isinstance(answer, str | None) else orjson.dumps(answer).decode()
+        self._do(
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(score.scoring, row, score.score, score.state, score.rule),
+                None if shown is None else one_line(shown, 2 * SHOWN),
+                orjson.dumps(score.candidates).decode() if score.candidates else None,
+            ),
+        )
+
+    def _scored(self, sample: str, repeat: int) -> int | None:
+        """The last turn of a sample; where turns are scored one by one, `ID#2` is the second."""
+        found = self._do(
+            "SELECT row FROM samples WHERE sample = ? AND repeat = ? ORDER BY turn DESC LIMIT 1",
+            (sample, repeat),
+        ).fetchone()
+        whole, mark, turn = sample.rpartition("#")
+        if found is None and mark and turn.isdecimal() and turn.isascii():
+            found = self._do(
+                "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?",
+                (whole, repeat, int(turn[:9]) - 1),
+            ).fetchone()
+        return None if found is None else int(found[0])
+
+    def _event(self, placed: Placed, event: EventRecord) -> None:
+        if event.ev == "open":
+            self._many(
+                "INSERT OR IGNORE INTO sessions VALUES (?, ?)",
+                [(str(sample), event.session) for sample in event.data.get("samples", ())],
+            )
+        elif event.ev in ("frame", "ask", "emit", "end"):
+            data = event.data
+            at = data.get({"frame": "pts", "end": "media"}.get(event.ev, "at"))
+            said = {"emit": data.get("text"), "end": data.get("reason")}.get(event.ev)
+            if event.ev == "frame" and not data.get("delivered", True):
+                said = "dropped"
+            self._do(
+                "INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    *(event.session, event.seq, event.ev),
+                    at if isinstance(at, int | float) else None,
+                    *(data.get("query"), said and str(said)[:SAID]),
+                ),
+            )
+
+    def _asked_words(self, placed: Placed, question: Question) -> None:
+        asked = (part for _, parts in question.messages for part in parts if isinstance(part, str))
+        answers = (question.target or "", *question.references, *question.choices)
+        self._tell(question.key, "\n".join((question.question, *asked, *answers)))
+
+    def _said_words(self, placed: Placed, record: ReplyRecord) -> None:
+        error = "" if record.error is None else record.error.message
+        self._tell(record.key, "\n".join((record.reply, record.reasoning or "", error)))
+
+    def _tell(self, key: Iterable[Any], text: str) -> None:
+        row = self._row(*key)
+        (number,) = self._do("SELECT texts FROM samples WHERE row = ?", (row,)).fetchone()
+        if text.strip() and number < 1 << TEXTS:
+            self._do("UPDATE samples SET texts = texts + 1 WHERE row = ?", (row,))
+            doc = row << TEXTS | number
+            self._do("INSERT INTO words (rowid, said) VALUES (?, ?)", (doc, apart(text)))
+
+
+def apart(text: str) -> str:
+    """The text with blanks around each character of scripts that part no words."""
+    text = text.replace("\0", " ")  # at which SQLite would end it
+    return text if text.isascii() else CLOSE_WRITTEN.sub(r" \g<0> ", text)
+
+
+def phrase(text: str) -> str | None:
+    """What looks for a text: its words one after the other, the last one by its beginning; None
+    where there is no word in it."""
+    words = re.findall(r"\w+", apart(text))
+    return f'"{" ".join(words)}"*' if words else None

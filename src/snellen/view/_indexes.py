@@ -1,0 +1,70 @@
+"""The indexes of the runs that are looked at, made longer while somebody looks."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from hashlib import blake2b
+from pathlib import Path
+
+from snellen.errors import StoreError
+from snellen.view._index import FILE, Index
+
+FIRST = 0.25
+"""Seconds that a page waits for what was appended; what then is left a thread takes in."""
+
+
+def file_of(run: Path) -> Path:
+    """Where the index of a run lies: beside it, or elsewhere where nobody may write there."""
+    if os.access(run, os.W_OK):
+        return run / FILE
+    name = blake2b(os.fsencode(run), digest_size=12).hexdigest()
+    folder = Path(tempfile.gettempdir()) / f"snellen-view-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise StoreError(
+            f"{folder} is not yours, and {run} cannot be written: the viewer needs a place for "
+            "what it finds samples by. Set TMPDIR to a folder of your own."
+        )
+    return folder / f"{name}.sqlite"
+
+
+class Indexes:
+    """One for each run that was asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, Index] = {}
+        self._working: set[Path] = set()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+
+    def of(self, run: Path) -> Index:
+        """The index of a run, with what was appended, or as much of it as a moment allows.
+
+        Raises:
+            StoreError: the run's files cannot be read, or the index cannot be written.
+        """
+        with self._lock:
+            index = self._known.get(run)
+            if index is None:
+                index = self._known[run] = Index(run, file_of(run))
+        if index.extend(FIRST):
+            with self._lock:
+                if run not in self._working:
+                    self._working.add(run)
+                    threading.Thread(target=self._work, args=(index,), daemon=True).start()
+        return index
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _work(self, index: Index) -> None:
+        try:
+            while not self._stopping.is_set() and index.extend():
+                self._stopping.wait(0.01)  # for pages that wait for the same files
+        except StoreError:
+            pass  # the page that asks next says it
+        finally:
+            with self._lock:
+                self._working.discard(index.run)

@@ -1,0 +1,204 @@
+"""The pictures and frames that a model was shown, had again from where they lay.
+
+Only what a run's questions name is looked for, and only what has the digest that stands there is
+shown: nothing else of this machine can be asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from snellen import catalog
+from snellen.benchmark import Benchmark
+from snellen.content import Image, Video
+from snellen.datasets import rows_at
+from snellen.errors import DataError, MediaError, SnellenError
+from snellen.media import images, video
+from snellen.sample import Sample
+from snellen.store import Question
+from snellen.view._runs import Listed
+
+HELD = 48 << 20
+"""Bytes of pictures that are kept, so that a page's are not read twice."""
+
+
+class Media:
+    """Of all runs; what was had is kept for a while."""
+
+    def __init__(self) -> None:
+        self._sources: dict[tuple[Path, int], Benchmark] = {}
+        self._kept: OrderedDict[tuple[Any, ...], Image] = OrderedDict()
+        self._opened: tuple[tuple[Path, str | None], video.Streamed] | None = None
+        self._lock = threading.Lock()
+        self._decoding = threading.Lock()
+
+    def image(self, run: Listed, question: Question, number: int, side: int | None) -> Image:
+        """The picture of that number among a question's media; `side` limits the longer side.
+
+        Raises:
+            MediaError: it is not where it was, or is another now; says where it was looked for.
+        """
+        shown = question.media[number]
+        if shown.kind != "image":
+            raise MediaError(f"{shown.place} is a video: its frames are shown one by one.")
+        if shown.digest is None:
+            raise MediaError(f"{shown.place} could not be read when it was to be sent.")
+        key = (shown.digest, side)
+        if (kept := self._held(key)) is not None:
+            return kept
+        found = self._found(run, question, number)
+        if side is not None:
+            found = images.smaller(found, max_side=side)
+        return self._keep(key, found)
+
+    def frame(self, run: Listed, question: Question, number: int, time: float) -> Image:
+        """The frame of a video at a media time (seconds), as large as it was sent.
+
+        Raises:
+            MediaError: the video is not where it was, or is another now, or cannot be decoded.
+        """
+        shown = question.media[number]
+        if shown.kind != "video":
+            raise MediaError(f"{shown.place} is a picture.")
+        key = (shown.digest, shown.place, run.path, time)
+        if (kept := self._held(key)) is not None:
+            return kept
+        with self._decoding:
+            streamed = self._streamed(run, question, number)
+            times = streamed.facts.times
+            place = min(bisect_left(times, time - 1e-3), len(times) - 1)
+            look = video.policy(shown.policy or video.DEFAULT)
+            frames = [frame for _, frame in streamed.frames([place], look)]
+        return self._keep(key, frames[0].image)
+
+    # -- inside
+
+    def _held(self, key: tuple[Any, ...]) -> Image | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def _keep(self, key: tuple[Any, ...], image: Image) -> Image:
+        with self._lock:
+            self._kept[key] = image
+            while sum(_size(one) for one in self._kept.values()) > HELD and len(self._kept) > 1:
+                self._kept.popitem(last=False)
+        return image
+
+    def _found(self, run: Listed, question: Question, number: int) -> Image:
+        shown = question.media[number]
+        others = 0
+        for part in self._parts(run, question, number):
+            if isinstance(part, Image):
+                found = images.load(part)
+                if found.digest == shown.digest:
+                    return found
+                others += 1
+        raise _gone(run, shown.place, others)
+
+    def _streamed(self, run: Listed, question: Question, number: int) -> video.Streamed:
+        shown = question.media[number]
+        others = 0
+        for part in self._parts(run, question, number):
+            if not isinstance(part, Video) or part.place != shown.place:
+                continue
+            source = (part.source, shown.digest)
+            if self._opened is not None and self._opened[0] == source:
+                return self._opened[1]
+            found = video.load(part)
+            if shown.digest in (None, found.digest):
+                if self._opened is not None:
+                    self._opened[1].close()
+                    self._opened = None
+                self._opened = (source, video.Streamed(found))
+                return self._opened[1]
+            others += 1
+        raise _gone(run, shown.place, others)
+
+    def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
+        """What the row shows, the one of that number first: the sample's own, and what its prompt
+        draws."""
+        try:
+            benchmark = self._benchmark(run)
+            sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))
+            yield from sample.media[number : number + 1]
+            yield from sample.media
+            yield from _prompted(benchmark, sample)
+        except MediaError:
+            raise
+        except (SnellenError, LookupError, TypeError, AttributeError, ValueError, OSError) as error:
+            raise MediaError(
+                f"{question.media[number].place} is not where it was: {error}"
+            ) from error
+
+    def _benchmark(self, run: Listed) -> Benchmark:
+        key = (run.path, run.stored)
+        with self._lock:
+            if (known := self._sources.get(key)) is None:
+                known = self._sources[key] = _asked(run.manifest)
+            return known
+
+
+def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
+    for turn in benchmark.each_turn(sample)[:1]:
+        request = benchmark.request(turn if benchmark.by_turn is None else sample)
+        for message in () if request is None else request.messages:
+            for part in message.content:
+                if not isinstance(part, str):
+                    yield part
+
+
+def _asked(manifest: Mapping[str, Any]) -> Benchmark:
+    """The benchmark of a run with its rows.
+
+    Raises:
+        SnellenError: it is not there any more, or would run a program that the run names.
+    """
+    options = manifest["identity"]["options"]
+    name, where = str(manifest["benchmark"]), Path(str(manifest["data"]))
+    if "class" in options:
+        raise DataError("its rows are read by a class of somebody's own, which is not run here.")
+    if {"task", "columns"} <= set(options):
+        columns = {column: kind for kind, here in options["columns"].items() for column in here}
+        return catalog.benchmark(
+            str(where.absolute()), task=options["task"], columns=columns, data=_folder(manifest)
+        )
+    if name not in _names():
+        raise DataError(f"{name} is no benchmark of this version.")
+    return catalog.benchmark(name, data=where if where.exists() else None, options=options)
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    return frozenset(entry.name for entry in catalog.entries())
+
+
+def _folder(manifest: Mapping[str, Any]) -> Path | None:
+    """What was given with --data."""
+    command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
+    for flag, value in pairwise(command):
+        if flag == "--data":
+            return Path(value)
+    return None
+
+
+def _gone(run: Listed, place: str, others: int) -> MediaError:
+    where = run.manifest.get("data", "")
+    if others:
+        return MediaError(
+            f"{place} is another picture now than the one that was sent: the data of {where} have "
+            "changed since."
+        )
+    return MediaError(f"{place} is not among what {where} shows now.")
+
+
+def _size(image: Image) -> int:
+    return len(image.source) if isinstance(image.source, bytes) else 0

@@ -1,0 +1,469 @@
+"""The pages: what each says, laid out by the templates."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import jinja2
+from markupsafe import Markup
+
+from snellen.comparing import lines as told
+from snellen.comparing import p_value, shown_difference, verdict
+from snellen.result import Result, duration, plain, shown
+from snellen.scoring import MetricReport
+from snellen.view._comparing import Compares
+from snellen.view._index import Index
+from snellen.view._indexes import Indexes
+from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
+from snellen.view._runs import Listed, Runs, is_being_written
+from snellen.view._samples import (
+    Facet,
+    best_score,
+    facets,
+    find,
+    key_of,
+    lines,
+    scorings,
+    states,
+    story,
+)
+from snellen.view._text import CUT, differing, one_line, visible
+
+FOLDER = Path(__file__).parent
+MOST_BESIDE = 3
+"""Runs beside one another."""
+RESTED = 50
+"""So many times as long as counting takes it is not done again."""
+
+
+class NotThere(Exception):
+    """What an address names is not there; says what to do."""
+
+
+class Counted(NamedTuple):
+    """Choices with their numbers: of which state of the index, when, and how long it took."""
+
+    changes: Any
+    at: float
+    took: float
+    facets: list[Facet]
+
+
+class Pages:
+    """Makes the pages of the runs in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.runs = Runs(root)
+        self.indexes = Indexes()
+        self.compares = Compares()
+        self._counted: dict[tuple[Path, str], Counted] = {}
+        self._counting: set[tuple[Path, str]] = set()
+
+    def stop(self) -> None:
+        self.indexes.stop()
+        self.compares.stop()
+
+    def run(self, name: str) -> Listed:
+        """The run of a name.
+
+        Raises:
+            NotThere: there is none, or it cannot be shown.
+        """
+        run = self.runs.named(name)
+        if run is None:
+            raise NotThere(f"There is no run {name!r} in {self.runs.root}.")
+        if run.fault is not None:
+            raise NotThere(run.fault)
+        return run
+
+    # -- pages
+
+    def overview(self) -> str:
+        every = self.runs.all()
+        groups: dict[str, list[Listed]] = {}
+        for run in every:
+            if run.fault is None:
+                groups.setdefault(run.benchmark, []).append(run)
+        boards = [Board(name, of) for name, of in sorted(groups.items())]
+        return _page(
+            "runs.html",
+            root=str(self.runs.root),
+            boards=boards,
+            faults=[run for run in every if run.fault is not None],
+            writing={run.name for run in every if self._is_live(run)},
+        )
+
+    def one(self, name: str) -> str:
+        run = self.run(name)
+        others = self._siblings(run)
+        return _page(
+            "run.html",
+            run=run,
+            report=None if run.result is None else run.result.report,
+            others=others,
+            commands=commands(run),
+            files=_files(run),
+            progress=self._progress(run, self.indexes.of(run.path)),
+        )
+
+    def progress(self, name: str) -> str:
+        """The part of a page that says how far a run is."""
+        run = self.run(name)
+        return _page(
+            "progress.html", run=run, progress=self._progress(run, self.indexes.of(run.path))
+        )
+
+    def samples(self, name: str, wanted: Wanted) -> str:
+        run = self.run(name)
+        other = self._other(run, wanted)
+        wanted = wanted if other is not None else replace(wanted, vs="", flip="")
+        index = self.indexes.of(run.path)
+        with index.connect() as connection:
+            names = scorings(run, connection)
+            scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
+            best = best_score(run, scoring)
+            beside = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best, beside)
+            n = chosen.count()
+            found = lines(connection, chosen.page(), scoring)
+            return _page(
+                "samples.html",
+                run=run,
+                wanted=wanted,
+                scoring=scoring,
+                scorings=names,
+                best=best,
+                n=n,
+                total=sum(states(connection).values()),
+                lines=found,
+                pages=max(1, -(-n // PAGE)),
+                first=PAGE * (wanted.page - 1) + 1,
+                facets=self._known_facets(run, index, scoring),
+                sorts=SORTS,
+                flips=FLIPS,
+                other=other,
+                others=self._siblings(run),
+                progress=self._progress(run, index),
+            )
+
+    def sample(self, name: str, key: tuple[str, int, int], wanted: Wanted) -> str:
+        run = self.run(name)
+        other = self._other(run, wanted)
+        wanted = wanted if other is not None else replace(wanted, vs="", flip="")
+        index = self.indexes.of(run.path)
+        with index.connect() as connection:
+            row = find(connection, key)
+            if row is None:
+                raise NotThere(f"{name} has no sample {key[0]!r} (repeat {key[1]}, turn {key[2]}).")
+            names = scorings(run, connection)
+            scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
+            beside = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), beside)
+            before, after, number = chosen.around(row)
+            return _page(
+                "sample.html",
+                run=run,
+                wanted=wanted,
+                story=story(run, index, connection, row),
+                line=lines(connection, [row], scoring)[0],
+                scoring=scoring,
+                best=best_score(run, scoring),
+                before=None if before is None else key_of(connection, before),
+                after=None if after is None else key_of(connection, after),
+                number=number,
+                n=chosen.count(),
+                others=self._siblings(run),
+            )
+
+    def beside(self, names: Sequence[str], key: tuple[str, int, int] | None, wanted: Wanted) -> str:
+        """Two or three runs on the same samples: a list of them, or one of them whole."""
+        names = list(dict.fromkeys(names))
+        if not 2 <= len(names) <= MOST_BESIDE:
+            raise NotThere(
+                f"Choose two or three runs to see them side by side; {len(names)} were chosen."
+            )
+        runs = [self.run(name) for name in names]
+        first = runs[0]
+        if any(run.benchmark != first.benchmark for run in runs):
+            raise NotThere("Only runs of one benchmark have the same samples.")
+        wanted = replace(wanted, vs=wanted.vs if wanted.vs in names[1:] else names[1])
+        index = self.indexes.of(first.path)
+        second = next(run for run in runs if run.name == wanted.vs)
+        with index.connect() as connection:
+            scored = scorings(first, connection)
+            scoring = wanted.scoring if wanted.scoring in scored else next(iter(scored), "")
+            best = best_score(first, scoring)
+            chosen = Chosen(connection, wanted, scoring, best, self.indexes.of(second.path).file)
+            common: dict[str, Any] = dict(
+                runs=runs, wanted=wanted, scoring=scoring, scorings=scored, best=best,
+                flips=FLIPS, n=chosen.count(), same={"run": names},
+            )  # fmt: skip
+            if key is not None:
+                row = find(connection, key)
+                if row is None:
+                    raise NotThere(f"{first.name} has no sample {key[0]!r}.")
+                before, after, number = chosen.around(row)
+                stories = [self._story(run, key) for run in runs]
+                texts = [one.final.reply if one and one.final else "" for one in stories]
+                diffs: list[Any] = [None] * len(runs)
+                if len(runs) == 2:
+                    diffs = list(differing(*texts) or diffs)
+                return _page(
+                    "beside_sample.html",
+                    stories=stories,
+                    diffs=diffs,
+                    sample=key,
+                    before=None if before is None else key_of(connection, before),
+                    after=None if after is None else key_of(connection, after),
+                    number=number,
+                    **common,
+                )
+            rows = chosen.page()
+            mine = lines(connection, rows, scoring)
+        others = ([self._line(run, one[1:4], scoring) for run in runs[1:]] for one in mine)
+        table = [[line, *rest] for line, rest in zip(mine, others, strict=True)]
+        return _page(
+            "beside.html",
+            table=table,
+            pages=max(1, -(-common["n"] // PAGE)),
+            **common,
+        )
+
+    def comparison(self, names: Sequence[str]) -> str:
+        """Two runs, and whether they differ."""
+        runs = self._two(names)
+        return _page("compare.html", runs=runs, **self._compared(runs))
+
+    def difference(self, names: Sequence[str]) -> str:
+        """The part of a page that says it, once it is known."""
+        runs = self._two(names)
+        return _page("difference.html", runs=runs, **self._compared(runs))
+
+    def _two(self, names: Sequence[str]) -> list[Listed]:
+        names = list(dict.fromkeys(names))
+        if len(names) != 2:
+            raise NotThere(f"Choose two runs to compare; {len(names)} were chosen.")
+        return [self.run(name) for name in names]
+
+    def _compared(self, runs: Sequence[Listed]) -> dict[str, Any]:
+        # The first is what the eye begins with: how far it is above or below the other.
+        found = self.compares.of(runs[::-1])
+        one = None if found is None else next(iter(found.comparisons), None)
+        return {"found": found, "one": one, "said": None if one is None else verdict(one)}
+
+    def fault(self, message: str) -> str:
+        return _page("fault.html", message=message)
+
+    # -- inside
+
+    def _story(self, run: Listed, key: tuple[str, int, int]) -> Any:
+        index = self.indexes.of(run.path)
+        with index.connect() as connection:
+            row = find(connection, key)
+            return None if row is None else story(run, index, connection, row)
+
+    def _line(self, run: Listed, key: Any, scoring: str) -> Any:
+        with self.indexes.of(run.path).connect() as connection:
+            row = find(connection, tuple(key))
+            return None if row is None else lines(connection, [row], scoring)[0]
+
+    def _is_live(self, run: Listed) -> bool:
+        return run.fault is None and is_being_written(run.path)
+
+    def _progress(self, run: Listed, index: Index) -> dict[str, Any]:
+        with index.connect() as connection:
+            known = states(connection)
+        asked = sum(known.values())
+        done = asked - known.get("waiting", 0)
+        return {
+            "live": self._is_live(run),
+            "done": done,
+            "wanted": max(run.wanted, asked),
+            "states": known,
+            "share": index.share(),
+        }
+
+    def _siblings(self, run: Listed) -> list[Listed]:
+        return [
+            one for one in self.runs.all()
+            if one.benchmark == run.benchmark and one.name != run.name and one.fault is None
+        ]  # fmt: skip
+
+    def _other(self, run: Listed, wanted: Wanted) -> Listed | None:
+        return next((one for one in self._siblings(run) if one.name == wanted.vs), None)
+
+    def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
+        """What was counted last. Where the index has changed since, it is counted again, beside the
+        page: it takes as long as a filter, and while a run is written a share of the time at most.
+        """
+        key = (run.path, scoring)
+        with index.connect() as connection:
+            row = connection.execute("SELECT value FROM known WHERE name = 'changes'").fetchone()
+        known = self._counted.get(key)
+        if known is None:
+            self._counting.add(key)
+            self._count(key, index, row)
+            found = self._counted[key].facets
+            if index.share()[0] < 1.0:
+                del self._counted[key]
+            return found
+        due = time.monotonic() > known.at + RESTED * known.took
+        if known.changes != row and due and key not in self._counting:
+            self._counting.add(key)
+            threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
+        return known.facets
+
+    def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> None:
+        began = time.monotonic()
+        try:
+            with index.connect() as connection:
+                found = facets(connection, key[1])
+            now = time.monotonic()
+            self._counted[key] = Counted(changes, now, now - began, found)
+        finally:
+            self._counting.discard(key)
+
+
+class Board:
+    """The runs of one benchmark, the best first, with where their dots and intervals stand."""
+
+    def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
+        self.benchmark = benchmark
+        self.metric = ""
+        self._values: dict[str, MetricReport] = {}
+        for run in runs:
+            if (metric := headline(run.result)) is not None:
+                self.metric = self.metric or metric[0]
+                self._values[run.name] = metric[1]
+        self.runs = sorted(runs, key=self._order)
+        ends = [
+            end
+            for one in self._values.values()
+            for end in (one.value, *(one.ci95 or ()))
+            if end is not None
+        ]
+        fraction = all(one.unit == "fraction" for one in self._values.values())
+        self.low: float = 0.0 if fraction else min(ends, default=0.0)
+        self.high: float = 1.0 if fraction else max(ends, default=1.0)
+
+    def _order(self, run: Listed) -> tuple[bool, float, str]:
+        value = self._values[run.name].value if run.name in self._values else None
+        return value is None, -(value or 0.0), run.name
+
+    def value(self, run: Listed) -> MetricReport | None:
+        return self._values.get(run.name)
+
+    def x(self, value: float) -> float:
+        """Where a value stands among 200 units of width."""
+        span = (self.high - self.low) or 1.0
+        return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
+
+    def differ(self, run: Listed) -> str:
+        """The settings that tell this run from others of its model."""
+        from snellen.store import differences
+
+        found: dict[str, None] = {}
+        for other in self.runs:
+            if other.model == run.model and other.name != run.name:
+                for text in differences(run.identity, other.identity):
+                    found[text.partition(", was ")[0].replace(" (", " ", 1)] = None
+        return "; ".join(found)
+
+
+def headline(result: Result | None) -> tuple[str, MetricReport] | None:
+    """The first metric of the headline scoring; none where nothing reads the replies."""
+    if result is None or result.report.headline not in result.report.scorings:
+        return None
+    metrics = result.scoring().metrics
+    return next(iter(metrics.items()), None)
+
+
+def commands(run: Listed) -> list[str]:
+    """How the run was started, and how it is scored again."""
+    said = []
+    for session in run.sessions:
+        command = session.get("command")
+        if isinstance(command, list) and command:
+            said.append(f"snellen {shlex.join(map(str, command))}")
+    return list(dict.fromkeys(said))
+
+
+def _files(run: Listed) -> list[tuple[str, int]]:
+    found = []
+    for path in sorted(run.path.iterdir()):
+        if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+            found.append((path.name, path.stat().st_size))
+    return found
+
+
+# -- templates
+
+
+@lru_cache(maxsize=1)
+def _templates() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "visible": visible,
+        "plain": lambda text: plain(str(text)),
+        "line": lambda text, cut=120: visible(one_line(str(text), cut)),
+        "path": lambda name: quote(str(name), safe="/~"),
+        "shown": shown,
+        "difference": shown_difference,
+        "p": p_value,
+        "number": lambda n: f"{n:,}",
+        "percent": lambda share: f"{100 * share:.0f} %",
+        "score": lambda value: "" if value is None else f"{value:g}",
+        "size": _size,
+        "seconds": lambda value: f"{value:,.2f} s",
+        "duration": duration,
+        "words": _words,
+    }
+    made.globals |= {"key": _key, "told": told, "query": _query, "CUT": CUT, "PAGE": PAGE}
+    return made
+
+
+def _page(name: str, **known: Any) -> str:
+    return _templates().get_template(name).render(**known)
+
+
+def _key(key: Sequence[Any]) -> str:
+    """A sample as a part of an address; what is usual is left out."""
+    named = {"s": key[0], "repeat": key[1], "turn": key[2]}
+    return urlencode({name: value for name, value in named.items() if value != 0})
+
+
+def _query(pairs: Mapping[str, Any]) -> Markup:
+    return Markup(urlencode(pairs, doseq=True).replace("&", "&amp;"))
+
+
+def _size(n: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "bytes" else f"{n:.1f} {unit}"
+        n = n / 1000  # type: ignore[assignment]
+    return f"{n:.1f} GB"
+
+
+def _words(value: Any) -> str:
+    """A value of the identity in words, without what is absent."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{name}={_words(one)}" for name, one in value.items() if one not in (None, "", {}, [])
+        )
+    if isinstance(value, list):
+        return " ".join(map(_words, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,268 @@
+"""Which samples are asked for, and in what order: the part of an address behind the `?`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from snellen.view._index import TEXTS, phrase
+
+PAGE = 50
+STATES = ("ok", "empty", "truncated", "refused", "failed", "waiting")
+READINGS = ("answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply")
+VERDICTS = ("right", "partly", "wrong", "none")
+FLIPS: Mapping[str, str] = {
+    "lost": "right there, wrong here",
+    "won": "wrong there, right here",
+    "any": "another score there",
+}
+SORTS: Mapping[str, str] = {
+    "place": "in the data set's order",
+    "score": "by score",
+    "length": "by length of the reply",
+    "seconds": "by time",
+    "tokens": "by tokens",
+    "attempts": "by attempts",
+}
+FACET = 200
+"""A tag with more values than that is none to choose from."""
+MOST = 2_000_000
+MANY = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A choice of samples. `scoring` is whose score and reading are meant; `vs` names another run,
+    `flip` how its scores differ; `by` is the order, `desc` turns it round."""
+
+    q: str = ""
+    state: str = ""
+    reading: str = ""
+    score: str = ""
+    rule: str = ""
+    scoring: str = ""
+    differ: str = ""
+    vs: str = ""
+    flip: str = ""
+    by: str = "place"
+    desc: bool = False
+    page: int = 1
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
+        """What an address says; what it says wrongly is as if it were not said."""
+        said: dict[str, Any] = {}
+        tags: dict[str, str] = {}
+        allowed = {
+            "state": STATES, "reading": READINGS, "score": VERDICTS, "flip": FLIPS, "by": SORTS,
+        }  # fmt: skip
+        for name, value in pairs:
+            if name.startswith("tag.") and name != "tag." and value:
+                tags[name[4:]] = value
+            elif name == "page":
+                good = value.isascii() and value.isdigit()
+                said[name] = min(max(1, int(value[:7])), MOST) if good else 1
+            elif name == "desc":
+                said[name] = value == "1"
+            elif name not in cls.__annotations__ or name == "tags" or not value:
+                continue
+            elif name not in allowed or value in allowed[name]:
+                said[name] = value
+        if not said.get("vs"):
+            said.pop("flip", None)
+        elif "flip" not in said:
+            said["flip"] = "any"
+        return cls(tags=tags, **said)
+
+    def address(self, **other: Any) -> str:
+        """The same as part of an address, with something else in it (None: without)."""
+        pairs: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        tags: dict[str, str | None] = {f"tag.{k}": v for k, v in pairs.pop("tags").items()}
+        pairs = {"page": 1, **pairs, **tags, **other} if "page" in other else {
+            **pairs, **tags, "page": 1, **other
+        }  # fmt: skip
+        usual = {"by": "place", "page": 1, "desc": False}
+        return urlencode(
+            {
+                name: int(value) if isinstance(value, bool) else value
+                for name, value in pairs.items()
+                if value not in (None, "") and usual.get(name) != value
+            }
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not (
+            self.q or self.state or self.reading or self.score or self.rule or self.differ
+            or self.flip or self.tags
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A condition on `samples s`, and its values."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+def condition(wanted: Wanted, scoring: str, best: float) -> Clause:
+    """What the samples that are wanted have; the other run's index is attached as `other`."""
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def add(sql: str, *given: Any) -> None:
+        parts.append(sql)
+        values.extend(given)
+
+    if wanted.state == "waiting":
+        add("s.state IS NULL")
+    elif wanted.state:
+        add("s.state = ?", wanted.state)
+    for tag, value in wanted.tags.items():
+        add("s.row IN (SELECT row FROM tags WHERE tag = ? AND value = ?)", tag, value)
+    scored = "s.row IN (SELECT row FROM scores WHERE scoring = ? AND {})"
+    if wanted.reading:
+        add(scored.format("state = ?"), scoring, wanted.reading)
+    if wanted.rule:
+        add(scored.format("rule = ?"), scoring, wanted.rule)
+    if wanted.score == "right":
+        add(scored.format("score >= ?"), scoring, best)
+    elif wanted.score == "partly":
+        add(scored.format("score > 0 AND score < ?"), scoring, best)
+    elif wanted.score == "wrong":
+        add(scored.format("score <= 0"), scoring)
+    elif wanted.score == "none":
+        add(f"NOT {scored.format('score IS NOT NULL')}", scoring)
+    if wanted.differ:
+        add(
+            "s.row IN (SELECT a.row FROM scores a JOIN scores b ON b.scoring = ? AND b.row = a.row "
+            "WHERE a.scoring = ? AND a.score IS NOT b.score)",
+            *(wanted.differ, scoring),
+        )
+    if wanted.flip:
+        add(f"s.row IN ({FLIPPED} AND {_flip(wanted.flip)})", scoring, scoring)
+        values += {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+    if wanted.q:
+        found = phrase(wanted.q)
+        like = "s.sample LIKE ? ESCAPE '\\'"
+        name = wanted.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        if found is None:
+            add(like, f"%{name}%")
+        else:
+            add(
+                f"(s.row IN (SELECT rowid >> {TEXTS} FROM words WHERE words MATCH ?) OR {like})",
+                *(found, f"%{name}%"),
+            )
+    return Clause(" AND ".join(parts) or "1", tuple(values))
+
+
+FLIPPED = (
+    "SELECT x.row FROM scores x JOIN samples m ON m.row = x.row JOIN other.samples t "
+    "ON t.sample = m.sample AND t.repeat = m.repeat AND t.turn = m.turn "
+    "JOIN other.scores y ON y.row = t.row WHERE x.scoring = ? AND y.scoring = ?"
+)
+
+
+def _flip(flip: str) -> str:
+    return {
+        "lost": "x.score < ? AND y.score >= ?",
+        "won": "x.score >= ? AND y.score < ?",
+        "any": "x.score IS NOT y.score",
+    }[flip]
+
+
+def ordered(wanted: Wanted) -> str:
+    """What stands behind ORDER BY; `x` is the score of the scoring that is meant."""
+    turn = "DESC" if wanted.desc else "ASC"
+    usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.row {turn}"
+    if wanted.by == "place":
+        return usual
+    column = "x.score" if wanted.by == "score" else f"s.{wanted.by}"
+    return f"{column} {turn} NULLS LAST, s.place, s.repeat, s.turn, s.row"
+
+
+class Chosen:
+    """The samples that are wanted, looked for once; they last as long as the connection."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        wanted: Wanted,
+        scoring: str,
+        best: float,
+        other: Path | None = None,
+    ) -> None:
+        self._do = connection.execute
+        self._wanted = wanted
+        self._scoring = scoring
+        if other is not None:
+            self._do("ATTACH ? AS other", (str(other),))
+        clause = condition(wanted, scoring, best)
+        if wanted.is_whole:
+            self._from = "samples s"
+        else:
+            self._do("PRAGMA temp_store = MEMORY")
+            self._do("CREATE TEMP TABLE chosen (row INTEGER PRIMARY KEY)")
+            self._do(
+                f"INSERT INTO chosen SELECT s.row FROM samples s WHERE {clause.sql}", clause.values
+            )
+            self._from = "chosen c JOIN samples s ON s.row = c.row"
+
+    def count(self) -> int:
+        return self._number(f"SELECT count(*) FROM {self._from}")
+
+    def page(self) -> list[int]:
+        """The rows of the page that is wanted, in order."""
+        values = (PAGE, PAGE * (self._wanted.page - 1))
+        if self._wanted.by != "place" or self.count() < MANY:
+            return self._rows("", "LIMIT ? OFFSET ?", *values)
+        # Many are found sooner in their order than put into it.
+        among = "" if self._wanted.is_whole else "WHERE s.row IN (SELECT row FROM chosen)"
+        sql = (
+            f"SELECT s.row FROM samples s INDEXED BY places {among} "
+            f"ORDER BY {ordered(self._wanted)} LIMIT ? OFFSET ?"
+        )
+        return [row for (row,) in self._do(sql, values)]
+
+    def around(self, row: int) -> tuple[int | None, int | None, int | None]:
+        """The row before one, the row after it, and its number among all (from 1); None where
+        there is none."""
+        if self._wanted.by != "place":
+            every = self._rows("", "")
+            if row not in every:
+                return None, None, None
+            at = every.index(row)
+            after = every[at + 1] if at + 1 < len(every) else None
+            return every[at - 1] if at else None, after, at + 1
+        key = "(s.place, s.repeat, s.turn, s.row)"
+        here = f"(SELECT place, repeat, turn, row FROM samples WHERE row = {row:d})"
+        ahead, behind = ("<", ">") if self._wanted.desc else (">", "<")
+        next_one = self._rows(f"WHERE {key} {ahead} {here}", "LIMIT 1")
+        before = self._do(
+            f"SELECT s.row FROM {self._from} WHERE {key} {behind} {here} "
+            f"ORDER BY {ordered(replace(self._wanted, desc=not self._wanted.desc))} LIMIT 1"
+        ).fetchone()
+        number: int | None = None
+        if self._number(f"SELECT count(*) FROM {self._from} WHERE s.row = {row:d}"):
+            number = 1 + self._number(
+                f"SELECT count(*) FROM {self._from} WHERE {key} {behind} {here}"
+            )
+        return before and before[0], next_one[0] if next_one else None, number
+
+    def _rows(self, where: str, limit: str, *values: int) -> list[int]:
+        tables, given = self._from, list[Any](values)
+        if self._wanted.by == "score":
+            tables += " LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?"
+            given = [self._scoring, *given]
+        sql = f"SELECT s.row FROM {tables} {where} ORDER BY {ordered(self._wanted)} {limit}"
+        return [row for (row,) in self._do(sql, given)]
+
+    def _number(self, sql: str) -> int:
+        return int(self._do(sql).fetchone()[0])

@@ -1,0 +1,148 @@
+"""The runs in a folder: found, named, and what is known of each without looking at its samples."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snellen.errors import SnellenError
+from snellen.result import Result, load_report
+from snellen.store import MANIFEST, REPORT, Run, Stamp
+
+LEVELS = ("*", "*/*", "*/*/*", "*/*/*/judged/*/*/*")
+"""Benchmark, model and identity lead to a run; a judge's lie in the run that is judged."""
+QUIET = 30.0
+"""Seconds without a record after which a run counts as stopped where the system does not say who
+holds its lock."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run, or what hinders to show it. `name` is its folder's below the viewer's."""
+
+    name: str
+    path: Path
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    result: Result | None = None
+    fault: str | None = None
+    stored: int = 0
+    """Seconds since 1970 at which something was last written."""
+    unscored: bool = False
+    """Whether replies came after the report."""
+
+    @property
+    def benchmark(self) -> str:
+        name = self.identity.get("options", {}).get("name")
+        known = str(self.manifest.get("benchmark", ""))
+        return f"{name} ({known})" if name else known
+
+    @property
+    def model(self) -> str:
+        return str(self.manifest.get("model", ""))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        known = self.manifest.get("identity")
+        return known if isinstance(known, dict) else {}
+
+    @property
+    def sessions(self) -> list[Mapping[str, Any]]:
+        """Each time that it was started."""
+        known = self.manifest.get("sessions")
+        return [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+
+    @property
+    def wanted(self) -> int:
+        """How many questions the run was to ask when it was last started."""
+        rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
+        last = self.sessions[-1] if self.sessions else {}
+        asked = [last.get("limit"), last.get("sample")]
+        whole = [n for n in (rows, *asked) if isinstance(n, int)]
+        return min(whole, default=0) * (repeats if isinstance(repeats, int) else 1)
+
+    @property
+    def when(self) -> str:
+        return datetime.fromtimestamp(self.stored).strftime("%Y-%m-%d %H:%M")
+
+
+class Runs:
+    """What lies below a folder, looked at anew each time it is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self._known: dict[Path, tuple[tuple[Stamp | None, ...], Listed]] = {}
+
+    def all(self) -> list[Listed]:
+        """Every run, by name."""
+        found = {name: self._listed(name, path) for name, path in self._folders()}
+        self._known = {one.path: self._known[one.path] for one in found.values()}
+        return [found[name] for name in sorted(found)]
+
+    def named(self, name: str) -> Listed | None:
+        """The run of that name: one that was found, so that no name leads elsewhere."""
+        return next(
+            (self._listed(name, path) for known, path in self._folders() if known == name), None
+        )
+
+    def _folders(self) -> Iterator[tuple[str, Path]]:
+        if (self.root / MANIFEST).exists():
+            yield self.root.name, self.root
+            levels: tuple[str, ...] = ("judged/*/*/*",)
+        else:
+            levels = LEVELS
+        for level in levels:
+            for manifest in self.root.glob(f"{level}/{MANIFEST}"):
+                path = manifest.parent
+                name = path.relative_to(self.root).as_posix()
+                # Links may lead anywhere, and what is not UTF-8 has no address.
+                if path.resolve() == path and not _surrogates(name):
+                    yield name, path
+
+    def _listed(self, name: str, path: Path) -> Listed:
+        run = Run(path)
+        parts = [MANIFEST, REPORT, *run.folder.segments("replies")]
+        stamps = tuple(map(run.folder.stamp, parts))
+        known = self._known.get(path)
+        if known is None or known[0] != stamps:
+            known = self._known[path] = (stamps, _read(name, run, stamps))
+        return known[1]
+
+
+def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
+    path = run.path
+    if linked := [file for file in run.folder.names() if (path / file).is_symlink()]:
+        return Listed(name, path, fault=f"{linked[0]} is a link: it may lead anywhere")
+    changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
+    replied = max((stamp.changed for stamp in stamps[2:] if stamp is not None), default=0)
+    known: dict[str, Any] = {"stored": changed // 10**9}
+    try:
+        known["manifest"] = run.manifest()
+        if stamps[1] is None:
+            return Listed(name, path, unscored=True, **known)
+        result = load_report(path)
+        return Listed(name, path, result=result, unscored=replied > stamps[1].changed, **known)
+    except (SnellenError, msgspec.ValidationError) as error:
+        return Listed(name, path, fault=str(error), **known)
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether a process is at work in a run's folder; where the system does not tell, whether
+    something was written a moment ago."""
+    folder = Run(path).folder
+    locked = folder.is_locked()
+    if locked is not None:
+        return locked
+    stamps = map(folder.stamp, folder.segments("replies"))
+    changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
+    return time.time() - changed / 1e9 < QUIET
+
+
+def _surrogates(name: str) -> bool:
+    return os.fsencode(name).decode(errors="ignore") != name

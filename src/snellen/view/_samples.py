@@ -1,0 +1,361 @@
+"""What the pages say of a run's samples: lists, counts, and one sample's whole story."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import orjson
+
+from snellen import catalog, judge
+from snellen.errors import SnellenError
+from snellen.model import Reply
+from snellen.sample import Sample
+from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
+from snellen.view._index import Index
+from snellen.view._indexes import file_of
+from snellen.view._query import FACET
+from snellen.view._runs import Listed
+
+FRAMES = 5_000
+"""Frames of one video that can be gone through."""
+
+
+class Line(NamedTuple):
+    """A sample in a list."""
+
+    row: int
+    sample: str
+    repeat: int
+    turn: int
+    state: str | None
+    length: int | None
+    seconds: float | None
+    tokens: int | None
+    attempts: int | None
+    question: str | None
+    target: str | None
+    reply: str | None
+    pictures: int | None
+    score: float | None
+    reading: str | None
+    rule: str | None
+    answer: str | None
+
+
+class Facet(NamedTuple):
+    """What can be chosen by one name, and how many samples each choice has in the whole run."""
+
+    name: str
+    title: str
+    choices: Sequence[tuple[str, int]]
+
+
+class Found(NamedTuple):
+    """What a scoring found in the reply."""
+
+    scoring: str
+    score: float | None
+    state: str
+    rule: str
+    answer: str | None
+    candidates: list[str]
+    source: str
+    verdicts: list[tuple[str, str]]
+    """What judges said: who, and the words."""
+
+
+@dataclass(kw_only=True)
+class Shown:
+    """A medium of a sample: of a video the media times of the frames that the model was shown."""
+
+    number: int
+    medium: ShownMedia
+    frames: list[float] = field(default_factory=list)
+
+
+class Said(NamedTuple):
+    """A moment of an online run: what was said at a media time, and how long after the question."""
+
+    at: float
+    what: str
+    text: str
+    delay: float | None
+
+
+@dataclass(kw_only=True)
+class Timeline:
+    """An online run's session about a sample."""
+
+    session: str
+    end: float
+    frames: int
+    dropped: int
+    moments: list[Said]
+
+
+@dataclass(kw_only=True)
+class Story:
+    """One sample, whole."""
+
+    row: int
+    key: Key
+    question: Question | None
+    final: ReplyRecord | None
+    attempts: list[ReplyRecord]
+    found: list[Found]
+    media: list[Shown]
+    timelines: list[Timeline]
+    turns: list[tuple[int, str | None]]
+    """The turns of its conversation, with their states."""
+
+
+LINE = """
+SELECT s.row, s.sample, s.repeat, s.turn, s.state, s.length, s.seconds, s.tokens, s.attempts,
+    h.question, h.target, h.reply, h.pictures, x.score, x.state, x.rule, x.answer
+FROM samples s LEFT JOIN shown h ON h.row = s.row
+LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?
+WHERE s.row = ?"""
+
+
+def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> list[Line]:
+    """The samples of these rows, in that order."""
+    return [Line(*connection.execute(LINE, (scoring, row)).fetchone()) for row in rows]
+
+
+def states(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many samples have which reply state; `waiting` have none yet."""
+    every = connection.execute("SELECT state, count(*) FROM samples GROUP BY state")
+    return {state or "waiting": n for state, n in every}
+
+
+def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
+    """Those that have read the replies, the headline's first."""
+    if run.result is not None:
+        return [*run.result.report.scorings]
+    # One row of each is looked at, whatever their number.
+    every = connection.execute(
+        "WITH RECURSIVE one(name) AS (SELECT min(scoring) FROM scores UNION ALL "
+        "SELECT (SELECT min(scoring) FROM scores WHERE scoring > one.name) FROM one "
+        "WHERE one.name IS NOT NULL) SELECT name FROM one WHERE name IS NOT NULL"
+    )
+    return [name for (name,) in every]
+
+
+def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
+    """What samples can be chosen by; of tags those with few values."""
+    known = states(connection)
+    found = [Facet("state", "Reply", sorted(known.items(), key=lambda one: -one[1]))]
+    for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
+        every = connection.execute(
+            f"SELECT {column}, count(*) n FROM scores WHERE scoring = ? GROUP BY 1 ORDER BY n DESC",
+            (scoring,),
+        ).fetchall()
+        found.append(Facet(name, title, [one for one in every if one[0]][:FACET]))
+    names: dict[str, list[tuple[str, int]]] = {}
+    counted = connection.execute("SELECT tag, value, count(*) FROM tags GROUP BY tag, value")
+    for tag, value, n in counted:
+        names.setdefault(tag, []).append((value, n))
+    found += [
+        Facet(f"tag.{tag}", tag.replace("_", " "), values)
+        for tag, values in names.items()
+        if 1 < len(values) <= FACET
+    ]
+    return [facet for facet in found if facet.choices]
+
+
+def best_score(run: Listed, scoring: str) -> float:
+    """What a perfect answer is worth; 1 where the benchmark is not known here."""
+    options = run.identity.get("options")
+    if not isinstance(options, dict) or "class" in options:
+        return 1.0
+    try:
+        return catalog.of_run(run.manifest).scorings[scoring].best
+    except (SnellenError, KeyError, TypeError, ValueError):
+        return 1.0
+
+
+def find(connection: sqlite3.Connection, key: Key) -> int | None:
+    """The row of a key."""
+    found = connection.execute(
+        "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?", key
+    ).fetchone()
+    return None if found is None else int(found[0])
+
+
+def key_of(connection: sqlite3.Connection, row: int) -> Key:
+    sql = "SELECT sample, repeat, turn FROM samples WHERE row = ?"
+    sample, repeat, turn = connection.execute(sql, (row,)).fetchone()
+    return sample, repeat, turn
+
+
+def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
+    """What was asked, from the run's own file."""
+    where = connection.execute(
+        "SELECT question_file, question_at, question_size FROM samples WHERE row = ?", (row,)
+    ).fetchone()
+    if where[0] is None:
+        return None
+    with closing(Run(index.run)) as run:
+        return run.question_at(Placed(*where))
+
+
+def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
+    """The final record, from the run's own file."""
+    where = connection.execute(
+        "SELECT reply_file, reply_at, reply_size FROM samples WHERE row = ?", (row,)
+    ).fetchone()
+    if where[0] is None:
+        return None
+    with closing(Run(index.run)) as run:
+        return run.reply_at(Placed(*where))
+
+
+def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int) -> Story:
+    """Everything that is known of a sample."""
+    key = key_of(connection, row)
+    question = question_of(index, connection, row)
+    final = reply_of(index, connection, row)
+    every = connection.execute(
+        "SELECT file, at, size FROM attempts WHERE row = ? ORDER BY number", (row,)
+    ).fetchall()
+    with closing(Run(index.run)) as run:
+        attempts = [run.reply_at(Placed(*where)) for where in every]
+    timelines = _timelines(connection, key[0])
+    return Story(
+        row=row,
+        key=key,
+        question=question,
+        final=final,
+        attempts=attempts,
+        found=_found(listed, connection, row, key, final),
+        media=_media(connection, question, final, timelines),
+        timelines=timelines,
+        turns=connection.execute(
+            "SELECT turn, state FROM samples WHERE sample = ? AND repeat = ? ORDER BY turn", key[:2]
+        ).fetchall(),
+    )
+
+
+def _found(
+    listed: Listed,
+    connection: sqlite3.Connection,
+    row: int,
+    key: Key,
+    final: ReplyRecord | None,
+) -> list[Found]:
+    report = None if listed.result is None else listed.result.report
+    found = []
+    for name in scorings(listed, connection):
+        one = connection.execute(
+            "SELECT score, state, rule, answer, candidates FROM scores WHERE scoring = ? AND "
+            "row = ?",
+            (name, row),
+        ).fetchone()
+        if one is None:
+            continue
+        source = report.scorings[name].source if report and name in report.scorings else ""
+        score, state, rule, answer, candidates = one
+        found.append(
+            Found(
+                scoring=name,
+                score=score,
+                state=state,
+                rule=rule,
+                answer=answer,
+                candidates=[] if candidates is None else orjson.loads(candidates),
+                source=source,
+                verdicts=_verdicts(listed, name, key, final),
+            )
+        )
+    return found
+
+
+def _verdicts(
+    listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
+) -> list[tuple[str, str]]:
+    """What the judges of a run said of a reply."""
+    if final is None or not (listed.path / judge.JUDGED).is_dir():
+        return []
+    said = []
+    names = (key[0], f"{key[0]}#{key[2] + 1}")
+    for run in judge.runs_of(listed.path, f"{listed.manifest.get('benchmark')}.{scoring}"):
+        if run.path.resolve() != listed.path / run.path.relative_to(listed.path):
+            continue
+        with closing(run):
+            asked = [
+                judge.asked_as(Sample(id=name, question=""), Reply(text=final.reply))
+                for name in names
+            ]
+            own = Index(run.path, file_of(run.path))
+            own.catch_up()
+            with own.connect() as connection:
+                for name in asked:
+                    row = find(connection, (name, 0, 0))
+                    record = None if row is None else reply_of(own, connection, row)
+                    if record is not None:
+                        model = str(run.manifest().get("model", ""))
+                        said.append((model, record.reply or f"({record.state})"))
+    return said
+
+
+def _media(
+    connection: sqlite3.Connection,
+    question: Question | None,
+    final: ReplyRecord | None,
+    timelines: Sequence[Timeline],
+) -> list[Shown]:
+    if question is None:
+        return []
+    media = [Shown(number=n, medium=one) for n, one in enumerate(question.media)]
+    seen = [] if final is None else list(final.media)
+    for one in media:
+        if one.medium.kind != "video":
+            continue
+        match = next((sent for sent in seen if sent.digest == one.medium.digest), None)
+        if match is not None:
+            seen.remove(match)
+            one.frames = match.frames[:FRAMES]
+        if not one.frames and timelines:
+            every = connection.execute(
+                "SELECT DISTINCT at FROM events WHERE session = ? AND ev = 'frame' AND "
+                "said IS NULL AND at IS NOT NULL ORDER BY at LIMIT ?",
+                (timelines[-1].session, FRAMES),
+            )
+            one.frames = [at for (at,) in every]
+    return media
+
+
+def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
+    found = []
+    every = connection.execute("SELECT session FROM sessions WHERE sample = ?", (sample,))
+    for (session,) in every.fetchall():
+        events = connection.execute(
+            "SELECT ev, at, sample, said FROM events WHERE session = ? AND at IS NOT NULL AND "
+            "ev != 'frame' ORDER BY seq",
+            (session,),
+        ).fetchall()
+        frames, dropped, last = connection.execute(
+            "SELECT count(*), count(said), max(at) FROM events WHERE session = ? AND ev = 'frame'",
+            (session,),
+        ).fetchone()
+        asked: dict[str | None, float] = {}
+        moments = []
+        for what, at, of, text in events:
+            if what == "ask":
+                asked[of] = at
+            mine = of in (None, sample)
+            if what in ("ask", "emit") and mine:
+                since = asked.get(of, asked.get(sample))
+                delay = at - since if what == "emit" and since is not None else None
+                moments.append(Said(at, what, text or "", delay))
+        end = max([last or 0.0, *(one[1] for one in events)])
+        found.append(
+            Timeline(
+                session=session, end=end, frames=frames - dropped, dropped=dropped, moments=moments
+            )
+        )
+    return found

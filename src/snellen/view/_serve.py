@@ -1,0 +1,280 @@
+"""The server: on this machine alone, for reading alone."""
+
+from __future__ import annotations
+
+import math
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from snellen.content import Image
+from snellen.errors import MediaError, SnellenError, UsageError
+from snellen.store import Question
+from snellen.view._media import Media
+from snellen.view._pages import NotThere, Pages
+from snellen.view._query import Wanted
+from snellen.view._samples import find, question_of, reply_of
+
+HERE = "127.0.0.1"
+PORT = 7878
+"""The usual one; where it is taken, another."""
+TRIED = 20
+STATIC = Path(__file__).parent / "static"
+LOOK = Path(__file__).parents[1] / "report" / "look.css"
+FILES = {
+    "look.css": (LOOK, "text/css"),
+    "view.css": (STATIC / "view.css", "text/css"),
+    "view.js": (STATIC / "view.js", "text/javascript"),
+    "icon.svg": (STATIC / "icon.svg", "image/svg+xml"),
+}
+THUMB = 192
+"""Pixels of the longer side of a small picture."""
+LONGEST_KEY = 4_096
+
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Any, Any], Awaitable[None]]
+
+
+class Guarded:
+    """Lets through what was asked of this machine by its own name, and sends every answer with the
+    rules that browsers keep. A page from elsewhere whose name was pointed here is turned away."""
+
+    def __init__(self, app: App, port: int) -> None:
+        self._app = app
+        self._hosts = {f"{name}:{port}".encode() for name in (HERE, "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+
+        async def answer(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            wrong = PlainTextResponse("This viewer answers to 127.0.0.1 and localhost.", 421)
+            await wrong(scope, receive, answer)
+        elif scope["method"] not in ("GET", "HEAD"):
+            await PlainTextResponse("Nothing can be changed here.", 405)(scope, receive, answer)
+        else:
+            await self._app(scope, receive, answer)
+
+
+class Server:
+    """The addresses. Each is answered in a thread: files are read."""
+
+    def __init__(self, root: Path) -> None:
+        self.pages = Pages(root)
+        self.media = Media()
+
+    def app(self) -> Starlette:
+        routes = {
+            "/": self.overview,
+            "/run/{run:path}": self.run,
+            "/samples/{run:path}": self.samples,
+            "/sample/{run:path}": self.sample,
+            "/beside": self.beside,
+            "/compare": self.comparison,
+            "/difference": self.difference,
+            "/progress/{run:path}": self.progress,
+            "/media/{run:path}": self.picture,
+            "/frame/{run:path}": self.frame,
+            "/text/{run:path}": self.text,
+            "/static/{name}": self.static,
+        }
+        return Starlette(
+            routes=[Route(path, endpoint) for path, endpoint in routes.items()],
+            exception_handlers={
+                404: self.unknown, NotThere: self.not_there, SnellenError: self.not_there,
+            },
+        )  # fmt: skip
+
+    # -- pages
+
+    def overview(self, request: Request) -> Response:
+        return _html(self.pages.overview())
+
+    def run(self, request: Request) -> Response:
+        return _html(self.pages.one(_run(request)))
+
+    def samples(self, request: Request) -> Response:
+        return _html(self.pages.samples(_run(request), _wanted(request)))
+
+    def sample(self, request: Request) -> Response:
+        return _html(self.pages.sample(_run(request), _key(request), _wanted(request)))
+
+    def beside(self, request: Request) -> Response:
+        names = request.query_params.getlist("run")
+        key = _key(request) if "s" in request.query_params else None
+        return _html(self.pages.beside(names, key, _wanted(request)))
+
+    def comparison(self, request: Request) -> Response:
+        return _html(self.pages.comparison(request.query_params.getlist("run")))
+
+    def difference(self, request: Request) -> Response:
+        return _html(self.pages.difference(request.query_params.getlist("run")))
+
+    def progress(self, request: Request) -> Response:
+        return _html(self.pages.progress(_run(request)))
+
+    # -- what lies in files
+
+    def picture(self, request: Request) -> Response:
+        run, question = self._question(request)
+        number = _whole(request, "n")
+        small = THUMB if request.query_params.get("small") == "1" else None
+        if number >= len(question.media):
+            raise NotThere(f"The sample has {len(question.media)} pictures and videos.")
+        return _picture(lambda: self.media.image(run, question, number, small))
+
+    def frame(self, request: Request) -> Response:
+        run, question = self._question(request)
+        number = _whole(request, "n")
+        try:
+            time = float(request.query_params.get("t", ""))
+        except ValueError:
+            time = math.nan
+        if number >= len(question.media) or not 0 <= time < 1e6:
+            raise NotThere("There is no such frame.")
+        return _picture(lambda: self.media.frame(run, question, number, time))
+
+    def text(self, request: Request) -> Response:
+        """A reply, or what was thought before it, whole."""
+        run = self.pages.run(_run(request))
+        index = self.pages.indexes.of(run.path)
+        with index.connect() as connection:
+            row = find(connection, _key(request))
+            record = None if row is None else reply_of(index, connection, row)
+        if record is None:
+            raise NotThere("There is no reply to that.")
+        thought = request.query_params.get("what") == "reasoning"
+        said = (record.reasoning or "") if thought else record.reply
+        return PlainTextResponse(said.encode(errors="replace"))
+
+    def static(self, request: Request) -> Response:
+        found = FILES.get(request.path_params["name"])
+        if found is None:
+            raise NotThere("There is no such file.")
+        path, kind = found
+        return Response(path.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+
+    # -- faults
+
+    def not_there(self, request: Request, error: Exception) -> Response:
+        return _html(self.pages.fault(str(error)), 404)
+
+    def unknown(self, request: Request, error: Exception) -> Response:
+        return _html(self.pages.fault("There is no such page."), 404)
+
+    def _question(self, request: Request) -> tuple[Any, Question]:
+        run = self.pages.run(_run(request))
+        index = self.pages.indexes.of(run.path)
+        with index.connect() as connection:
+            row = find(connection, _key(request))
+            question = None if row is None else question_of(index, connection, row)
+        if question is None:
+            raise NotThere("There is no such sample.")
+        return run, question
+
+
+def _html(page: str, status: int = 200) -> Response:
+    # Halves of characters, which file names may hold, have no UTF-8.
+    return HTMLResponse(
+        page.encode(errors="replace"), status, headers={"cache-control": "no-store"}
+    )
+
+
+def _picture(found: Callable[[], Image]) -> Response:
+    try:
+        image = found()
+    except MediaError as error:
+        return PlainTextResponse(str(error).encode(errors="replace"), 404)
+    assert isinstance(image.source, bytes) and image.mime is not None
+    # The address says which run and sample, whose digest the bytes have: they stay the same.
+    kept = {"cache-control": "private, max-age=3600"}
+    return Response(image.source, media_type=image.mime, headers=kept)
+
+
+def _run(request: Request) -> str:
+    return str(request.path_params["run"])
+
+
+def _wanted(request: Request) -> Wanted:
+    return Wanted.of(parse_qsl(request.url.query))
+
+
+def _key(request: Request) -> tuple[str, int, int]:
+    sample = request.query_params.get("s", "")[:LONGEST_KEY]
+    return sample, _whole(request, "repeat"), _whole(request, "turn")
+
+
+def _whole(request: Request, name: str) -> int:
+    said = request.query_params.get(name, "0")
+    if not (said.isascii() and said.isdigit() and len(said) < 10):
+        raise NotThere(f"{name} is a number, not {said!r}.")
+    return int(said)
+
+
+def serve(root: Path, port: int | None, started: Callable[[str], None]) -> None:
+    """Serve the runs in a folder until interrupted; `started` is told the address.
+
+    Raises:
+        UsageError: there is no such folder, or the port is taken.
+    """
+    if not root.is_dir():
+        raise UsageError(
+            f"{root}: there is no such folder. `snellen demo` makes a first run in `runs`."
+        )
+    bound = _bound(port)
+    port = bound.getsockname()[1]
+    server = Server(root)
+    config = uvicorn.Config(
+        Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
+        server_header=False, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    bound.listen()  # who asks from now on is answered as soon as the server runs
+    started(f"http://{HERE}:{port}/")
+    try:
+        uvicorn.Server(config).run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass  # how it is ended
+    finally:
+        server.pages.stop()
+        bound.close()
+
+
+def _bound(port: int | None) -> socket.socket:
+    for tried in range(PORT, PORT + TRIED) if port is None else [port]:
+        bound = socket.socket()
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((HERE, tried))
+            return bound
+        except OSError as error:
+            bound.close()
+            last = error
+    where = f"port {port}" if port is not None else f"a port from {PORT} on"
+    raise UsageError(f"{where} cannot be used: {last.strerror}. Name another with --port.")

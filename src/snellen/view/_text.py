@@ -1,0 +1,67 @@
+"""Text that a model or a file wrote, made safe to look at."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from markupsafe import Markup, escape
+
+CUT = 20_000
+"""Characters of one text on a page; behind them is a link to the whole."""
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+"""What acts and is not seen: controls (escapes of terminals, NUL), what turns the direction of
+writing, blanks without width, halves of characters."""
+NAMES = {"\x1b": "ESC", "\0": "NUL", "\r": "CR", "\x07": "BEL", "\x08": "BS", "\x7f": "DEL"}
+WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
+COMPARED = 4_000
+"""Words and signs of two texts up to which a diff is made of them."""
+
+
+def visible(text: str, cut: int | None = CUT) -> Markup:
+    """The text escaped, with a sign for each character that acts and is not seen."""
+    if cut is not None:
+        text = text[:cut]
+    parts = []
+    at = 0
+    for found in UNSEEN.finditer(text):
+        parts += [escape(text[at : found.start()]), _sign(found[0])]
+        at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def _sign(character: str) -> Markup:
+    code = f"U+{ord(character):04X}"
+    name = NAMES.get(character) or code
+    title = unicodedata.name(character, "a control character")
+    return Markup('<span class="sign" title="{} {}">{}</span>').format(code, title.lower(), name)
+
+
+def one_line(text: str, cut: int) -> str:
+    """The beginning of a text, for a cell of a table."""
+    line = " ".join(text[: 4 * cut].split())
+    return line if len(line) <= cut and len(text) <= 4 * cut else f"{line[:cut]}…"
+
+
+def differing(one: str, other: str) -> tuple[Markup, Markup] | None:
+    """Two texts with what differs marked; None where they are too long for that."""
+    mine, theirs = WORDS.findall(one), WORDS.findall(other)
+    if len(mine) > COMPARED or len(theirs) > COMPARED:
+        return None
+    left: list[Markup] = []
+    right: list[Markup] = []
+    for what, a, b, c, d in SequenceMatcher(None, mine, theirs, autojunk=True).get_opcodes():
+        left += _marked(mine[a:b], "del", marked=what != "equal")
+        right += _marked(theirs[c:d], "ins", marked=what != "equal")
+    return Markup("").join(left), Markup("").join(right)
+
+
+def _marked(words: list[str], tag: str, *, marked: bool) -> Iterator[Markup]:
+    if words:
+        text = visible("".join(words), None)
+        yield Markup("<{0}>{1}</{0}>").format(Markup(tag), text) if marked else text

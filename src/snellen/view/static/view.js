@@ -1,0 +1,204 @@
+// Keys, live progress, zoom and frames. Every page also works without it, but for these.
+"use strict";
+
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const one = (selector) => document.querySelector(selector);
+
+// -- keys
+
+let at = -1;
+
+function move(step) {
+  const rows = all("[data-row]");
+  if (!rows.length) return false;
+  at = Math.min(rows.length - 1, Math.max(0, at + step));
+  rows.forEach((row, n) => row.classList.toggle("at", n === at));
+  rows[at].scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+function follow(link) {
+  if (link) link.click();
+  return Boolean(link);
+}
+
+function open() {
+  const row = all("[data-row]")[at];
+  return Boolean(row) && follow(row.querySelector("[data-open]"));
+}
+
+const keys = {
+  j: () => move(1), ArrowDown: () => at >= 0 && move(1),
+  k: () => move(-1), ArrowUp: () => at >= 0 && move(-1),
+  n: () => follow(one("[rel=next]")), ArrowRight: () => follow(one("[rel=next]")),
+  p: () => follow(one("[rel=prev]")), ArrowLeft: () => follow(one("[rel=prev]")),
+  u: () => follow(one("[data-up]")),
+  Enter: open,
+  "/": () => { const box = one("[data-search]"); if (box) { box.focus(); box.select(); } return Boolean(box); },
+  "?": () => { one("#help").showModal(); return true; },
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target;
+  if (target.closest("input, select, textarea, dialog[open]")) {
+    if (event.key === "Escape" && target.matches("input")) target.blur();
+    return;
+  }
+  if (event.key === "Enter" && target.closest("a, button, summary")) return;
+  const act = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+  if (act && act()) event.preventDefault();
+});
+
+document.addEventListener("click", (event) => {
+  const target = event.target;
+  if (target.closest("[data-help]")) one("#help").showModal();
+  const copy = target.closest("[data-copy]");
+  if (copy) {
+    navigator.clipboard.writeText(copy.parentElement.querySelector("code").textContent)
+      .then(() => { copy.textContent = "Copied"; });
+  }
+  const zoom = target.closest("[data-zoom]");
+  if (zoom) look(zoom.querySelector("img"));
+  const row = target.closest(".list [data-row]");
+  if (row && !target.closest("a, button, input, summary") && !String(getSelection())) {
+    follow(row.querySelector("[data-open]"));
+  }
+});
+
+for (const choice of all("[data-submit]")) {
+  choice.addEventListener("change", () => choice.form.requestSubmit());
+}
+
+// Buttons that need so many runs chosen.
+function count(form) {
+  const n = all("input[name=run]:checked", form).length;
+  for (const button of all("[data-needs]", form)) {
+    const [least, most] = button.dataset.needs.split("-").map(Number);
+    button.disabled = n < least || n > most;
+  }
+}
+for (const form of all(".board")) {
+  count(form);
+  form.addEventListener("change", () => count(form));
+}
+addEventListener("pageshow", () => all(".board").forEach(count));
+
+// -- what changes by itself
+
+const EVERY = 1000;
+
+async function watch(place) {
+  const wasLive = Boolean(place.querySelector(".live"));
+  try {
+    const reply = await fetch(place.dataset.live, { cache: "no-store" });
+    if (reply.ok) place.innerHTML = await reply.text();
+  } catch {
+    // The viewer was ended, or is busy: it is asked again.
+  }
+  const live = Boolean(place.querySelector(".live"));
+  if (wasLive && !live && place.dataset.whenDone === "reload") location.reload();
+  else if (live || place.dataset.once === undefined) setTimeout(watch, document.hidden ? 5 * EVERY : EVERY, place);
+}
+all("[data-live]").forEach((place) => setTimeout(watch, EVERY / 2, place));
+
+// -- pictures that are not there
+
+for (const image of all("img")) {
+  const gone = async () => {
+    image.classList.add("gone");
+    const why = image.closest("figure")?.querySelector(".missing");
+    if (!why) return;
+    const reply = await fetch(why.dataset.why);
+    if (reply.ok) return;
+    why.textContent = await reply.text();
+    why.hidden = false;
+    image.closest("button").hidden = true;
+  };
+  image.addEventListener("error", gone);
+  if (image.complete && !image.naturalWidth && image.loading !== "lazy") gone();
+}
+
+// -- a picture, large
+
+function look(image) {
+  const lens = document.createElement("dialog");
+  lens.className = "lens";
+  const large = document.createElement("img");
+  large.src = image.src;
+  large.alt = image.alt;
+  large.draggable = false;
+  const close = document.createElement("button");
+  close.textContent = "Close";
+  const hint = document.createElement("span");
+  hint.className = "hint small";
+  lens.append(large, close, hint);
+  document.body.append(lens);
+  let scale = 1, x = 0, y = 0;
+  const show = () => {
+    large.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+    large.classList.toggle("near", scale >= 2);
+    hint.textContent = `${Math.round(100 * scale)} % of ${large.naturalWidth} × ${large.naturalHeight}`;
+  };
+  const fit = () => {
+    scale = Math.min(innerWidth / large.naturalWidth, innerHeight / large.naturalHeight);
+    x = (innerWidth - scale * large.naturalWidth) / 2;
+    y = (innerHeight - scale * large.naturalHeight) / 2;
+    show();
+  };
+  const zoom = (by, cx = innerWidth / 2, cy = innerHeight / 2) => {
+    const now = Math.min(64, Math.max(0.02, scale * by));
+    x = cx - (cx - x) * now / scale;
+    y = cy - (cy - y) * now / scale;
+    scale = now;
+    show();
+  };
+  large.addEventListener("load", fit);
+  lens.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
+  }, { passive: false });
+  large.addEventListener("pointerdown", (event) => {
+    large.setPointerCapture(event.pointerId);
+    const drag = (moved) => { x += moved.movementX; y += moved.movementY; show(); };
+    large.addEventListener("pointermove", drag);
+    large.addEventListener("pointerup", () => large.removeEventListener("pointermove", drag), { once: true });
+  });
+  lens.addEventListener("keydown", (event) => {
+    if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") fit();
+  });
+  close.addEventListener("click", () => lens.close());
+  lens.addEventListener("close", () => lens.remove());
+  lens.showModal();
+  if (large.complete) fit();
+}
+
+// -- a video, frame by frame
+
+for (const scrub of all(".scrub")) {
+  const times = scrub.dataset.times.split(" ");
+  const slider = scrub.querySelector("input");
+  const image = scrub.closest("figure").querySelector("img");
+  const said = scrub.querySelector("output");
+  const go = () => {
+    const k = Number(slider.value);
+    image.src = scrub.dataset.film + times[k];
+    image.alt = `frame at ${times[k]} s`;
+    said.textContent = `frame ${k + 1} of ${times.length} · ${Number(times[k]).toFixed(3)} s`;
+    let now = null;
+    for (const row of all(".moments [data-at]")) {
+      row.classList.remove("now");
+      if (Number(row.dataset.at) <= Number(times[k])) now = row;
+    }
+    if (now) now.classList.add("now");
+  };
+  slider.addEventListener("input", go);
+  for (const button of all("[data-step]", scrub)) {
+    button.addEventListener("click", () => {
+      slider.value = Number(slider.value) + Number(button.dataset.step);
+      go();
+    });
+  }
+}

@@ -1,0 +1,357 @@
+"""What a person does in a browser, and what must never happen there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+
+from snellen import api, catalog
+from snellen.store import Run
+from tests.viewers import Viewer, question, reply, run_in, score, viewing
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+HOSTILE = [
+    "<script>window.caught = 'script'</script>",
+    "<img src=x onerror=\"window.caught = 'onerror'\">",
+    "</pre></div><svg onload=\"window.caught = 'onload'\"></svg>",
+    "<iframe srcdoc=\"<script>parent.caught = 'frame'</script>\"></iframe>",
+    "javascript:window.caught='link' <a href=\"javascript:window.caught='link'\">x</a>",
+    "{{ 7 * 7 }} {% raw %} ${7*7} <style>*{display:none}</style>",
+    "\u202eright to left\u202c \u2066isolated \x1b[31mred\x1b[0m \0 \x07 \u200b",
+    "<meta http-equiv=refresh content='0;url=http://192.0.2.1/'>",
+    "<link rel=stylesheet href=http://192.0.2.1/x.css><img src=http://192.0.2.1/x.png>",
+    "\" autofocus onfocus=\"window.caught='attribute'",
+    "<button data-zoom><img src=x></button><i data-live='http://192.0.2.1/'></i>",
+]
+
+
+@dataclass
+class Watched:
+    """A page, and what it asked for and did that it should not have."""
+
+    page: Page
+    asked: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium: `apt-get install chromium`")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    """A fresh page; afterwards nothing has left this machine, run, or failed."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    found = Watched(context.new_page())
+
+    def answered(dialog: Dialog) -> None:
+        found.faults.append(dialog.message)
+        dialog.dismiss()
+
+    context.on("request", lambda request: found.asked.append(request.url))
+    found.page.on("pageerror", lambda error: found.faults.append(str(error)))
+    found.page.on("dialog", answered)
+    found.page.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
+    yield found
+    elsewhere = [url for url in found.asked if urlsplit(url).hostname != "127.0.0.1"]
+    caught = found.page.evaluate("window.caught")
+    context.close()
+    assert elsewhere == []
+    assert found.faults == []
+    assert caught is None
+    assert found.asked
+
+
+@pytest.fixture
+def page(watched: Watched) -> Page:
+    return watched.page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models' runs of the eye chart, and one with everything that a model may say."""
+    out = tmp_path_factory.mktemp("runs")
+    plan = api.Plan(
+        benchmarks=[catalog.benchmark("eyechart")],
+        models=["baseline/reader", "baseline/first"],
+        out=out,
+        limit=60,
+    )
+    api.run_plan(plan)
+    names = [f"h{n}" for n in range(len(HOSTILE))]
+    run_in(
+        out / "hostile" / "model" / "0",
+        [
+            question(name, place, question=text, messages=[("user", [text])], tags={"kind": text})
+            for place, (name, text) in enumerate(zip(names, HOSTILE, strict=True))
+        ],
+        [
+            *(reply(name, text) for name, text in zip(names, HOSTILE, strict=True)),
+            reply("long", HOSTILE[0] + "y" * 5_000_000),
+        ],
+        [
+            score(name, 0.0, answer=text, rule=text, candidates=[text])
+            for name, text in zip(names, HOSTILE, strict=True)
+        ],
+        model=HOSTILE[1],
+        sessions=[{"command": ["run", HOSTILE[0]], "started": HOSTILE[1]}],
+    ).close()
+    return out
+
+
+@pytest.fixture(scope="module")
+def viewer(folder: Path) -> Iterator[Viewer]:
+    with viewing(folder) as found:
+        yield found
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait until something holds; the pages' rules let no script of a test do it there."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come to hold"
+        time.sleep(0.05)
+
+
+def wrong_by(folder: Path, model: str) -> set[str]:
+    """The samples to which a stored score of 0 belongs, from the run's file."""
+    (path,) = (folder / "eyechart" / model).iterdir()
+    lines = (path / "scores.jsonl").read_text().splitlines()
+    return {row["sample"] for row in map(json.loads, lines) if row["score"] == 0}
+
+
+def test_from_the_runs_to_a_wrong_sample_in_clicks_alone(
+    page: Page, viewer: Viewer, folder: Path
+) -> None:
+    wrong = wrong_by(folder, "baseline__reader")
+    page.goto(viewer.address)
+    page.get_by_role("link", name="baseline/reader").click()
+    expect(page.locator(".headline .value")).to_have_text(re.compile(r"[\d.]+ %"))
+    page.get_by_role("link", name="Wrong", exact=True).click()
+    expect(page.locator("h1")).to_have_text(f"{len(wrong)} of 60 samples")
+    shown = page.locator("[data-open]").all_inner_texts()
+    assert set(shown) == wrong
+    page.locator("[data-open]").first.click()
+    expect(page.locator("h1")).to_have_text(f"✗ {shown[0]}")
+    expect(page.get_by_text(f"1 of {len(wrong)}")).to_be_visible()
+    picture = page.locator(".zoom img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") == 336
+
+
+def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.address)
+    page.get_by_role("link", name="baseline/reader").click()
+    page.get_by_role("link", name="All samples").click()
+    page.get_by_role("link", name=re.compile("^wrong$|✗ wrong")).click()
+    page.get_by_label("Order").select_option("length")
+    page.wait_for_url("**by=length**")
+    chosen, found = page.url, page.locator("[data-open]").all_inner_texts()
+    page.locator("[data-open]").first.click()
+    page.wait_for_url("**/sample/**")
+    deep = page.url
+    page.go_back()
+    assert page.url == chosen
+    assert page.locator("[data-open]").all_inner_texts() == found
+    page.go_back()
+    expect(page.locator(".chip")).to_have_count(1)
+
+    other = page.context.new_page()
+    other.goto(deep)
+    expect(other.locator("h1")).to_contain_text(found[0])
+    other.locator("[data-up]").click()
+    assert other.locator("[data-open]").all_inner_texts() == found
+
+
+def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path) -> None:
+    (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
+    page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
+    names = page.locator("[data-open]").all_inner_texts()
+    for key in "jjk":
+        page.keyboard.press(key)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("tr.at [data-open]")).to_have_text(names[1])
+    for key, name in (("Enter", names[1]), ("n", names[2]), ("ArrowLeft", names[1])):
+        page.keyboard.press(key)
+        expect(page.locator("h1")).to_contain_text(name)
+        page.wait_for_load_state()
+    for key, said in (("u", "page 1 of 2"), ("n", "page 2 of 2"), ("p", "page 1 of 2")):
+        page.keyboard.press(key)
+        expect(page.locator(".pager")).to_contain_text(said)
+        page.wait_for_load_state()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#help")).to_be_hidden()
+    page.keyboard.press("/")
+    page.keyboard.type("colour")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=colour**")
+    assert all("colours" in name for name in page.locator("[data-open]").all_inner_texts())
+
+
+def test_a_filter_is_put_on_and_taken_off(page: Page, viewer: Viewer, folder: Path) -> None:
+    (run,) = (folder / "eyechart" / "baseline__first").iterdir()
+    page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
+    page.locator(".facet a", has_text="empty").click()
+    expect(page.locator("h1")).to_have_text("41 of 60 samples")
+    page.locator(".facet a", has_text="counts").click()
+    expect(page.locator(".chip")).to_have_count(2)
+    page.locator(".chip", has_text="empty").click()
+    expect(page.locator(".chip")).to_have_text("task counts ×")
+
+
+def test_two_runs_are_compared_and_flips_looked_at(
+    page: Page, viewer: Viewer, folder: Path
+) -> None:
+    reader, first = wrong_by(folder, "baseline__reader"), wrong_by(folder, "baseline__first")
+    page.goto(viewer.address)
+    form = page.locator(".board", has=page.get_by_role("link", name="baseline/first"))
+    expect(form.get_by_role("button", name="Side by side")).to_be_disabled()
+    form.get_by_label("Choose baseline/reader").check()
+    form.get_by_label("Choose baseline/first").check()
+    form.get_by_role("button", name="Is the difference real?").click()
+    expect(page.locator(".said-of")).to_contain_text("baseline/reader is")
+    expect(page.locator(".said-of")).to_contain_text("significant at 5 %")
+    page.get_by_role("link", name="Side by side").click()
+    page.get_by_role("link", name="only baseline/reader right").click()
+    expect(page.locator("[data-open]").first).to_be_visible()
+    names = page.locator("[data-open]").all_inner_texts()
+    partly = {"letters", "rotation", "noise"}  # letters are scored one by one: 0.8 is no flip
+    assert {name for name in names if name.split("-")[0] not in partly} == {
+        name for name in first - reader if name.split("-")[0] not in partly
+    }
+    page.locator("[data-open]").first.click()
+    expect(page.locator(".answers section")).to_have_count(2)
+    expect(page.locator(".answers .verdict.good")).to_have_count(1)
+
+
+def test_a_picture_is_enlarged_zoomed_and_moved(page: Page, viewer: Viewer, folder: Path) -> None:
+    (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
+    page.goto(f"{viewer.address}sample/{run.relative_to(folder)}?s=letters-0")
+    page.locator(".zoom").click()
+    large = page.locator(".lens img")
+    expect(large).to_be_visible()
+
+    def box(side: str) -> float:
+        return float(large.evaluate(f"i => i.getBoundingClientRect().{side}"))
+
+    fitted = box("width")
+    page.mouse.move(600, 400)
+    page.mouse.wheel(0, -400)
+    until(lambda: box("width") > 2 * fitted)
+    before = box("x")
+    page.mouse.down()
+    page.mouse.move(650, 400)
+    page.mouse.up()
+    until(lambda: box("x") == pytest.approx(before + 50, abs=1))
+    page.keyboard.press("0")
+    until(lambda: box("width") == pytest.approx(fitted, abs=1))
+    page.keyboard.press("Escape")
+    expect(large).to_have_count(0)
+
+
+def test_nothing_that_a_model_says_runs(page: Page, viewer: Viewer) -> None:
+    run = "hostile/model/0"
+    for path in ("", f"run/{run}", f"samples/{run}", f"sample/{run}?s=long"):
+        page.goto(viewer.address + path)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("window.caught") is None
+    for n, text in enumerate(HOSTILE):
+        page.goto(f"{viewer.address}sample/{run}?s=h{n}")
+        said = page.locator(".said").first.inner_text()
+        # Signs stand where marks were; all else is there to the letter.
+        plain = re.sub(r"[\x00-\x1f\u200b-\u206f]", "", text)
+        assert plain in re.sub(r"U\+[0-9A-F]{4}|ESC|NUL|BEL", "", said)
+        assert page.evaluate("window.caught") is None
+        page.locator("[data-up]").click()
+        page.wait_for_url("**/samples/**")
+
+
+def test_a_run_under_way_is_shown_as_it_grows(page: Page, tmp_path: Path) -> None:
+    program = tmp_path / "slow.py"
+    program.write_text(
+        textwrap.dedent("""
+            import time
+            def answer(messages):
+                time.sleep(0.25)
+                return "A"
+        """)
+    )
+    runs = tmp_path / "runs"
+    command = [sys.executable, "-m", "snellen", "run", "-b", "eyechart", "--limit", "24", "-m",
+               f"python:{program}:answer", "--concurrency", "1", "--out", str(runs)]  # fmt: skip
+    runs.mkdir()
+    with (
+        viewing(runs) as viewer,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running,
+    ):
+        try:
+            until(lambda: bool(list(runs.glob("*/*/*/replies.jsonl"))))
+            page.goto(viewer.address)
+            expect(page.locator(".live")).to_be_visible()
+            page.locator(".runs .name").click()
+            done = page.locator(".progress .num").first
+            expect(done).to_contain_text("of 24")
+            before = int(done.inner_text().split()[0])
+            until(lambda: int(done.inner_text().split()[0]) > before)
+            assert running.poll() is None, "it grew while the run was under way"
+            # When it is done the page has the result, by itself.
+            expect(page.locator(".headline .value")).to_be_visible(timeout=40_000)
+            assert running.wait(20) == 0
+        finally:
+            running.kill()
+    (path,) = runs.glob("*/*/*")
+    assert Run(path).manifest()["benchmark"] == "eyechart"
+
+
+def test_frames_of_a_video_are_gone_through(page: Page, tmp_path: Path) -> None:
+    plan = api.Plan(
+        benchmarks=[catalog.benchmark("eyechart-video")],
+        models=["baseline/reader"],
+        out=tmp_path,
+        limit=1,
+    )
+    run = api.run_plan(plan)[0].run
+    with viewing(tmp_path) as viewer:
+        page.goto(f"{viewer.address}samples/{run.relative_to(tmp_path)}")
+        page.locator("[data-open]").first.click()
+        image = page.locator(".film img")
+        first = image.get_attribute("src")
+        expect(page.locator("output")).to_contain_text("frame 1 of")
+        page.get_by_label("The frame after").click()
+        expect(page.locator("output")).to_contain_text("frame 2 of")
+        assert image.get_attribute("src") != first
+        assert image.evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
+
+
+def test_a_screen_that_is_narrow_or_dark_is_readable(viewer: Viewer, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page = context.new_page()
+    for path in ("", "run/hostile/model/0", "sample/hostile/model/0?s=h0"):
+        page.goto(viewer.address + path)
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wider <= 0, f"{path} is wider than the screen by {wider}"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+    context.close()

@@ -1,0 +1,152 @@
+"""Which samples a filter chooses, and in what order, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+
+from snellen.view._index import FILE, Index
+from snellen.view._query import Chosen, Wanted
+from snellen.view._samples import key_of
+from tests.viewers import question, reply, run_in, score
+
+SAMPLES = [
+    # name, category, state, reply, official, robust
+    ("a", "cats", "ok", "the answer is B", 1.0, 1.0),
+    ("b", "cats", "ok", "I do not know", 0.0, 0.0),
+    ("c", "dogs", "truncated", "it could be", 0.0, 1.0),
+    ("d", "dogs", "failed", "timed out", None, None),
+    ("e", "100%_sure", "ok", "B", 0.5, 0.5),
+    ("f", "dogs", None, "", None, None),
+]
+
+
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Index]:
+    """A run, and another in which a is wrong, b is right and e was not asked."""
+    folder = tmp_path_factory.mktemp("runs")
+    made = []
+    for number, changed in enumerate(({}, {"a": 0.0, "b": 1.0})):
+        asked = [one for one in SAMPLES if not (number and one[0] == "e")]
+        run = run_in(
+            folder / str(number),
+            [
+                question(name, len(asked) - place, tags={"category": category})
+                for place, (name, category, *_) in enumerate(asked)
+            ],
+            [
+                reply(name, text, state, attempt=1)  # type: ignore[arg-type]
+                for name, _, state, text, *_ in asked
+                if state
+            ],
+            [
+                score(
+                    name,
+                    changed.get(name, value) if scoring == "official" else value,
+                    scoring,
+                    state="unparsed" if name == "b" else "answered",
+                    rule="none" if name == "b" else "a letter",
+                )
+                for name, *_, official, robust in asked
+                for scoring, value in (("official", official), ("robust", robust))
+                if value is not None
+            ],
+        )
+        index = Index(run.path, run.path / FILE)
+        index.catch_up()
+        made.append(index)
+    return made[0], made[1]
+
+
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        # The data set's order is the other way round.
+        ("", "fedcba"),
+        ("desc=1", "abcdef"),
+        ("state=ok", "eba"),
+        ("state=failed", "d"),
+        ("state=waiting", "f"),
+        ("tag.category=dogs", "fdc"),
+        ("tag.category=dogs&state=truncated", "c"),
+        ("tag.category=100%25_sure", "e"),
+        ("reading=unparsed", "b"),
+        ("rule=a+letter", "eca"),
+        ("score=right", "a"),
+        ("score=right&scoring=robust", "ca"),
+        ("score=wrong", "cb"),
+        ("score=partly", "e"),
+        ("score=none", "fd"),
+        ("differ=robust", "c"),
+        ("q=answer", "a"),
+        ("q=timed+out", "d"),
+        ("q=B", "ecba"),
+        ("q=what+is+c", "c"),
+        ("q=%25", ""),
+        ("q=_", ""),
+        ("vs=x&flip=lost", "b"),
+        ("vs=x&flip=won", "a"),
+        ("vs=x&flip=any", "ba"),
+        ("vs=x", "ba"),
+        ("vs=x&flip=won&tag.category=dogs", ""),
+        ("by=score", "cbeafd"),
+        ("by=score&desc=1", "aecbfd"),
+        ("by=length&desc=1", "abcedf"),
+        ("state=ok&by=length", "eba"),
+        # What an address says wrongly is as if it were not said.
+        ("state=nonsense&by=row;drop&page=x&reading=1&flip=won", "fedcba"),
+        ("page=1&tag.=x&tags=1", "fedcba"),
+    ],
+)
+def test_a_filter_chooses_these_samples_in_this_order(
+    indexes: tuple[Index, Index], address: str, names: str
+) -> None:
+    index, other = indexes
+    wanted = Wanted.of(parse_qsl(address))
+    with index.connect() as connection:
+        beside = other.file if wanted.vs else None
+        found = Chosen(connection, wanted, wanted.scoring or "official", 1.0, beside)
+        rows = found.page()
+        assert "".join(key_of(connection, row)[0] for row in rows) == names
+        assert found.count() == len(names)
+        around = [found.around(row) for row in rows]
+    assert [before for before, _, _ in around] == [None, *rows][: len(rows)]
+    assert [after for _, after, _ in around] == [*rows[1:], None][: len(rows)]
+    assert [number for _, _, number in around] == [*range(1, len(rows) + 1)]
+
+
+def test_an_address_says_what_it_was_made_of() -> None:
+    address = "q=a+b&state=ok&score=wrong&by=length&desc=1&page=3&tag.category=x%26y%3D%C3%A9"
+    wanted = Wanted.of(parse_qsl(address))
+    assert Wanted.of(parse_qsl(wanted.address(page=3))) == wanted
+    assert Wanted.of(parse_qsl(wanted.address())).page == 1, "another choice begins at its start"
+    assert "category" not in wanted.address(**{"tag.category": None})
+
+
+def test_a_page_beyond_the_last_is_empty(indexes: tuple[Index, Index]) -> None:
+    with indexes[0].connect() as connection:
+        wanted = Wanted.of([("page", "9" * 30)])
+        assert Chosen(connection, wanted, "official", 1.0).page() == []
+
+
+def test_a_sample_that_was_not_chosen_has_no_number(indexes: tuple[Index, Index]) -> None:
+    with indexes[0].connect() as connection:
+        found = Chosen(connection, Wanted(state="ok"), "official", 1.0)
+        row = connection.execute("SELECT row FROM samples WHERE sample = 'd'").fetchone()[0]
+        assert found.around(row)[2] is None
+
+
+def test_one_run_can_be_read_while_another_thread_adds_to_it(tmp_path: Path) -> None:
+    run = run_in(tmp_path / "run", [question("a")], [reply("a", "A")])
+    index = Index(run.path, run.path / FILE)
+    index.catch_up()
+    with index.connect() as connection:
+        connection.execute("BEGIN")
+        assert connection.execute("SELECT count(*) FROM samples").fetchone() == (1,)
+        run.append_question(question("b", 1))
+        index.catch_up()
+        assert connection.execute("SELECT count(*) FROM samples").fetchone() == (1,)
+    with index.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM samples").fetchone() == (2,)

@@ -1,0 +1,294 @@
+"""What the viewer answers to whom, over real connections."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from PIL import Image as pillow
+
+from snellen.store import Question, ShownMedia
+from tests.viewers import Viewer, question, reply, run_in, score, viewing
+
+HOSTILE = (
+    "<script>window.caught=1</script><img src=x onerror='window.caught=1'>"
+    "\u202eevil\u202c \x1b[31mred \0 \u200b end"
+)
+
+
+def png(colour: str) -> bytes:
+    out = BytesIO()
+    pillow.new("RGB", (40, 30), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+def shown(place: str, data: bytes) -> ShownMedia:
+    digest = f"sha256:{sha256(data).hexdigest()}"
+    return ShownMedia(
+        kind="image", place=place, digest=digest, mime="image/png", width=40, height=30
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over a file of rows with pictures beside it, and what must never be reached."""
+    root = tmp_path_factory.mktemp("viewer")
+    (root / "secret.txt").write_text("a secret")
+    (root / "secret.png").write_bytes(png("black"))
+    data = root / "data"
+    data.mkdir()
+    for name in ("red", "blue"):
+        (data / f"{name}.png").write_bytes(png(name))
+    (data / "drawn.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    names = ["red.png", "blue.png", "../secret.png", "drawn.svg"]
+    rows = [{"id": f"s{n}", "question": "Which?", "answer": "red", "image": name}
+            for n, name in enumerate(names)]  # fmt: skip
+    (data / "mine.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    media = [
+        shown("red.png", png("red")),
+        shown("blue.png", png("green")),  # it was another when it was sent
+        shown("../secret.png", png("black")),
+        shown("drawn.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+    ]
+    questions: list[Question] = [
+        question(f"s{n}", n, media=[one], messages=[("user", [0, "Which?"])])
+        for n, one in enumerate(media)
+    ]
+    columns = {"id": ["id"], "question": ["question"], "answer": ["answer"], "image": ["image"]}
+    run_in(
+        root / "runs" / "mine.jsonl" / "model" / "0123",
+        [*questions, question("<b>id</b>\u202e", 4, target=HOSTILE, tags={"<i>": HOSTILE})],
+        [
+            reply("s0", "red"),
+            reply("s1", "x" * 5_000_000),
+            reply("<b>id</b>\u202e", HOSTILE, reasoning=HOSTILE),
+        ],
+        [score("<b>id</b>\u202e", 0.0, answer=HOSTILE, rule=HOSTILE, candidates=[HOSTILE])],
+        benchmark="mine.jsonl",
+        identity={"benchmark": "mine.jsonl", "options": {"task": "vqa", "columns": columns}},
+        data=str(data / "mine.jsonl"),
+    ).close()
+    return root / "runs"
+
+
+RUN = "mine.jsonl/model/0123"
+
+
+@pytest.fixture(scope="module")
+def viewer(folder: Path) -> Iterator[Viewer]:
+    with viewing(folder) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", f"/run/{RUN}", f"/samples/{RUN}", f"/sample/{RUN}?s=s0", f"/progress/{RUN}",
+     f"/samples/{RUN}?q=red&by=score&state=ok"],
+)  # fmt: skip
+def test_pages_are_answered_with_the_strictest_rules(viewer: Viewer, path: str) -> None:
+    got = viewer.get(path)
+    assert got.status == 200
+    policy = got.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+    assert "unsafe" not in policy and "http" not in policy
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["cross-origin-resource-policy"] == "same-origin"
+    assert 'style="' not in got.text and "javascript:" not in got.text
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1", "localhost.evil"],
+)
+def test_a_request_by_another_name_is_turned_away(viewer: Viewer, host: str) -> None:
+    got = viewer.get("/", Host=host)
+    assert got.status == 421
+    assert b"runs" not in got.body
+
+
+def test_it_can_be_reached_from_this_machine_alone(viewer: Viewer) -> None:
+    port = int(viewer.address.rsplit(":", 1)[1].strip("/"))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
+        found.connect(("192.0.2.1", 9))  # sends nothing; says which address would be ours
+        own = found.getsockname()[0]
+    if own.startswith("127."):
+        own = "127.0.0.2"  # there is no other network here: another name of this machine
+    with pytest.raises(OSError), socket.create_connection((own, port), timeout=2):
+        pass
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_nothing_can_be_changed(viewer: Viewer, method: str) -> None:
+    assert viewer.get("/", method).status == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/run/..", "/run/../..", "/run/%2e%2e/%2e%2e/secret.txt", "/run//etc", "/run/%00",
+        "/samples/mine.jsonl", "/run/mine.jsonl/model/0123/manifest.json", "/static/..%2fpages.py",
+        "/static/../../_serve.py", "/static/view.py", f"/media/{RUN}?s=s0&n=1",
+        f"/media/{RUN}?s=s0&n=-1", f"/media/{RUN}?s=%2Fetc%2Fpasswd&n=0", f"/sample/{RUN}?s=nobody",
+        f"/media/{RUN}/data/red.png", f"/text/{RUN}?s=s2", f"/frame/{RUN}?s=s0&n=0&t=nan",
+        "/nowhere", "/beside?run=a", f"/beside?run={RUN}", "/compare", f"/sample/{RUN}?s=s0&turn=7",
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_not_found(viewer: Viewer, path: str) -> None:
+    got = viewer.get(path)
+    assert got.status == 404
+    assert "Traceback" not in got.text and "a secret" not in got.text
+
+
+def test_a_picture_comes_with_its_own_bytes_and_type(viewer: Viewer) -> None:
+    got = viewer.get(f"/media/{RUN}?s=s0&n=0")
+    assert (got.status, got.headers["content-type"]) == (200, "image/png")
+    assert got.body == png("red")
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ("s1", "is another picture now than the one that was sent"),
+        ("s2", "is outside the data's folder"),
+        ("s3", "is no image"),
+    ],
+)
+def test_a_picture_that_is_not_the_one_that_was_sent_is_not_shown(
+    viewer: Viewer, sample: str, why: str
+) -> None:
+    got = viewer.get(f"/media/{RUN}?s={sample}&n=0")
+    assert got.status == 404
+    assert got.headers["content-type"].startswith("text/plain")
+    assert why in got.text
+
+
+def test_what_a_model_said_is_text_and_its_marks_are_seen(viewer: Viewer) -> None:
+    sample = quote("<b>id</b>\u202e")
+    for path in (
+        f"/samples/{RUN}",
+        f"/sample/{RUN}?s={sample}",
+        f"/samples/{RUN}?q={quote(HOSTILE)}",
+    ):
+        text = viewer.get(path).text
+        assert "<script>window" not in text and "<img src=x" not in text and "<b>id" not in text
+        # A box of a form keeps what was typed, and the others what they send.
+        text = re.sub(r'<(input|option)[^>]*value="[^"]*"', "", text)
+        assert not set("\u202e\x1b\0\u200b") & set(text)
+    page = viewer.get(f"/sample/{RUN}?s={sample}").text
+    assert "&lt;script&gt;window.caught=1&lt;/script&gt;" in page
+    for sign in ("U+202E", "ESC", "NUL", "U+200B"):
+        assert f">{sign}</span>" in page
+
+
+def test_a_long_reply_is_cut_and_can_be_had_whole_as_plain_text(viewer: Viewer) -> None:
+    page = viewer.get(f"/sample/{RUN}?s=s1")
+    assert len(page.body) < 100_000
+    assert "Show all 5,000,000 characters" in page.text
+    whole = viewer.get(f"/text/{RUN}?s=s1")
+    assert whole.headers["content-type"] == "text/plain; charset=utf-8"
+    assert whole.body == b"x" * 5_000_000
+
+
+def test_links_lead_nowhere(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "linked").symlink_to(folder / "mine.jsonl")
+    run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [])
+    run.close()
+    (run.path / "replies.jsonl").symlink_to(folder.parent / "secret.txt")
+    with viewing(tmp_path) as viewer:
+        page = viewer.get("/").text
+        assert "linked/" not in page
+        assert "replies.jsonl is a link" in page
+        assert viewer.get("/run/linked/model/0123").status == 404
+        assert viewer.get("/samples/b/m/1").status == 404
+
+
+def test_manifests_that_are_none_are_left_out_in_words(tmp_path: Path) -> None:
+    for name, text in {
+        "torn": b'{"format":0,', "empty": b"", "list": b"[]", "later": b'{"format":99}',
+        "odd": b'{"format":0,"identity":3,"sessions":{"a":1},"rows":"x","repeats":null}',
+        "latin": b'{"format":0,"model":"\xff"}',
+    }.items():  # fmt: skip
+        (tmp_path / "b" / "m" / name).mkdir(parents=True)
+        (tmp_path / "b" / "m" / name / "manifest.json").write_bytes(text)
+    with viewing(tmp_path) as viewer:
+        page = viewer.get("/")
+        assert page.status == 200
+        for name in ("torn", "empty", "list", "later", "latin"):
+            assert f"<code>b/m/{name}</code>" in page.text
+            assert viewer.get(f"/run/b/m/{name}").status == 404
+        assert viewer.get("/run/b/m/odd").status == 200
+        assert viewer.get("/samples/b/m/odd").status == 200
+
+
+def test_a_program_that_a_run_names_is_not_run(tmp_path: Path) -> None:
+    program = tmp_path / "evil.py"
+    program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    for model in ("m", "n"):
+        run_in(
+            tmp_path / "runs" / "b" / model / "1",
+            [question("a", media=[shown("a.png", png("red"))])],
+            [reply("a", "A")],
+            [score("a", 1.0)],
+            identity={"benchmark": "b", "options": {"class": f"{program}:Evil", "dataset": "x"}},
+        ).close()
+    with viewing(tmp_path / "runs") as viewer:
+        for path in (
+            "/", "/run/b/m/1", "/samples/b/m/1?score=right", "/sample/b/m/1?s=a",
+            "/media/b/m/1?s=a&n=0", "/compare?run=b/m/1&run=b/n/1", "/beside?run=b/m/1&run=b/n/1",
+        ):  # fmt: skip
+            viewer.get(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_run_that_nobody_may_write_is_shown(folder: Path, tmp_path: Path) -> None:
+    run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [reply("a", "A")])
+    run.close()
+    run.path.chmod(0o555)
+    try:
+        with viewing(tmp_path) as viewer:
+            assert "1 samples" in viewer.get("/samples/b/m/1").text
+    finally:
+        run.path.chmod(0o755)
+
+
+def test_the_index_lies_beside_the_run_and_can_be_taken_away(folder: Path, viewer: Viewer) -> None:
+    viewer.get(f"/samples/{RUN}")
+    index = folder / RUN / "view.sqlite"
+    with sqlite3.connect(index) as connection:
+        assert connection.execute("SELECT count(*) FROM samples").fetchone() == (5,)
+    connection.close()
+    for name in ("view.sqlite", "view.sqlite-wal", "view.sqlite-shm"):
+        (folder / RUN / name).unlink(missing_ok=True)
+    assert "5 samples" in viewer.get(f"/samples/{RUN}").text
+
+
+def test_a_folder_that_is_not_there_is_said_in_words() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "snellen", "view", "/nonexistent", "--no-open"],
+        capture_output=True, text=True, timeout=30,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "there is no such folder" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_said_in_words(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "snellen", "view", str(folder), "--no-open", f"--port={port}"],
+            capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert f"port {port} cannot be used" in done.stderr
