@@ -88,7 +88,7 @@ def matches(expected: str, output: str) -> bool:
 def shell(folder: Path) -> Mapping[str, str]:
     """The environment of a newcomer: our command, this Python, no keys, no data, no settings."""
     programs = folder / ".bin"
-    programs.mkdir()
+    programs.mkdir(exist_ok=True)
     for name, words in (("snellen", "-m snellen "), ("python", "")):
         path = programs / name
         path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
@@ -97,7 +97,6 @@ def shell(folder: Path) -> Mapping[str, str]:
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(folder / ".home"),
         "PYTHONPATH": str(ROOT / "src"),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "LANG": "C.UTF-8",
         "COLUMNS": "100",
     }

@@ -267,17 +267,31 @@ def _names(entry: catalog.Entry) -> str:
 def benchmarks_page(entries: Sequence[catalog.Entry]) -> str:
     """The list of all benchmarks, and the tree of pages."""
     rows = [
-        [f"[{text(one.name)}](benchmarks/{one.name}.md)", text(one.title.partition(": ")[2])]
+        [
+            f"[{text(one.name)}](benchmarks/{one.name}.md)",
+            text(one.title.partition(": ")[2]),
+            ", ".join(catalog.benchmark(one.name).scorings),
+            text(_proven(one)),
+        ]
         for one in entries
     ]
     tree = "\n".join(f"benchmarks/{one.name}" for one in entries)
     return (
         "# Benchmarks\n\nA page for each, made from its file: paper, data, licence, prompt, "
         "scorings, proof, an example, commands. `snellen show NAME` says the same in the "
-        "terminal.\n\n"
-        + table(["name", "what it asks"], rows)
+        "terminal.\n\n*Proven on*: the models whose published outputs our scorer scores as the "
+        "authors' does ([parity](../parity.md)). Others are proven on made replies, with what the "
+        "authors' code says of each, or by hand: their pages say how.\n\n"
+        + table(["name", "what it asks", "scorings", "proven on"], rows)
         + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )
+
+
+def _proven(entry: catalog.Entry) -> str:
+    """Whose published outputs a sheet's proof begins with; nothing where it begins otherwise."""
+    whole = " ".join(sections(entry.sheet)["Proof"])
+    found = re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole)
+    return found[1] if found else ""
 
 
 def measures_page(entries: Sequence[catalog.Entry]) -> str:
