@@ -368,7 +368,8 @@ def changes_page() -> str:
     for path in sorted(folder.glob("v*.md"), reverse=True):
         body = path.read_text(encoding="utf-8")
         parts.append(re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE))
-    return "\n".join(parts)
+    # Fragments lie beside `docs`, this page in it.
+    return "\n".join(parts).replace("](../docs/", "](../")
 
 
 def pages(pictures: Path) -> Iterator[tuple[str, str]]:
