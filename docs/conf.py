@@ -43,4 +43,4 @@ html_show_sphinx = False
 html_copy_source = False
 html_static_path = ["assets"]
 # Nothing is loaded from elsewhere: a page is read as well in a closed network.
-html_theme_options = {"footer_icons": []}
+html_theme_options: dict[str, object] = {"footer_icons": []}

@@ -279,19 +279,21 @@ def benchmarks_page(entries: Sequence[catalog.Entry]) -> str:
     return (
         "# Benchmarks\n\nA page for each, made from its file: paper, data, licence, prompt, "
         "scorings, proof, an example, commands. `snellen show NAME` says the same in the "
-        "terminal.\n\n*Proven on*: the models whose published outputs our scorer scores as the "
-        "authors' does ([parity](../parity.md)). Others are proven on made replies, with what the "
-        "authors' code says of each, or by hand: their pages say how.\n\n"
+        "terminal.\n\n*Proven on*: on `published outputs` our scorer gives what the authors' "
+        "scorer gives, for models' outputs that the authors published ([parity](../parity.md)). "
+        "`Made replies` try its rules, with what the authors' code says of each.\n\n"
         + table(["name", "what it asks", "scorings", "proven on"], rows)
         + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )
 
 
 def _proven(entry: catalog.Entry) -> str:
-    """Whose published outputs a sheet's proof begins with; nothing where it begins otherwise."""
+    """On what a sheet's scorer is proven, in a few words."""
     whole = " ".join(sections(entry.sheet)["Proof"])
-    found = re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole)
-    return found[1] if found else ""
+    if found := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole):
+        return f"published outputs ({found[1]})"
+    kinds = {"made": "made replies", "generated": "made replies", "by hand": "by hand"}
+    return next((said for word, said in kinds.items() if word in whole), "its page says")
 
 
 def measures_page(entries: Sequence[catalog.Entry]) -> str:
