@@ -10,6 +10,7 @@ from tests.pages import FENCE, blocks
 
 ROOT = Path(__file__).parents[1]
 PAIRS = [
+    (ROOT / "README.md", ROOT / "README.zh-CN.md"),
     (ROOT / "docs/start.md", ROOT / "docs/start.zh-CN.md"),
 ]
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
