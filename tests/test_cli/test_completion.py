@@ -110,6 +110,8 @@ def test_zsh_offers_what_fits(line: str, wanted: list[str], environment: Mapping
     [
         ("snellen ju", ["judge\tAsk a judge about replies that rules leave open."]),
         ("snellen run --serve v", ["vllm"]),
+        ("snellen run -m openai-", ["openai-responses/\tOpenAI's Responses API"]),
+        ("snellen run -b mmbench:lang=en,split=te", ["mmbench:lang=en,split=test"]),
     ],
 )
 def test_fish_offers_what_fits(

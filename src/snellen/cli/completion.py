@@ -8,8 +8,8 @@ from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 
-VARIABLE = "_SNELLEN_COMPLETE"
-"""What click's side of it is asked by."""
+# Click's own scripts take what is offered apart at : and = (bash) and at commas (fish), and put a
+# blank behind openai/, where a name is to follow.
 BASH = """\
 _snellen_completion() {
     local line=${COMP_LINE:0:COMP_POINT} words current before type value
@@ -65,10 +65,30 @@ else
     compdef _snellen_completion snellen
 fi
 """
+FISH = """\
+function _snellen_completion
+    set -lx COMP_WORDS (commandline -cp)
+    set -lx COMP_CWORD (commandline -t)
+    for line in (_SNELLEN_COMPLETE=fish_complete snellen 2> /dev/null)
+        # What is offered may hold commas itself.
+        set -l parts (string split -m 1 , -- $line)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+            case plain
+                echo $parts[2]
+        end
+    end
+end
+complete --no-files --command snellen --arguments "(_snellen_completion)"
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice([*SCRIPTS]))
 @json_option
 def command(shell: str, as_json: bool) -> int:
     """Print what makes SHELL complete verbs, options, benchmarks and models at a TAB.
@@ -77,15 +97,8 @@ def command(shell: str, as_json: bool) -> int:
     ~/.zshrc, below compinit. fish: snellen completion fish >
     ~/.config/fish/completions/snellen.fish.
     """
-    script = {"bash": BASH, "zsh": ZSH}.get(shell) or _fish()
     if as_json:
-        put({"shell": shell, "script": script})
+        put({"shell": shell, "script": SCRIPTS[shell]})
     else:
-        click.echo(script, nl=False)
+        click.echo(SCRIPTS[shell], nl=False)
     return DONE
-
-
-def _fish() -> str:
-    from click.shell_completion import FishComplete
-
-    return FishComplete(click.Command("snellen"), {}, "snellen", VARIABLE).source()
