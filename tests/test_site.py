@@ -137,3 +137,11 @@ def test_links_and_what_lies_beside_a_page_are_let_through() -> None:
     )
     assert list(closed.loaded(page)) == []
     assert list(closed.styled("a { background: url(../a.png) }")) == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md", "CONTRIBUTING.md"])
+def test_the_links_of_a_page_outside_the_site_lead_somewhere(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    places = [at for at in re.findall(r"\]\(([^)#]+)\)", page) if not at.startswith("http")]
+    assert places
+    assert [at for at in places if not (ROOT / at).exists()] == []
