@@ -6,7 +6,7 @@ VENV ?= .venv
 export OMP_NUM_THREADS = 1
 export VENV
 
-.PHONY: demo test env pins
+.PHONY: demo test docs env pins
 
 demo: env
 	@$(VENV)/bin/snellen demo
@@ -14,6 +14,10 @@ demo: env
 test: env
 	@scripts/check
 	@scripts/test
+
+docs: env
+	@scripts/docs
+	@echo "build/docs/index.html"
 
 env: $(VENV)/installed
 

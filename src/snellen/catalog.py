@@ -250,6 +250,24 @@ def _name_elsewhere(
     return str(name)
 
 
+def options(name: str) -> dict[str, dict[str, Any]]:
+    """Each option's default, and what it may be where that is a list.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    stem = _resolve(name)[0]
+    make = getattr(importlib.import_module(f"snellen.benchmarks.{stem}"), stem)
+    hints = get_type_hints(make)
+    found = {}
+    for option, parameter in inspect.signature(make).parameters.items():
+        if option != "data":
+            literal = get_origin(hints[option]) is Literal
+            choices = list(get_args(hints[option])) if literal else None
+            found[option] = {"default": parameter.default, "choices": choices}
+    return found
+
+
 def bundled(stem: str) -> Path | None:
     """The folder of a benchmark's bundled rows; None where it draws its own."""
     return ROWS / stem if (ROWS / stem).is_dir() else None

@@ -9,13 +9,16 @@ import importlib
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from snellen import __version__
 from snellen.cli._exit import DONE, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.errors import SnellenError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
@@ -33,6 +36,7 @@ VERBS: Mapping[str, str] = {
     "data": "Get benchmarks' published files, verify and find them; pack rows and pictures.",
     "check": "Put dummy models through benchmarks on their bundled rows.",
     "doctor": "Say what is installed and what is missing.",
+    "completion": "Print what makes a shell complete our words.",
 }
 
 
@@ -77,6 +81,13 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl([*VERBS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        from click.shell_completion import CompletionItem
+
+        begins = [one for one in VERBS.items() if one[0].startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(verb, help=words) for verb, words in begins), *options]
 
     def invoke(self, ctx: click.Context) -> object:
         try:

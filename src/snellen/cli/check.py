@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from snellen import catalog
+from snellen.cli import _complete
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("benchmarks", nargs=-1, metavar="[BENCH]...")
+@click.argument("benchmarks", nargs=-1, metavar="[BENCH]...", shell_complete=_complete.benchmarks)
 @json_option
 def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
     """Put dummy models through each BENCH (all, if none is named) on its bundled rows.

@@ -17,6 +17,7 @@ import click
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
+from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
@@ -44,7 +45,7 @@ def command() -> None:
 
 
 @command.command("get")
-@click.argument("benchmark", metavar="BENCH")
+@click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
 @click.option("--only", multiple=True, metavar="NAME", help="Only this file; repeatable.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @here
@@ -92,7 +93,7 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 
 
 @command.command("verify")
-@click.argument("benchmark", metavar="BENCH|PATH")
+@click.argument("benchmark", metavar="BENCH|PATH", shell_complete=benchmarks)
 @here
 @json_option
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
@@ -144,7 +145,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 
 
 @command.command("where")
-@click.argument("benchmark", metavar="BENCH")
+@click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
 @here
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:

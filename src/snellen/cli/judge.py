@@ -12,6 +12,7 @@ import click
 
 from snellen import api, report
 from snellen.cli import _parse
+from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
@@ -36,6 +37,7 @@ PATH = click.Path(path_type=Path)
     "models",
     multiple=True,
     metavar="MODEL",
+    shell_complete=models,
     help="The model that judges; repeatable.",
 )
 @click.option(

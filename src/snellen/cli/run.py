@@ -16,6 +16,7 @@ import msgspec
 from snellen import api, catalog, probes, report, suites
 from snellen.benchmark import Benchmark
 from snellen.cli import _estimate, _parse, _plan
+from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
@@ -52,6 +53,7 @@ FRACTION = "fraction"
     "models",
     multiple=True,
     metavar="MODEL",
+    shell_complete=models,
     help="A model's name (`snellen list models`); repeatable.",
 )
 @click.option(
@@ -60,6 +62,7 @@ FRACTION = "fraction"
     "benchmarks",
     multiple=True,
     metavar="BENCH",
+    shell_complete=benchmarks,
     help="A benchmark with options (`mathvision:split=testmini`), a file of rows, or a suite "
     "(`suite:quick`, `suite:mine.toml`); repeatable.",
 )

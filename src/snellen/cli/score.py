@@ -8,6 +8,7 @@ import click
 
 from snellen import api, report
 from snellen.benchmark import Missing
+from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
@@ -19,7 +20,11 @@ PATH = click.Path(path_type=Path)
 @click.command("score")
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="RUN|FILE...")
 @click.option(
-    "-b", "--benchmark", metavar="BENCH", help="Whose questions the files answer; a run knows it."
+    "-b",
+    "--benchmark",
+    metavar="BENCH",
+    shell_complete=benchmarks,
+    help="Whose questions the files answer; a run knows it.",
 )
 @click.option("--data", type=PATH, help="Where the benchmark's rows are, for files.")
 @click.option(

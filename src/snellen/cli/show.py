@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import click
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
+from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
@@ -22,23 +21,34 @@ from snellen.sample import Sample
 
 
 @click.command("show")
-@click.argument("benchmark", metavar="BENCH")
+@click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Where its rows are; they are counted then."
 )
 @json_option
 def command(benchmark: str, data: Path | None, as_json: bool) -> int:
     """Show where BENCH's data, prompt and scorings come from, what it asks, what chance gives."""
+    document = sheet(benchmark, data)
+    if as_json:
+        put(document)
+    else:
+        for line in _lines(document):
+            click.echo(plain(line))
+    return DONE
+
+
+def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
+    """All that is shown of a benchmark, in JSON's types."""
     made = catalog.benchmark(benchmark, data=data)
     entry = next((entry for entry in catalog.entries() if entry.name == made.name), None)
     # A file of rows has no bundled ones: its own rows serve.
     bundled = _bundled(benchmark) if entry else made
     there, few = _survey(made), _survey(bundled)
-    document = {
+    return {
         "benchmark": made.name,
         "sheet": entry.sheet if entry else "",
         "also_known_as": list(entry.aliases) if entry else [],
-        "options": _options(made) if entry else {},
+        "options": catalog.options(made.name) if entry else {},
         "rows": there.rows or None,
         "chance": there.chance,
         "bundled_rows": few.rows,
@@ -57,12 +67,6 @@ def command(benchmark: str, data: Path | None, as_json: bool) -> int:
         "notes": list(made.notes),
         "example": _example(bundled, few.first),
     }
-    if as_json:
-        put(document)
-    else:
-        for line in _lines(document):
-            click.echo(plain(line))
-    return DONE
 
 
 def _bundled(spec: str) -> Benchmark:
@@ -93,20 +97,6 @@ def _survey(made: Benchmark) -> _Survey:
     except DataError:
         return _Survey(0, None, None)
     return _Survey(rows, chance / rows if chance else None, first)
-
-
-def _options(made: Benchmark) -> dict[str, dict[str, Any]]:
-    """Each option's default, and what it may be where that is a list."""
-    stem = made.name.replace("-", "_")
-    make = getattr(importlib.import_module(f"snellen.benchmarks.{stem}"), stem)
-    hints = get_type_hints(make)
-    found = {}
-    for name, parameter in inspect.signature(make).parameters.items():
-        if name != "data":
-            literal = get_origin(hints[name]) is Literal
-            choices = list(get_args(hints[name])) if literal else None
-            found[name] = {"default": parameter.default, "choices": choices}
-    return found
 
 
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:

@@ -1,0 +1,406 @@
+"""Pages that are made when the documentation is built: of benchmarks' files, metrics and changes.
+
+They lie in `docs/generated`, which git ignores, and are written anew where they have changed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen import capabilities, catalog
+from snellen.benchmark import UNMAPPED, Benchmark
+from snellen.cli import show
+from snellen.content import Image
+from snellen.media import images
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+SECTION = re.compile(r"^(Paper|Data|Prompt|Scoring|Proof)\b\s*")
+TITLES = {"Prompt": "The prompt", "Scoring": "Scoring", "Proof": "Proof"}
+SIGNS = re.compile(r"([\\*_{}\[\]<>#|$~])")
+AT = re.compile(
+    r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})"
+    r"(?::\s?(?P<path>[\w./-]*[\w/-]))?(?P<lines>\s?#L\d+(?:-L?\d+)?)?"
+)
+URL = re.compile(r"https?://[^\s)>;,]*[^\s)>;,.:]")
+HEADINGS = ("Scores that move", "Added", "Changed", "Fixed", "Removed")
+SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
+
+
+# -- text
+
+
+def text(plain: str) -> str:
+    """Plain text as Markdown: addresses and places in repositories are links, what is in backticks
+    is code, every other sign means itself."""
+    made: list[str] = []
+    at = 0
+    for found in re.finditer(f"`[^`]+`|{AT.pattern}|{URL.pattern}", plain):
+        made.append(_escaped(plain[at : found.start()]))
+        if found["repo"]:
+            made.append(_place(found))
+        else:
+            made.append(found[0] if found[0].startswith("`") else f"<{found[0]}>")
+        at = found.end()
+    return "".join([*made, _escaped(plain[at:])])
+
+
+def _escaped(plain: str) -> str:
+    # What begins a list or a quotation in Markdown does not here.
+    escaped = SIGNS.sub(r"\\\1", plain.replace("`", r"\`"))
+    return re.sub(r"^(\s*)([-+]|\d+(?=\.))", r"\1\\\2", escaped) if escaped[:1] in "-+" else escaped
+
+
+def _place(found: re.Match[str]) -> str:
+    repo, commit, path = found["repo"], found["commit"], found["path"]
+    lines = (found["lines"] or "").strip()
+    shown = f"{repo}@{commit[:7]}" + (f":{path}" if path else "") + lines
+    if not path:
+        return f"[`{shown}`](https://github.com/{repo}/tree/{commit})"
+    kind = "tree" if path.endswith("/") else "blob"
+    return f"[`{shown}`](https://github.com/{repo}/{kind}/{commit}/{path}{lines})"
+
+
+def fenced(block: str, language: str = "text") -> str:
+    """A block that is shown as it is, whatever it holds."""
+    ticks = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block))])
+    return f"{ticks}{language}\n{block.rstrip()}\n{ticks}\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Cells are Markdown already."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+# -- a benchmark
+
+
+def sections(sheet: str) -> Mapping[str, Sequence[str]]:
+    """A sheet's parts by their first word, their lines as far to the left as they go."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in sheet.splitlines()[1:]:
+        if begins := SECTION.match(line):
+            lines = found.setdefault(begins[1], [])
+            lines.append(line[begins.end() :])
+        elif line.strip():
+            lines.append(line[9:] if line.startswith(" " * 9) else line.strip())
+    return found
+
+
+def flowing(lines: Sequence[str]) -> str:
+    """Lines that were broken at a width, as a paragraph; a list or table in them as it stands."""
+    if any(line.startswith(" ") or "   " in line for line in lines):
+        return fenced("\n".join(lines))
+    whole = ""
+    for line in lines:
+        # A place in a repository goes on in the next line, without a blank.
+        joint = "" if re.search(r"@[0-9a-f]{40}:$|/$", whole) or not whole else " "
+        whole += joint + line
+    return text(whole) + "\n"
+
+
+def benchmark_page(entry: catalog.Entry, pictures: Path) -> str:
+    """One benchmark's page; the pictures of its example are written to `pictures`."""
+    made = catalog.benchmark(entry.name)
+    few = catalog.benchmark(entry.name, data=Path(catalog.SYNTHETIC))
+    document = show.sheet(entry.name, Path(catalog.SYNTHETIC))
+    sheet = sections(entry.sheet)
+    title = entry.title.partition(":")
+    parts = [f"# {text(title[0])}\n", text(title[2].strip() or title[0]) + "\n"]
+    parts.append(f"`-b {entry.name}`\n")
+    for name in ("Paper", "Data"):
+        parts += [f"## {name}\n", flowing(sheet[name])]
+    parts += [_files(made), _commands(entry.name, made)]
+    parts += ["## Prompt\n", flowing(sheet["Prompt"]), _example(few, pictures, entry.name)]
+    parts += ["## Scoring\n", flowing(sheet["Scoring"]), _scorings(document)]
+    parts += ["## Proof\n", flowing(sheet["Proof"])]
+    parts.append(
+        "Figures, published and ours: [parity](../../parity.md). "
+        "What else is known: [why scores differ](../../why-scores-differ.md).\n"
+    )
+    parts += [_options(document), _facts(document, made), _capabilities(made), _names(entry)]
+    return "\n".join(part for part in parts if part)
+
+
+def _files(made: Benchmark) -> str:
+    published = made.files.published if made.files else ()
+    if not published:
+        return ""
+    rows = []
+    for file in published:
+        known = f"`sha256:{file.sha256[:12]}…`" if file.sha256 else ""
+        known = known or (f"`md5:{file.md5[:12]}…`" if file.md5 else "not published")
+        url = f"<{file.url}>" if file.url.startswith("http") else f"`{file.url}`"
+        size = f"{file.size / 1e6:,.1f} MB" if file.size else "not published"
+        rows.append([f"`{file.name}`", url, size, known])
+    head = ["published file", "where", "size", "digest"]
+    return "What `snellen data get` gets:\n\n" + table(head, rows)
+
+
+def _commands(name: str, made: Benchmark) -> str:
+    published = made.files.published if made.files else ()
+    data = "" if published or not catalog.reads_data(name) else " --data PATH"
+    lines = [f"snellen data get {name}"] if published else []
+    lines.append(f"snellen run -m openai/NAME --base-url http://localhost:8000/v1 -b {name}{data}")
+    lines.append(f"snellen score PREDICTIONS -b {name}{data}")
+    if catalog.reads_data(name):
+        lines.append(
+            f"snellen run -m baseline/first -b {name} --data synthetic   # offline, on made rows"
+        )
+    lines.append(f"snellen check {name}")
+    return "## Run it\n\n" + fenced("\n".join(lines), "sh")
+
+
+def _example(few: Benchmark, pictures: Path, name: str) -> str:
+    sample = next((few.sample(row.place, row) for row in few.data), None)
+    request = few.request(sample) if sample else None
+    if sample is None or request is None:
+        return ""
+    parts = ["One question as a model gets it. It is made up, as are all rows that are bundled.\n"]
+    number = 0
+    for message in request.messages:
+        parts.append(f"**{message.role}**\n")
+        for part in message.content:
+            if isinstance(part, str):
+                parts.append(fenced(part))
+            elif isinstance(part, Image):
+                number += 1
+                loaded = images.load(part)
+                assert isinstance(loaded.source, bytes)
+                file = pictures / f"{name}-{number}.{SUFFIX[loaded.mime or '']}"
+                file.write_bytes(loaded.source)
+                place = text(part.place or "picture")
+                size = f"{loaded.width} x {loaded.height} pixels"
+                parts.append(f"![{size}](../pictures/{file.name})\n")
+                parts.append(f"{place}, {size}\n")
+            else:
+                place = part.place or "video"
+                end = f"{part.end:g}" if part.end is not None else "its end"
+                shown = part.policy or few.frames or "the default policy"
+                parts.append(
+                    f"A video, {text(place)}, from {part.start:g} to {end} s, by {text(shown)}.\n"
+                )
+    right = sample.target if sample.target is not None else " | ".join(sample.references)
+    parts.append(f"What is right: {text(right) if right else 'not known to us'}\n")
+    return "\n".join(parts)
+
+
+def _scorings(document: Mapping[str, Any]) -> str:
+    lines = []
+    for name, scoring in document["scorings"].items():
+        metrics = ", ".join(f"`{metric}`" for metric in scoring["metrics"])
+        source = text(scoring["source"])
+        lines.append(f"- **{name}**, version {scoring['version']}: {source}. Gives {metrics}.")
+    return "\n".join(lines) + "\n"
+
+
+def _options(document: Mapping[str, Any]) -> str:
+    if not document["options"]:
+        return ""
+    rows = []
+    for name, option in document["options"].items():
+        choices = ", ".join(f"`{one}`" for one in option["choices"] or [])
+        rows.append([f"`{name}`", f"`{option['default']}`", choices])
+    name = document["benchmark"]
+    first, option = next(iter(document["options"].items()))
+    value = (option["choices"] or [option["default"]])[-1]
+    return (
+        f"## Options\n\nWritten behind the name: `-b {name}:{first}={value}`; several with commas "
+        "between.\n\n" + table(["option", "default", "one of"], rows)
+    )
+
+
+def _facts(document: Mapping[str, Any], made: Benchmark) -> str:
+    lines = [f"- Asked for: `{made.ask}`, up to {made.max_answer_tokens:,} tokens an answer."]
+    if made.break_down_by:
+        lines.append(f"- Broken down by {', '.join(f'`{one}`' for one in made.break_down_by)}.")
+    if made.cluster_by is not None:
+        lines.append(
+            "- Samples share pictures or videos; intervals know that "
+            "([intervals](../../decisions/intervals.md))."
+        )
+    lines += [f"- {text(note)}" for note in made.notes]
+    return "## More\n\n" + "\n".join(lines) + "\n"
+
+
+def _capabilities(made: Benchmark) -> str:
+    if made.capabilities is None:
+        return ""
+    source = made.capabilities.source
+    whose = "By our own definition" if source == "ours" else f"By {text(source)}"
+    parts = ["## What it asks of a model\n", f"{whose}.\n"]
+    leaves = made.capabilities.leaves
+    if made.capabilities.tag:
+        by_leaf: dict[str, list[str]] = {}
+        for category, leaf in leaves.items():
+            by_leaf.setdefault(leaf, []).append(category)
+        order = [leaf for leaf in (*capabilities.LEAVES, UNMAPPED) if leaf in by_leaf]
+        rows = [[f"`{leaf}`", text(", ".join(by_leaf[leaf]))] for leaf in order]
+        parts.append(table(["capability", text(made.capabilities.tag)], rows))
+    else:
+        parts.append(f"All of it: `{leaves['']}`.\n")
+    return "\n".join(parts)
+
+
+def _names(entry: catalog.Entry) -> str:
+    """The names that other tools' users know it by, told apart as `snellen export` does."""
+    theirs: dict[str, list[str]] = {"VLMEvalKit": [], "lmms-eval": []}
+    for alias, options in entry.aliases.items():
+        own = alias[0].isupper() or alias == options.get("name") or not alias.islower()
+        theirs["VLMEvalKit" if own else "lmms-eval"].append(alias)
+    rows = [
+        [tool, ", ".join(f"`{one}`" for one in names)] for tool, names in theirs.items() if names
+    ]
+    if not rows:
+        return ""
+    return "## Names elsewhere\n\nThey work with `-b` too.\n\n" + table(["tool", "names"], rows)
+
+
+def benchmarks_page(entries: Sequence[catalog.Entry]) -> str:
+    """The list of all benchmarks, and the tree of pages."""
+    rows = [
+        [
+            f"[{text(one.name)}](benchmarks/{one.name}.md)",
+            text(one.title.partition(": ")[2]),
+            ", ".join(catalog.benchmark(one.name).scorings),
+            text(_proven(one)),
+        ]
+        for one in entries
+    ]
+    tree = "\n".join(f"benchmarks/{one.name}" for one in entries)
+    return (
+        "# Benchmarks\n\nA page for each, made from its file: paper, data, licence, prompt, "
+        "scorings, proof, an example, commands. `snellen show NAME` says the same in the "
+        "terminal.\n\n*Proven on*: on `published outputs` our scorer gives what the authors' "
+        "scorer gives, for models' outputs that the authors published ([parity](../parity.md)). "
+        "`Made replies` try its rules, with what the authors' code says of each.\n\n"
+        + table(["name", "what it asks", "scorings", "proven on"], rows)
+        + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    )
+
+
+def _proven(entry: catalog.Entry) -> str:
+    """On what a sheet's scorer is proven, in a few words."""
+    whole = " ".join(sections(entry.sheet)["Proof"])
+    if found := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole):
+        return f"published outputs ({found[1]})"
+    kinds = {"made": "made replies", "generated": "made replies", "by hand": "by hand"}
+    return next((said for word, said in kinds.items() if word in whole), "its page says")
+
+
+def measures_page(entries: Sequence[catalog.Entry]) -> str:
+    """Which benchmark measures what: the tree of capabilities, with the benchmarks at each leaf."""
+    of: dict[str, list[str]] = {}
+    for entry in entries:
+        said = catalog.benchmark(entry.name).capabilities
+        for leaf in dict.fromkeys(said.leaves.values() if said else ()):
+            of.setdefault(leaf, []).append(entry.name)
+    parts = [
+        "# Which benchmark measures what\n",
+        "What a benchmark's categories ask of a model, as leaves of one tree. Its file says which "
+        "leaf each category is, and where its authors define the categories; what fits no leaf is "
+        "`unmapped`. A run's report has the mean score for each leaf, "
+        "and `snellen report runs/` shows them over several benchmarks.\n",
+    ]
+    for branch, leaves in capabilities.TREE.items():
+        rows = [
+            [leaf, ", ".join(_linked(name) for name in of.get(f"{branch}/{leaf}", [])) or "none"]
+            for leaf in leaves
+        ]
+        parts += [f"## {branch}\n", table(["asks for", "benchmarks"], rows)]
+    parts += ["## unmapped\n", ", ".join(map(_linked, of.get(UNMAPPED, []))) + "\n"]
+    return "\n".join(parts)
+
+
+def _linked(name: str) -> str:
+    return f"[{name}](benchmarks/{name}.md)"
+
+
+# -- metrics, changes
+
+
+def metrics_page() -> str:
+    """Every file of `snellen.metrics`, with the formulas of its docstrings."""
+    files = sorted((ROOT / "src/snellen/metrics").glob("[!_]*.py"))
+    parts = [
+        "# Metrics\n",
+        "A metric takes the columns of a whole set and gives an estimate: a value, n, its standard "
+        "error and interval. What scores one answer is here too. `snellen list metrics` names them "
+        "all.\n",
+        "## Means\n",
+        _directive("autofunction", "snellen.metrics.mean"),
+        _directive("autofunction", "snellen.metrics.macro_average"),
+        _directive("autoclass", "snellen.metrics.Columns"),
+        _directive("autoclass", "snellen.metrics.Category"),
+    ]
+    for path in files:
+        parts += [f"## {path.stem}\n", _directive("automodule", f"snellen.metrics.{path.stem}")]
+    return "\n".join(parts)
+
+
+def _directive(kind: str, name: str) -> str:
+    return f"```{{eval-rst}}\n.. {kind}:: {name}\n```\n"
+
+
+def changes_page() -> str:
+    """The changelog: fragments since the last release under one heading, then the releases."""
+    folder = ROOT / "changelog"
+    by_heading: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
+    for path in sorted(folder.glob("[0-9]*.*.md")):
+        heading = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                heading = line.removeprefix("## ")
+            elif line.strip() and line != "- None.":
+                by_heading[heading].append(line)
+    parts = ["# Changes\n"]
+    if any(by_heading.values()):
+        parts.append("## Since the last release\n")
+    for heading, lines in by_heading.items():
+        if lines:
+            parts += [f"### {heading}\n", "\n".join(lines) + "\n"]
+    for path in sorted(folder.glob("v*.md"), reverse=True):
+        body = path.read_text(encoding="utf-8")
+        parts.append(re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE))
+    # Fragments lie beside `docs`, this page in it.
+    return "\n".join(parts).replace("](../docs/", "](../")
+
+
+def pages(pictures: Path) -> Iterator[tuple[str, str]]:
+    """Every page's name under `docs/generated`, and its text."""
+    entries = list(catalog.entries())
+    for entry in entries:
+        yield f"benchmarks/{entry.name}.md", benchmark_page(entry, pictures)
+    yield "benchmarks.md", benchmarks_page(entries)
+    yield "measures.md", measures_page(entries)
+    yield "metrics.md", metrics_page()
+    yield "changes.md", changes_page()
+
+
+def write(folder: Path) -> None:
+    """All pages into `folder`; one that is as it was is not touched, so it is not built again."""
+    pictures = folder / "pictures"
+    shutil.rmtree(pictures, ignore_errors=True)
+    pictures.mkdir(parents=True)
+    written = set()
+    for name, page in pages(pictures):
+        path = folder / name
+        written.add(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != page:
+            path.write_text(page, encoding="utf-8")
+    for old in set(folder.rglob("*.md")) - written:
+        old.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "generated"))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Measure a model, hold it to a floor, and compare it with a stored baseline.
+#
+# usage: MODEL=openai/NAME [BASE_URL=URL] [API_KEY_ENV=VARIABLE] [BENCHMARK=eyechart] [LIMIT=200]
+#        [FLOOR=0.6] [BASELINE=baseline] [REVISION=…] measure.sh
+#
+# BASELINE is a folder of runs, such as the `runs` of an earlier job. Writes runs/, report.html and,
+# with a baseline, comparison.md. Exit: 0 good; 1 below the floor, significantly below the baseline,
+# or questions without a reply; 2 wrong use.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+baseline=${BASELINE:-baseline}
+
+if [ -z "${MODEL:-}" ]; then
+    echo "measure.sh: say which model: MODEL=openai/NAME measure.sh" >&2
+    exit 2
+fi
+arguments=(-b "${BENCHMARK:-eyechart}" -m "$MODEL")
+arguments+=(--limit "${LIMIT:-200}" --fail-under "accuracy=${FLOOR:-0.6}" --out runs)
+if [ -n "${BASE_URL:-}" ]; then
+    arguments+=(--base-url "$BASE_URL")
+fi
+if [ -n "${API_KEY_ENV:-}" ]; then
+    arguments+=(--api-key-env "$API_KEY_ENV")
+fi
+if [ -n "${REVISION:-}" ]; then
+    # Which weights they are: other ones are another run, though the model's name is the same.
+    printf 'revision = "%s"\n' "$REVISION" > revision.toml
+    arguments+=(--profile revision.toml)
+fi
+
+code=0
+snellen run "${arguments[@]}" || code=$?
+if [ "$code" -gt 1 ]; then
+    exit "$code"
+fi
+snellen report runs -o report.html
+if [ -d "$baseline" ]; then
+    snellen compare "$baseline" runs -o comparison.md
+    snellen compare "$baseline" runs --json > comparison.json
+    python3 "$here/not_worse.py" comparison.json || code=1
+fi
+exit "$code"

@@ -1,0 +1,69 @@
+"""What a TAB offers for the value of an option: benchmarks and models by name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def benchmarks(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Benchmarks and suites, the options of one that is named, and what other tools call them once
+    that is begun; files where none of these begins so."""
+    from click.shell_completion import CompletionItem
+
+    from snellen import catalog, suites
+
+    name, colon, _ = incomplete.partition(":")
+    if colon and f"{name}:" != suites.PREFIX:
+        found = _with_options(name, incomplete)
+    else:
+        entries = list(catalog.entries())
+        found = [(entry.name, entry.title) for entry in entries]
+        found += [(f"{suites.PREFIX}{one}", suite.title) for one, suite in suites.SUITES.items()]
+        if incomplete:
+            found += [(alias, entry.name) for entry in entries for alias in entry.aliases]
+    offered = [
+        CompletionItem(one, help=title) for one, title in found if one.startswith(incomplete)
+    ]
+    return offered or [CompletionItem(incomplete, type="file")]
+
+
+def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
+    """`mmbench:lang=en,` with each option that it has."""
+    from snellen import catalog
+    from snellen.errors import CatalogError
+
+    begun = incomplete[: max(incomplete.rfind(sign) for sign in ":,") + 1]
+    try:
+        options = catalog.options(name)
+    except CatalogError:
+        return []
+    return [
+        (f"{begun}{option}={value}", None)
+        for option, one in options.items()
+        for value in one["choices"] or [""]
+    ]
+
+
+def models(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Models that are whole names, and of others what stands before a name of one's own."""
+    from click.shell_completion import CompletionItem
+
+    from snellen import catalog
+
+    offered = []
+    for pattern, (_, title) in catalog.MODELS.items():
+        # openai/ of openai/NAME, python: of python:FILE:NAME
+        begin = re.sub(r"(?<=[/:])[A-Z_]+(:[A-Z]+)?$", "", pattern)
+        if begin.startswith(incomplete):
+            offered.append(CompletionItem(begin, help=title))
+    return offered

@@ -1,0 +1,61 @@
+"""The job of examples/ci, run as a CI system does, without a network."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.pages import shell
+
+CI = Path(__file__).parents[1] / "examples" / "ci"
+
+
+def measured(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {**shell(folder), "LIMIT": "36", **settings}
+    return subprocess.run(
+        [CI / "measure.sh"], cwd=folder, env=environment, capture_output=True, text=True, timeout=90
+    )
+
+
+def test_a_model_above_the_floor_passes_and_one_below_its_baseline_does_not(
+    tmp_path: Path,
+) -> None:
+    first = measured(tmp_path, MODEL="baseline/reader", FLOOR="0.6", REVISION="one")
+    assert first.returncode == 0, first.stderr
+    assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "comparison.md").exists()
+
+    (tmp_path / "runs").rename(tmp_path / "baseline")
+    shutil.rmtree(tmp_path / ".bin")
+    worse = measured(tmp_path, MODEL="baseline/first", FLOOR="0")
+    assert worse.returncode == 1
+    assert "eyechart: accuracy -" in worse.stdout and "significantly worse" in worse.stdout
+    assert "baseline/first" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_a_model_below_the_floor_fails_and_has_its_report(tmp_path: Path) -> None:
+    done = measured(tmp_path, MODEL="baseline/first", FLOOR="0.6")
+    assert done.returncode == 1
+    assert "not 0.6 or more" in done.stderr
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize("settings", [{}, {"MODEL": "baseline/reader", "FLOOR": "60%"}])
+def test_wrong_use_is_no_result(settings: dict[str, str], tmp_path: Path) -> None:
+    done = measured(tmp_path, **settings)
+    assert done.returncode == 2
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_workflow_runs_the_script_and_keeps_the_report() -> None:
+    workflow = yaml.safe_load((CI / "measure.yml").read_text(encoding="utf-8"))
+    steps = workflow["jobs"]["measure"]["steps"]
+    (run,) = [step for step in steps if "measure.sh" in step.get("run", "")]
+    script = (CI / "measure.sh").read_text(encoding="utf-8")
+    assert all(f"{name}" in script for name in run["env"])
+    (kept,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
+    assert kept["if"] == "always()" and "report.html" in kept["with"]["path"].split()
+    assert os.access(CI / "measure.sh", os.X_OK)

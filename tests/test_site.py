@@ -1,0 +1,147 @@
+"""What `docs/_ext` makes of sheets, docstrings and built pages."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from snellen import catalog
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+SHA = "3df3ba1b110ecce25696989577fad583b67d4239"
+
+
+def extension(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / "_ext" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+generated = extension("generated")
+docstrings = extension("docstrings")
+closed = extension("closed")
+
+
+@pytest.mark.parametrize("name", ["pope", "eyechart", "ovo-bench", "vlmevalkit", "coco-captions"])
+def test_a_benchmarks_page_has_its_sheet_commands_scorings_and_example(
+    name: str, tmp_path: Path
+) -> None:
+    entry = next(one for one in catalog.entries() if one.name == name)
+    page = generated.benchmark_page(entry, tmp_path)
+
+    headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    assert headings[:2] == ["Paper", "Data"]
+    assert {"Run it", "Prompt", "Scoring", "Proof"} <= set(headings)
+    assert f"-b {name}" in page
+    for scoring in catalog.benchmark(name).scorings:
+        assert f"**{scoring}**, version " in page
+    for picture in re.findall(r"\]\(\.\./pictures/([^)]+)\)", page):
+        assert (tmp_path / picture).stat().st_size > 0
+
+
+def test_every_word_of_a_sheet_is_on_its_page(tmp_path: Path) -> None:
+    for entry in catalog.entries():
+        parts = generated.sections(entry.sheet)
+        assert list(parts) == ["Paper", "Data", "Prompt", "Scoring", "Proof"], entry.name
+        said = " ".join(" ".join(lines) for lines in parts.values()).split()
+        whole = re.sub(r"^(Paper|Data|Prompt|Scoring|Proof)\b", "", entry.sheet, flags=re.MULTILINE)
+        assert said == whole.partition("\n")[2].split(), entry.name
+
+
+def test_signs_of_markdown_in_a_sheet_mean_themselves() -> None:
+    assert generated.text("a_b *c* [d] <e> | `f_g`") == r"a\_b \*c\* \[d\] \<e\> \| `f_g`"
+    assert generated.text("<script>alert(1)</script>").startswith(r"\<script\>")
+
+
+def test_a_place_in_a_repository_is_a_link_to_that_commit() -> None:
+    where = f"RUCAIBox/POPE@{SHA}:evaluate.py#L9-L34"
+    assert generated.text(f"see {where}, there") == (
+        f"see [`RUCAIBox/POPE@3df3ba1:evaluate.py#L9-L34`]"
+        f"(https://github.com/RUCAIBox/POPE/blob/{SHA}/evaluate.py#L9-L34), there"
+    )
+
+
+def test_a_block_that_holds_a_fence_is_fenced_with_more() -> None:
+    assert generated.fenced("```\nx\n```") == "````text\n```\nx\n```\n````\n"
+
+
+def test_every_leaf_has_the_benchmarks_whose_files_name_it() -> None:
+    page = generated.measures_page(list(catalog.entries()))
+    (row,) = re.findall(r"^\| counting \| (.*) \|$", page, re.MULTILINE)
+    assert "[eyechart](benchmarks/eyechart.md)" in row and "pope" not in row
+
+
+def test_every_public_metric_has_a_place_on_the_page_of_metrics() -> None:
+    page = generated.metrics_page()
+    modules = set(re.findall(r"automodule:: (\S+)", page))
+    assert {f"snellen.metrics.{path.stem}" for path in metrics_files()} == modules
+
+
+def metrics_files() -> list[Path]:
+    return sorted((ROOT / "src/snellen/metrics").glob("[!_]*.py"))
+
+
+def test_all_fragments_of_the_changelog_are_on_one_page() -> None:
+    page = generated.changes_page()
+    lines = [
+        line
+        for path in (ROOT / "changelog").glob("[0-9]*.*.md")
+        for line in path.read_text().splitlines()
+        if line.startswith("- ") and line != "- None."
+    ]
+    assert lines and all(line.replace("](../docs/", "](../") in page for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("`a` is *not* b_", r"``a`` is \*not\* b\_"),
+        ("the sum |T|:\n\n    s = max_r |a|", "the sum \\|T\\|:\n\n::\n\n        s = max_r |a|"),
+        ("Of these:\n- a\n- b", "Of these:\n\n- a\n\n- b"),
+        (">>> f(`1`)\n2", ">>> f(`1`)\n2"),
+        ("Raises:\n    ValueError: `x`.", "Raises:\n    ValueError: ``x``."),
+        ("`list`s", "``list``\\ s"),
+    ],
+)
+def test_a_docstring_means_what_it_says(ours: str, theirs: str) -> None:
+    assert "\n".join(docstrings.restructured(ours.split("\n"))) == theirs
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<script src="https://cdn.example/x.js"></script>',
+        '<link rel="stylesheet" href="//fonts.example/a.css">',
+        '<img src="http://example.org/a.png">',
+        '<img srcset="a.png 1x, https://example.org/b.png 2x">',
+        '<iframe src="HTTPS://example.org"></iframe>',
+        '<p style="background: url(https://example.org/a.png)">',
+        "<style>@import 'https://example.org/a.css';</style>",
+    ],
+)
+def test_a_page_that_loads_something_from_elsewhere_is_found(page: str) -> None:
+    assert list(closed.loaded(page))
+
+
+def test_links_and_what_lies_beside_a_page_are_let_through() -> None:
+    page = (
+        '<a href="https://arxiv.org">x</a><script src="_static/a.js"></script>'
+        '<link rel="stylesheet" href="../a.css"><img src="data:image/png;base64,AA">'
+    )
+    assert list(closed.loaded(page)) == []
+    assert list(closed.styled("a { background: url(../a.png) }")) == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md", "CONTRIBUTING.md"])
+def test_the_links_of_a_page_outside_the_site_lead_somewhere(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    places = [at for at in re.findall(r"\]\(([^)#]+)\)", page) if not at.startswith("http")]
+    assert places
+    assert [at for at in places if not (ROOT / at).exists()] == []
