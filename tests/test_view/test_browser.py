@@ -157,7 +157,7 @@ def test_from_the_runs_to_a_wrong_sample_in_clicks_alone(
     expect(page.get_by_text(f"1 of {len(wrong)}")).to_be_visible()
     picture = page.locator(".zoom img")
     expect(picture).to_be_visible()
-    assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") == 336
+    until(lambda: picture.evaluate("i => i.complete && i.naturalWidth") == 336)
 
 
 def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: Viewer) -> None:
@@ -343,7 +343,7 @@ def test_frames_of_a_video_are_gone_through(page: Page, tmp_path: Path) -> None:
         page.get_by_label("The frame after").click()
         expect(page.locator("output")).to_contain_text("frame 2 of")
         assert image.get_attribute("src") != first
-        assert image.evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
+        until(lambda: image.evaluate("i => i.complete && i.naturalWidth") > 0)
 
 
 def test_a_screen_that_is_narrow_or_dark_is_readable(viewer: Viewer, browser: Browser) -> None:

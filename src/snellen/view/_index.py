@@ -7,6 +7,7 @@ filtered by, their first words, and which words are in them; no whole reply.
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 import threading
@@ -84,6 +85,8 @@ class Index:
         self.run = run
         self.file = file
         self._lock = threading.Lock()
+        self.complete = -math.inf
+        """When it last had everything, by the monotonic clock."""
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
@@ -100,7 +103,10 @@ class Index:
         if not self._lock.acquire(blocking=False):
             return True  # another thread is at it
         try:
-            return self._extended(seconds)
+            now = time.monotonic()
+            left = self._extended(seconds)
+            self.complete = self.complete if left else now
+            return left
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 return True  # another viewer is at it
@@ -109,6 +115,7 @@ class Index:
                 "room, or take the file away."
             ) from error
         except (Stale, sqlite3.DatabaseError):
+            self.complete = -math.inf
             for ending in ("", "-wal", "-shm"):
                 self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
             return True

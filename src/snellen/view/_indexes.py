@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 from hashlib import blake2b
 from pathlib import Path
 
 from snellen.errors import StoreError
 from snellen.view._index import FILE, Index
 
+FRESH = 0.3
+"""Seconds for which an index that had everything is taken as it is: pages have several parts."""
 FIRST = 0.25
 """Seconds that a page waits for what was appended; what then is left a thread takes in."""
 
@@ -49,6 +52,8 @@ class Indexes:
             index = self._known.get(run)
             if index is None:
                 index = self._known[run] = Index(run, file_of(run))
+        if time.monotonic() < index.complete + FRESH and index.file.exists():
+            return index
         if index.extend(FIRST):
             with self._lock:
                 if run not in self._working:
