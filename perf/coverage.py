@@ -376,7 +376,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     names = [name for name in cases(args.resamples) if args.only in name]
-    print(f"{'':76}{'seed 1':>8}{'seed 2':>8}{'seed 3':>8}{'width':>8}")
+    print(f"{'':84}{'seed 1':>8}{'seed 2':>8}{'seed 3':>8}{'width':>8}")
     with ProcessPoolExecutor(args.jobs) as pool:
         jobs = {
             name: [
@@ -389,7 +389,7 @@ def main() -> None:
             found = [future.result() for future in futures]
             none = sum(n for _, _, n in found)
             print(
-                f"{name:76}",
+                f"{name:84}",
                 *(f"{share:7.3f}" for share, _, _ in found),
                 f"{'' if found[0][1] is None else f'{found[0][1]:.3f}':>7}",
                 f"  {none} without interval" if none else "",
