@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from snellen.api import compare
 from snellen.benchmark import Benchmark
 from snellen.comparing import Comparisons, RankFlip
 from snellen.errors import UsageError
+from snellen.metrics import Columns, macro_average
+from snellen.stats import Estimate
 from snellen.store import MANIFEST
-from tests.test_comparing.test_compare import changed, run
+from tests import tiny
+from tests.test_comparing.test_compare import changed, run, with_metrics
 from tests.tiny import benchmark
 
 GOOD, FAIR, POOR = range(90), range(5, 90), range(30)
@@ -85,6 +89,39 @@ def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_pat
         ("more", 3),
     ]
     assert {one.group for one in board.standings} == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        ("one", "the ranks could be any: in many resamples a side has no value"),
+        ("none", "good has no value: no question of it"),
+    ],
+)
+def test_sides_without_a_value_have_no_standing_and_a_reason(
+    tmp_path: Path, tag: str, said: str
+) -> None:
+    """In categories of two samples each, and of a metric that has no value."""
+
+    def nothing(columns: Columns) -> Estimate:
+        return Estimate(value=None, n=0, reason="no question of it")
+
+    made = with_metrics(100, accuracy=macro_average("pair") if tag == "one" else nothing)
+    made = replace(
+        made,
+        break_down_by=("pair",),
+        sample=lambda place, row: replace(
+            tiny.sample_of(place, row), tags={"kind": row["kind"], "pair": str(place // 2)}
+        ),
+    )
+    for name, each in (("good", 5), ("fair", 3), ("poor", 2)):
+        run(tmp_path, name, [n for n in range(100) if n % each], made)
+    found = compare(tmp_path, benchmark=made)
+    (board,) = found.comparisons.leaderboards
+
+    assert said in board.notes
+    assert {one.ranks for one in board.standings} == ({(1, 3)} if tag == "one" else set())
+    assert "good" in str(found)
 
 
 def test_the_first_one_named_comes_first_and_a_run_is_taken_once(three: Path) -> None:
