@@ -351,6 +351,23 @@ def test_another_scoring_may_be_named(two: tuple[Path, Path]) -> None:
         compared(*two, made=made, scoring="other")
 
 
+def test_runs_are_of_the_options_they_were_asked_with_whatever_files_are_of(
+    tmp_path: Path,
+) -> None:
+    for model in ("baseline/silent", "baseline/eager"):
+        snellen.evaluate("ovo-bench:mode=proactive", model=model, data="synthetic", out=tmp_path)
+    one = only(compare(tmp_path, benchmark="ovo-bench").comparisons)
+    assert one.scoring == "default"
+    assert next(iter(one.metrics)) == "answered_in_span"
+
+
+def test_where_one_is_no_full_score_nobody_is_right_or_wrong(two: tuple[Path, Path]) -> None:
+    made = benchmark(20)
+    official = made.scorings["official"]
+    made = replace(made, scorings={"official": replace(official, best=10.0)})
+    assert only(compared(*two, made=made)).flips is None
+
+
 def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:
     said = str(snellen.compare(*two, benchmark=benchmark(20)))
 
