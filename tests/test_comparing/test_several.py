@@ -178,6 +178,16 @@ def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path:
     assert document.tests == 4  # three pairs and one
 
 
+def test_what_is_so_of_two_data_sets_is_said_once(tmp_path: Path) -> None:
+    every = [f"s{n}" for n in range(100)]
+    for made in (benchmark(100), changed(benchmark(100), every, kind="c")):
+        for name, which in (("good", GOOD), ("poor", POOR)):
+            run(tmp_path, name, which, made, limit=50)
+    document = compared(tmp_path)
+    assert len(document.leaderboards) == 2
+    assert document.notes == ["partial: 50 of 100"]
+
+
 def test_a_run_that_failed_throughout_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
     dead = run(tmp_path, "dead", (), benchmark(100), fails=range(100))
     document = compared(three, dead)
