@@ -153,7 +153,7 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
     none, no = np.full(4, None, dtype=object), np.zeros(4, dtype=np.bool_)
     columns = Columns(
         score=np.ones(4),
-        cluster=np.arange(4),
+        cluster=np.arange(4, dtype=np.int32),
         tags={"kind": kind},
         answer=none,
         target=none,
