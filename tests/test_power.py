@@ -43,6 +43,15 @@ def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
     assert row.clusters_needed == math.ceil(row.samples_needed / 5)
 
 
+def test_as_many_clusters_are_needed_as_have_a_test(tmp_path: Path) -> None:
+    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
+    (row,) = api.power(benchmark, disagree=[0.5], difference=0.5).rows
+    needed = stats.needed_pairs(0.5, 0.5)
+    # Fewer than three pictures would have enough questions; ten, of five each, have an interval.
+    assert needed is not None and needed < 15
+    assert (row.samples_needed, row.clusters_needed) == (50, 10)
+
+
 def test_clusters_of_different_sizes_count_by_what_a_sample_sees(tmp_path: Path) -> None:
     path = rows(tmp_path / "own.jsonl", pictures=2, each=4)
     benchmark = catalog.benchmark(str(path))

@@ -11,7 +11,7 @@ import pytest
 
 import snellen
 from snellen.api import compare
-from snellen.benchmark import Benchmark, Scoring
+from snellen.benchmark import Benchmark, Capabilities, Scoring
 from snellen.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.datasets import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
@@ -270,6 +270,52 @@ def test_samples_that_share_an_image_are_one_cluster_and_have_no_mcnemar(tmp_pat
     assert one.flips is not None and one.flips.p is None
 
 
+def test_clusters_are_the_same_on_both_sides_whatever_was_asked_first(tmp_path: Path) -> None:
+    made = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) % 20))
+    rows = [*made.data]
+    backwards = replace(made, data=Drawn("tiny", lambda: (dict(row) for row in reversed(rows))))
+    a, b = run(tmp_path, "a", range(10), made), run(tmp_path, "b", range(10, 36), backwards)
+    there = run(tmp_path, "b", range(10, 36), made)
+    assert there != b
+    one, other = (only(compared(a, side, made=made)) for side in (b, there))
+
+    assert (one.samples, one.clusters) == (40, 20)
+    # Cluster k is of samples k and k + 20. Below 10 each side has one of them right; b alone has
+    # both from 10 to 15, and one from 16 on.
+    moves = [0.0] * 10 + [1.0] * 6 + [0.5] * 4
+    variance = sum((move - 0.4) ** 2 for move in moves) / 19
+    for found in (one, other):
+        error = found.metrics["accuracy"].difference.stderr
+        assert error == pytest.approx(sqrt(variance / 20))
+
+
+def test_an_interval_of_shares_ends_where_their_difference_must(tmp_path: Path) -> None:
+    made = benchmark(12)
+    a, b = run(tmp_path, "a", [0], made), run(tmp_path, "b", range(12), made)
+    found = only(compared(a, b, made=made)).metrics["accuracy"].difference
+
+    assert found.stderr is not None and found.value is not None and found.ci95 is not None
+    assert found.value + 1.96 * found.stderr > 1
+    assert found.ci95[1] == 1
+
+
+def test_what_samples_ask_of_a_model_is_compared_as_a_share_of_the_best(tmp_path: Path) -> None:
+    asks = Capabilities(tag="kind", leaves={"a": "ocr", "b": "counting"}, source="ours")
+    made = benchmark(40, capabilities=asks)
+    official = made.scorings["official"]
+    scoring = replace(official, score=lambda reading, sample: 4 * right(reading, sample), best=4.0)
+    made = replace(made, scorings={"official": scoring})
+    a, b = run(tmp_path, "a", range(20), made), run(tmp_path, "b", range(0, 40, 2), made)
+    found = only(compared(a, b, made=made)).capabilities
+
+    # Of the even ones a has ten of twenty right and b all, of the odd ones a ten and b none.
+    assert {name: one.difference.value for name, one in found.items()} == {
+        "ocr": 0.5,
+        "counting": -0.5,
+    }
+    assert all(one.adjusted is not None for one in found.values())
+
+
 def test_below_ten_clusters_there_is_a_difference_and_no_test(tmp_path: Path) -> None:
     made = benchmark(6)
     one = only(compared(run(tmp_path, "a", [0], made), run(tmp_path, "b", [0, 1], made)))
@@ -349,6 +395,23 @@ def test_another_scoring_may_be_named(two: tuple[Path, Path]) -> None:
     assert one.metrics["accuracy"].difference.value == pytest.approx(0.1)
     with pytest.raises(UsageError, match="no scoring 'other'; it has official, half"):
         compared(*two, made=made, scoring="other")
+
+
+def test_runs_are_of_the_options_they_were_asked_with_whatever_files_are_of(
+    tmp_path: Path,
+) -> None:
+    for model in ("baseline/silent", "baseline/eager"):
+        snellen.evaluate("ovo-bench:mode=proactive", model=model, data="synthetic", out=tmp_path)
+    one = only(compare(tmp_path, benchmark="ovo-bench").comparisons)
+    assert one.scoring == "default"
+    assert next(iter(one.metrics)) == "answered_in_span"
+
+
+def test_where_one_is_no_full_score_nobody_is_right_or_wrong(two: tuple[Path, Path]) -> None:
+    made = benchmark(20)
+    official = made.scorings["official"]
+    made = replace(made, scorings={"official": replace(official, best=10.0)})
+    assert only(compared(*two, made=made)).flips is None
 
 
 def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:

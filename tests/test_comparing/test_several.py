@@ -2,16 +2,23 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from snellen.api import compare
 from snellen.benchmark import Benchmark
-from snellen.comparing import Comparisons, RankFlip
+from snellen.comparing import Comparisons, Loaded, RankFlip
+from snellen.comparing._sides import in_order
 from snellen.errors import UsageError
+from snellen.metrics import Category, Columns, macro_average
+from snellen.scoring import ScoredRows
+from snellen.stats import Estimate
 from snellen.store import MANIFEST
-from tests.test_comparing.test_compare import changed, run
+from tests import tiny
+from tests.test_comparing.test_compare import changed, run, with_metrics
 from tests.tiny import benchmark
 
 GOOD, FAIR, POOR = range(90), range(5, 90), range(30)
@@ -87,6 +94,91 @@ def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_pat
     assert {one.group for one in board.standings} == {"a"}
 
 
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        ("one", "the ranks could be any: in many resamples a side has no value"),
+        ("none", "good has no value: no question of it"),
+    ],
+)
+def test_sides_without_a_value_have_no_standing_and_a_reason(
+    tmp_path: Path, tag: str, said: str
+) -> None:
+    """In categories of two samples each, and of a metric that has no value."""
+
+    def nothing(columns: Columns) -> Estimate:
+        return Estimate(value=None, n=0, reason="no question of it")
+
+    made = with_metrics(100, accuracy=macro_average("pair") if tag == "one" else nothing)
+    made = replace(
+        made,
+        break_down_by=("pair",),
+        sample=lambda place, row: replace(
+            tiny.sample_of(place, row), tags={"kind": row["kind"], "pair": str(place // 2)}
+        ),
+    )
+    for name, each in (("good", 5), ("fair", 3), ("poor", 2)):
+        run(tmp_path, name, [n for n in range(100) if n % each], made)
+    found = compare(tmp_path, benchmark=made)
+    (board,) = found.comparisons.leaderboards
+
+    assert said in board.notes
+    assert {one.ranks for one in board.standings} == ({(1, 3)} if tag == "one" else set())
+    assert "good" in str(found)
+
+
+def test_letters_are_by_tests_adjusted_for_all_pairs(tmp_path: Path) -> None:
+    # Each pair differs in five samples, or in five each way: t's p is 0.02 and 1, and Holm's of the
+    # first two 0.07 and 0.05.
+    for name, lacks in (("best", ()), ("one", range(5)), ("other", range(5, 10))):
+        run(tmp_path, name, [n for n in range(100) if n not in lacks], benchmark(100))
+    document = compared(tmp_path)
+
+    ps = [one.metrics["accuracy"].p or 0.0 for one in document.comparisons]
+    assert ps[0] < 0.05 and ps[1] < 0.05
+    assert [one.group for one in document.leaderboards[0].standings] == ["a", "a", "a"]
+
+
+def test_versions_of_the_data_are_no_settings_of_which_one_is_best(tmp_path: Path) -> None:
+    run(tmp_path, "m", GOOD, benchmark(100))
+    run(tmp_path, "m", FAIR, changed(benchmark(100), ["s0"], kind="c"))
+    document = compared(tmp_path)
+
+    assert [one.samples for one in document.comparisons] == [99]
+    assert document.best_of == []
+
+
+def test_categories_are_numbered_by_name_whatever_came_first() -> None:
+    kind = Category(codes=np.array([0, 1, 2, 0], dtype=np.int32), names=("c", "a", "b"))
+    none, no = np.full(4, None, dtype=object), np.zeros(4, dtype=np.bool_)
+    columns = Columns(
+        score=np.ones(4),
+        cluster=np.arange(4, dtype=np.int32),
+        tags={"kind": kind},
+        answer=none,
+        target=none,
+        references=none,
+        state=Category(codes=np.zeros(4, dtype=np.int32), names=("answered",)),
+    )
+    side = Loaded(
+        benchmark=benchmark(4),
+        scoring="official",
+        model="m",
+        where="m",
+        identity={},
+        replies={},
+        ids=["s0", "s1", "s2", "s3"],
+        digests=[None] * 4,
+        sample=np.arange(4, dtype=np.int32),
+        rows=[ScoredRows(columns=columns, in_mean=~no, unknown=no, absent=no)],
+        leaves=None,
+    )
+    found = in_order(side).rows[0].columns.tags["kind"]
+
+    assert found.names == ("a", "b", "c")
+    assert found.codes.tolist() == [2, 0, 1, 2]
+
+
 def test_the_first_one_named_comes_first_and_a_run_is_taken_once(three: Path) -> None:
     good = next(three.glob(f"tiny/good/*/{MANIFEST}")).parent
     document = compared(good, three)
@@ -139,6 +231,16 @@ def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path:
     assert {side.benchmark for side in document.sides} == {"tiny", "tiny:lang=cn"}
     assert [board.standings[0].name for board in document.leaderboards] == ["good", "poor"]
     assert document.tests == 4  # three pairs and one
+
+
+def test_what_is_so_of_two_data_sets_is_said_once(tmp_path: Path) -> None:
+    every = [f"s{n}" for n in range(100)]
+    for made in (benchmark(100), changed(benchmark(100), every, kind="c")):
+        for name, which in (("good", GOOD), ("poor", POOR)):
+            run(tmp_path, name, which, made, limit=50)
+    document = compared(tmp_path)
+    assert len(document.leaderboards) == 2
+    assert document.notes == ["partial: 50 of 100"]
 
 
 def test_a_run_that_failed_throughout_is_left_out_and_said(three: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from numpy.typing import NDArray
 
 from snellen.stats import Estimate, Sums, difference, held_out, mean, ratio
 
+FEW = "part of it rests on too few clusters"
+
 
 def scored(scores: NDArray[np.float64]) -> Sums:
     sums = np.stack([scores, np.ones(len(scores))], axis=1)
@@ -69,6 +71,8 @@ def test_where_there_is_no_interval_the_reason_is_said() -> None:
     assert few.value is not None
     alike = without([scored(np.ones(20)), scored(np.ones(20))], 20)
     assert (alike.value, alike.reason) == (1.0, "all resamples have the same value")
+    lone = without([scored(np.ones(1)), scored(np.zeros(1))], 1)
+    assert (lone.value, lone.reason) == (None, f"undefined in 100% of ways to deal: {FEW}")
     nothing = without([scored(np.empty(0))], 0)
     assert (nothing.value, nothing.reason) == (None, "no scores")
 
@@ -79,6 +83,25 @@ def test_settings_have_the_same_metric() -> None:
         held_out([scored(np.ones(3)), other], n=3)
     with pytest.raises(ValueError, match="the same sums"):
         held_out([], n=0)
+
+
+def test_where_nothing_can_be_chosen_no_setting_is_taken_for_the_best() -> None:
+    # Two of twelve clusters in each of six categories: in 1 - (8/11)^6 or so of the ways to deal
+    # them a category is in one third alone, and no setting has a value on the other two.
+    category = np.repeat(np.eye(6), 2, axis=0)
+
+    def macro(seed: int) -> Sums:
+        right = np.random.default_rng(seed).integers(0, 2, 12)[:, np.newaxis]
+        sums = np.concatenate([right * category, category], axis=1)
+        return Sums(
+            cluster=np.arange(12),
+            sums=sums,
+            aggregate=lambda totals: (totals[:, :6] / totals[:, 6:]).mean(axis=1),
+        )
+
+    found = without([macro(1), macro(2)], 12)
+    assert found.value is None
+    assert found.reason is not None and found.reason.endswith(FEW)
 
 
 def test_a_setting_without_a_value_is_not_chosen() -> None:

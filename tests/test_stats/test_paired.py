@@ -99,6 +99,15 @@ def test_the_same_difference_in_all_clusters_has_a_p_and_no_interval() -> None:
     assert found.p == 2 / 2**12  # all twelve of one sign: 2 of the 2^12 ways to deal them
 
 
+def test_what_rounding_leaves_between_equal_means_is_no_difference() -> None:
+    # 33 clusters of seven rows with 0.95 and of one row: the two means differ in their 16th digit
+    a = mean(np.full(7 * 33, 0.95), np.repeat(np.arange(33), 7)).sums
+    b = mean(np.full(33, 0.95), np.arange(33)).sums
+    assert a is not None and b is not None
+    found = difference(a, b, n=33)
+    assert (found.estimate.value, found.p) == (0.0, None)
+
+
 def test_below_ten_clusters_there_is_neither_interval_nor_p() -> None:
     a, b = means(*[0.0, 1.0, 1.0] * 3), means(*[1.0, 0.0, 1.0] * 3)
     found = difference(a, b, n=9)

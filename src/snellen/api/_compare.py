@@ -37,6 +37,8 @@ def compare(
     Raises:
         SnellenError: something that the caller can mend, such as that two sides share no sample.
     """
+    # A run knows which of ours it asked, with its options.
+    callers = benchmark if isinstance(benchmark, Benchmark) else None
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
     notes: list[str] = []
@@ -64,7 +66,7 @@ def compare(
             loaded.append(_of_predictions(one, scoring, digests=digests))
             continue
         try:
-            loaded.append(_of_run(one, benchmark, scoring))
+            loaded.append(_of_run(one, callers, scoring))
         except SnellenError as error:
             if place in named:
                 raise

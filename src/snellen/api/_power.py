@@ -16,9 +16,9 @@ from snellen.benchmark import Benchmark
 from snellen.comparing import MetricDifference
 from snellen.errors import UsageError
 from snellen.runner import chosen, select
+from snellen.stats import FEWEST_CLUSTERS
 
 DISAGREE = (0.02, 0.05, 0.1, 0.2, 0.3)
-FEWEST_CLUSTERS = 10
 
 
 class Detectable(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,7 +205,8 @@ def _detectable(
     worth = n / effect
     enough = clusters >= FEWEST_CLUSTERS
     pairs = difference and stats.needed_pairs(difference, disagree, power, level)
-    samples = math.ceil(pairs * effect) if pairs else None
+    # Nothing is tested on fewer clusters, however large the difference.
+    samples = math.ceil(max(pairs * effect, FEWEST_CLUSTERS * n / clusters)) if pairs else None
     return Detectable(
         disagree=disagree,
         stderr=math.sqrt(disagree / worth),
@@ -256,7 +257,9 @@ def _observed(
         else (found.flips.only_a + found.flips.only_b) / found.samples,
         samples_needed=None
         if difference is None
-        else math.ceil(found.samples * (smallest / difference) ** 2),
+        else math.ceil(
+            found.samples * max((smallest / difference) ** 2, FEWEST_CLUSTERS / found.clusters)
+        ),
     )
 
 

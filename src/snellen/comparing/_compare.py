@@ -23,7 +23,7 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
-from snellen.comparing._sides import COUNTS, Loaded
+from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded
 from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
@@ -101,7 +101,7 @@ def compare(
         best_of=best,
         rank_flips=flips,
         tests=tests,
-        notes=[*notes, *said],
+        notes=[*dict.fromkeys([*notes, *said])],
     )
 
 
@@ -293,6 +293,9 @@ def _why_unpaired(groups: Sequence[Sequence[Loaded]]) -> str:
     group = groups[0][:2]
     names = [side.where for side in group]
     reasons = [f"{one.n:,} {one.why}" for one in paired(group, names).unpaired]
+    waiting = any((side.state == NOT_JUDGED).any() for side in group)
+    judge = " Have a judge read them first: snellen judge RUN --judge MODEL." if waiting else ""
     return (
         f"{names[0]} and {names[1]} have no sample that counts on both sides: {'; '.join(reasons)}."
+        f"{judge}"
     )

@@ -101,11 +101,13 @@ class View:
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
         """The scores (n,) and the samples that they are of, where each is 0 or 1 and a sample's
-        only one; else None."""
+        only one, and 1 is right; else None."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
-        if score is None or len(self._slots) > 1 or len(np.unique(sample)) < len(sample):
+        if score is None or len(self._slots) > 1 or self._scoring.best != 1:
+            return None
+        if len(np.unique(sample)) < len(sample):
             return None
         return (score, sample) if ((score == 0) | (score == 1)).all() else None
 

@@ -18,7 +18,8 @@ from snellen.stats import Estimate
 
 LEVEL = 0.05
 PLAIN = "nothing set"
-UNKNOWN = "the ranks could be any: there is no test of every pair"
+UNTESTED = "the ranks could be any: there is no test of every pair"
+UNDEFINED = "the ranks could be any: in many resamples a side has no value"
 
 
 def leaderboard(
@@ -41,9 +42,9 @@ def leaderboard(
     ]
     # The sort is stable: equals stay in the order in which they were given.
     order = sorted(values, key=lambda name: -values[name])
-    ranks, groups = _standings([measured[name] for name in order])
-    if ranks is None:
-        notes.append(UNKNOWN)
+    ranks, groups, unknown = _standings([measured[name] for name in order])
+    if unknown is not None:
+        notes.append(unknown)
     return Leaderboard(
         benchmark=benchmark,
         scoring=sides[0].scoring,
@@ -64,15 +65,21 @@ def leaderboard(
     )
 
 
-def _standings(sides: Sequence[Measured]) -> tuple[list[tuple[int, int]] | None, list[str]]:
-    """Between which ranks each is, None where a pair has no test; and letters: those that share one
-    do not differ at 5 %, by Holm over all pairs."""
+def _standings(
+    sides: Sequence[Measured],
+) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
+    """Between which ranks each is, None where nobody knows; letters: those that share one do not
+    differ at 5 %, by Holm over all pairs; and why the ranks are not known."""
     pairs = [*combinations(range(len(sides)), 2)]
     tested = {pair: p for pair in pairs if (p := differ(*(sides[n] for n in pair)).p) is not None}
     adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
     groups = stats.letters(len(sides), lambda i, j: adjusted.get((i, j), 1.0) >= LEVEL)
-    sums = [one.sums for one in sides if one.sums is not None]
-    return (stats.ranks(sums) if len(tested) == len(pairs) else None), groups
+    if len(tested) < len(pairs):
+        return None, groups, UNTESTED
+    if not pairs:  # one side at most has a value
+        return [(1, 1) for _ in sides], groups, None
+    ranks = stats.ranks([one.sums for one in sides if one.sums is not None])
+    return ranks, groups, UNDEFINED if ranks is None else None
 
 
 def best_of(

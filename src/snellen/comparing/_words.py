@@ -152,7 +152,7 @@ def adjustments(document: Comparisons) -> list[str]:
         for found in part.values()
     ):
         said.append("p of categories is adjusted by Holm's method over those of one table")
-    if document.leaderboards:
+    if any(board.standings for board in document.leaderboards):
         said.append(
             "sides that share a letter do not differ at 5 % by Holm's method over all pairs of "
             "their table; ranks are those of 95 % of resamples"

@@ -83,7 +83,8 @@ def _board(board: Leaderboard) -> Part:
         f"{board.benchmark}: {board.scoring} {board.metric} on the {board.samples:,} samples that "
         "all have"
     )
-    return Part(title, (), [BOARD, *rows], [f"note: {note}" for note in board.notes])
+    below = [f"note: {note}" for note in board.notes]
+    return Part(title, (), [BOARD, *rows] if rows else (), below)
 
 
 def _by_benchmark(boards: Sequence[Leaderboard]) -> Part:

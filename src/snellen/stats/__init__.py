@@ -4,7 +4,7 @@ from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
 from snellen.stats._bootstrap import bootstrap, bootstrap_sums
 from snellen.stats._estimate import Estimate
 from snellen.stats._held_out import held_out
-from snellen.stats._mean import mean
+from snellen.stats._mean import FEWEST_CLUSTERS, mean
 from snellen.stats._paired import Difference, difference, holm, mcnemar
 from snellen.stats._power import detectable, detectable_share, needed_pairs
 from snellen.stats._powered import Powered, powered_mean
@@ -14,6 +14,7 @@ from snellen.stats._repeats import Components, components, pass_at
 from snellen.stats._sums import Sums, ratio
 
 __all__ = [
+    "FEWEST_CLUSTERS",
     "Components",
     "Difference",
     "Estimate",

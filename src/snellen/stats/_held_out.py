@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
+from snellen.stats._bootstrap import MOST_UNDEFINED
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import FEWEST_CLUSTERS, too_few
 from snellen.stats._paired import joined
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FOLDS = 3
 SPLITS = 200
+FEW = "part of it rests on too few clusters"
 BLOCK = 1 << 22
 """About how many numbers are in memory at once."""
 
@@ -41,9 +43,10 @@ def held_out(
 
     The interval is m ± t · stderr with G-1 degrees, where stderr² is the variance of the whole
     procedure over resamples of clusters, the copies of a cluster in one fold; that of dealing is
-    left out as the covariance between two ways to deal in each resample. It is wide where settings
-    are alike, and rather too wide: `docs/decisions/comparing.md` has its coverage. Between 0 and 1
-    a fraction's ends.
+    left out as the covariance between two ways to deal in each resample. Where no setting has a
+    value on two thirds nothing can be chosen; more than 5 % of that leave no value. It is wide
+    where settings are alike, and rather too wide: `docs/decisions/comparing.md` has its coverage.
+    Between 0 and 1 a fraction's ends.
 
     Raises:
         ValueError: no settings, or their sums are of different kinds.
@@ -66,19 +69,23 @@ def held_out(
         # (k, R, s): setting, way to deal, sums.
         total = counts @ sums
         chosen = np.zeros(total.shape[1:])
+        nothing = np.zeros(len(counts), dtype=np.bool_)  # to choose from, on some two thirds
         for number in range(FOLDS):
             held = (counts * (fold == number)) @ sums
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.stack([aggregate(one) for one in total - held])
+            nothing |= np.isnan(values).all(axis=0)
             best = np.where(np.isnan(values), -np.inf, values).argmax(axis=0)
             chosen += held[best, np.arange(len(counts))]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return aggregate(chosen)
+            return np.where(nothing, math.nan, aggregate(chosen))
 
-    once = (dealt(np.ones((size, groups))) for size in _blocks(SPLITS, sums.size))
-    value = float(np.concatenate([*once]).mean())
-    if math.isnan(value):
-        return Estimate(value=None, unit=unit, n=n, reason="undefined")
+    once = [dealt(np.ones((size, groups))) for size in _blocks(SPLITS, sums.size)]
+    ways, undefined = _defined(np.concatenate(once))
+    if undefined > MOST_UNDEFINED:
+        reason = f"undefined in {undefined:.0%} of ways to deal: {FEW}"
+        return Estimate(value=None, unit=unit, n=n, reason=reason)
+    value = float(ways.mean())
     known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
         return known(reason=too_few(groups))
@@ -86,10 +93,10 @@ def held_out(
     for size in _blocks(resamples, sums.size):
         counts = rng.multinomial(groups, np.full(groups, 1 / groups), size).astype(np.float64)
         pairs.append(np.stack([dealt(counts), dealt(counts)]))
-    one, other = np.concatenate(pairs, axis=1)
-    if np.isnan(one + other).any():
-        return known(reason="undefined in some resamples: part of it rests on too few clusters")
-    variance = float(np.cov(one, other)[0, 1])
+    drawn, undefined = _defined(np.concatenate(pairs, axis=1))
+    if undefined > MOST_UNDEFINED:
+        return known(reason=f"undefined in {undefined:.0%} of resamples: {FEW}")
+    variance = float(np.cov(drawn)[0, 1])
     if variance <= 1e-24 * value**2:
         return known(reason="all resamples have the same value")
     stderr = math.sqrt(groups / (groups - 1) * variance)
@@ -98,6 +105,14 @@ def held_out(
     if unit == "fraction":
         low, high = max(0.0, low), min(1.0, high)
     return known(stderr=stderr, ci95=(low, high))
+
+
+def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """The columns of (..., n) that are all numbers, and the share of the others."""
+    import numpy as np
+
+    undefined = np.isnan(np.atleast_2d(values)).any(axis=0)
+    return values[..., ~undefined], float(undefined.mean())
 
 
 def _blocks(times: int, size: int) -> Iterator[int]:

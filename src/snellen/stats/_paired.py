@@ -69,6 +69,9 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
         reason = "undefined" if n else "no scores"
         nothing = Estimate(value=None, unit=unit, n=n, reason=reason)
         return found(estimate=nothing, p=None, method=NONE)
+    rounding = 1e-12 * max(abs(value_a), abs(value_b))
+    if abs(value) <= rounding:
+        value = 0.0  # a difference of equal means is no sign of one
     known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
         return found(estimate=known(reason=too_few(groups)), p=None, method=NONE)
@@ -81,7 +84,7 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
         return found(estimate=known(reason=reason), p=None, method=NONE)
     moves -= moves.mean()
     # What is left of equal moves by rounding is not a spread.
-    if float(np.abs(moves).max()) <= 1e-12 * max(abs(value_a), abs(value_b)):
+    if float(np.abs(moves).max()) <= rounding:
         alike = known(reason="all clusters have the same difference")
         # Chance gives all G differences one sign in 2 of 2^G cases.
         p = 2.0 ** (1 - groups) if means and value else None

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from snellen.stats._bootstrap import totals_drawn
+from snellen.stats._bootstrap import MOST_UNDEFINED, totals_drawn
 from snellen.stats._paired import joined
 from snellen.stats._sums import Sums
 
@@ -20,22 +20,23 @@ if TYPE_CHECKING:
 GREEK = 0x3B1
 
 
-def ranks(sides: Sequence[Sums], seed: int = 0, resamples: int = 10_000) -> list[tuple[int, int]]:
+def ranks(
+    sides: Sequence[Sums], seed: int = 0, resamples: int = 10_000
+) -> list[tuple[int, int]] | None:
     """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, and
     equal values share the better rank.
 
     Clusters are drawn again, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of
-    the Royal Statistical Society A 159. Resamples in which a side has no value are left out.
-
-    Raises:
-        ValueError: in no resample have all sides a value.
+    the Royal Statistical Society A 159. Resamples in which a side has no value are left out; None
+    where these are more than 5 %, as with `bootstrap`.
     """
     import numpy as np
 
     found = side_values(sides, seed=seed, resamples=resamples)
-    found = found[~np.isnan(found).any(axis=1)]
-    if not len(found):
-        raise ValueError("no rank: in each resample a side has no value")
+    undefined = np.isnan(found).any(axis=1)
+    if undefined.mean() > MOST_UNDEFINED:
+        return None
+    found = found[~undefined]
     # (R, M): how many are above each, a resample and a side at a time.
     rank = np.stack([1 + (found > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
