@@ -205,6 +205,17 @@ def test_who_always_takes_the_first_option_is_found_out(tmp_path: Path) -> None:
     assert found.counts == {"questions": 24, "complete": 24}
 
 
+def test_where_each_place_has_the_same_questions_nothing_else_is_to_be_asked(
+    tmp_path: Path,
+) -> None:
+    result = snellen.evaluate(
+        str(mine(tmp_path, "ABCD" * 10)), "baseline/first", permute_options=4, out=tmp_path
+    )
+    [note] = [note for note in result.report.notes if "depends on the place" in note]
+    assert "100.0% where it is A, 0.0% where it is B" in note
+    assert "--permute-options" not in note
+
+
 def test_who_sees_is_where_it_was(tmp_path: Path) -> None:
     result = snellen.evaluate(POSITIONS, "baseline/reader", permute_options=4, out=tmp_path)
     found = result.report.probe
