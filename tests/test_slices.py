@@ -143,7 +143,7 @@ def test_a_size_that_no_number_holds_is_a_large_one() -> None:
     assert list(report(samples).slices["pictures"].bins) == ["no picture", "1 picture"]
 
 
-def test_two_bins_of_independent_samples_are_pearsons_chi_square() -> None:
+def test_two_bins_of_one_size_of_independent_samples_are_pearsons_chi_square() -> None:
     # 30 of 100 against 45 of 100: Pearson's statistic without Yates' correction is
     # 200·(30·55 - 45·70)² / (100·100·75·125) = 4.8, whose p with one degree is 0.0284597.
     score = np.array([1.0] * 30 + [0.0] * 70 + [1.0] * 45 + [0.0] * 55)

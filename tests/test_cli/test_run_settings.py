@@ -110,6 +110,17 @@ def test_the_same_setting_twice_is_one(snellen: Snellen) -> None:
     assert len(identities()) == 1
 
 
+def test_settings_that_come_to_the_same_are_one_run(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text("[images]\nmax_side = 112\n")
+    done = snellen(
+        *("run", "-b", SIZES, "-m", "baseline/reader", "--profile", tmp_path / "small.toml"),
+        *("--image-size", "448", "--image-size", "600", "--image-size", "8"),
+    )
+    assert "2 runs" in done.out
+    table = rows(done, "official accuracy by setting")
+    assert [line.split()[0] for line in table[2:4]] == ["max_side=112", "max_side=8"]
+
+
 def test_settings_in_which_nothing_was_replied_are_not_compared(
     snellen: Snellen, tmp_path: Path
 ) -> None:

@@ -1,5 +1,7 @@
 """The same picture is found whatever became of it; others are not."""
 
+from io import BytesIO
+
 import numpy as np
 import PIL.Image
 import pytest
@@ -110,12 +112,12 @@ def test_grey_is_upright_and_on_white() -> None:
     exif = PIL.Image.Exif()
     exif[0x112] = 6  # to be turned right by 90 degrees to be seen as it is
     turned = whole.rotate(90, expand=True)
-    from io import BytesIO
-
-    out = BytesIO()
-    turned.save(out, "JPEG", quality=95, exif=exif)
-    upright, plain = images.grey(Image(out.getvalue()), 16), images.grey(Image(jpeg(whole, 95)), 16)
-    assert np.abs(upright.astype(int) - plain).mean() < 2
+    plain = images.grey(Image(jpeg(whole, 95)), 16)
+    for mode, kind in (("RGB", "JPEG"), ("RGB", "PNG"), ("RGBA", "PNG"), ("LA", "PNG")):
+        out = BytesIO()
+        turned.convert(mode).save(out, kind, quality=95, exif=exif)
+        upright = images.grey(Image(out.getvalue()), 16)
+        assert np.abs(upright.astype(int) - plain).mean() < 2, (mode, kind)
     clear = png(PIL.Image.new("RGBA", (20, 20), (0, 0, 0, 0)))
     assert (images.grey(Image(clear), 4) == 255).all()
     deep = png(PIL.Image.fromarray(np.full((20, 20), 0x80FF, np.uint16)))

@@ -250,8 +250,10 @@ def test_a_folder_of_pictures_is_a_corpus(tmp_path: Path) -> None:
     assert counts(in_corpus(made, folder)) == (0, 0, 1, 1, 0, 0)
 
 
-def test_the_choices_must_be_there_too_for_the_whole_question(tmp_path: Path) -> None:
-    question = QUESTIONS[0][0]
+@pytest.mark.parametrize("question", [QUESTIONS[0][0], "How many dots?"])
+def test_the_choices_must_be_there_too_for_the_whole_question(
+    tmp_path: Path, question: str
+) -> None:
     made = benchmark(
         tmp_path / "mine",
         [{"scene": 1, "question": question, "A": "one dot", "B": "two dots", "answer": "A"}],
@@ -261,6 +263,10 @@ def test_the_choices_must_be_there_too_for_the_whole_question(tmp_path: Path) ->
     assert counts(in_corpus(made, path))[:2] == (0, 1)
     path.write_text(json.dumps({"q": question, "options": "(A) one dot (B) two dots"}))
     assert counts(in_corpus(made, path))[:2] == (1, 0)
+    # With its picture an open question is what to look at first, as training data ask most.
+    (tmp_path / "1.jpg").write_bytes(jpeg(scene(1)))
+    path.write_text(json.dumps({"q": question, "image": "1.jpg"}))
+    assert in_corpus(made, path).both.n == 1
 
 
 def test_a_question_that_many_samples_ask_counts_only_with_its_picture(tmp_path: Path) -> None:

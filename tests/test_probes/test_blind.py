@@ -16,7 +16,7 @@ from snellen.content import Image, Message, Video, user
 from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
 from snellen.media import images
-from snellen.probes import probed
+from snellen.probes import again, probed
 from snellen.result import Result
 from snellen.store import Run
 from tests.servers import said, serving
@@ -126,7 +126,7 @@ def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -
 def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:
     name = picture(tmp_path, "a.png", 8)
     made = mine(tmp_path, *({"image": name, "question": f"What {n}?"} for n in range(3)))
-    with pytest.raises(DataError, match="no other row of"):
+    with pytest.raises(DataError, match="in the place of what sample '0' does"):
         asked(probed(made, blind="other"))
 
 
@@ -169,8 +169,32 @@ def test_a_benchmark_of_the_caller_s_is_scored_as_its_run_was_asked(tmp_path: Pa
     made = replace(mine(tmp_path, *rows), name="of-my-own")
     result = snellen.evaluate(made, Says(lambda _: "x"), blind="none", out=tmp_path / "runs")
     assert result.run is not None
-    again = snellen.score(result.run, made)
-    assert again.report.probe == result.report.probe is not None
+    scored = snellen.score(result.run, made)
+    assert scored.report.probe == result.report.probe is not None
+
+
+def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_path: Path) -> None:
+    rows = [{"question": "What?", "image": picture(tmp_path, f"{n}.png", 8 + n)} for n in range(3)]
+    made = replace(mine(tmp_path, *rows), name="of-my-own")
+    plain = snellen.evaluate(made, Says(lambda _: "x"), out=tmp_path / "runs").run
+    assert plain is not None
+    with pytest.raises(UsageError, match="of the probe none, and the benchmark that is given of"):
+        snellen.score(plain, probed(made, blind="none"))
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        {"blind": "noise"},
+        {"blind": "none", "permute_options": 4},
+        {"permute_options": "4"},
+        {"permute_options": 4, "seed": "0"},
+        {"upside_down": True},
+    ],
+)
+def test_a_later_version_s_probe_is_not_taken_for_one_of_ours(probe: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="knows no probe"):
+        again(eyechart(), probe)
 
 
 def test_every_turn_of_a_conversation_is_asked_blind(tmp_path: Path) -> None:

@@ -205,6 +205,17 @@ def test_who_always_takes_the_first_option_is_found_out(tmp_path: Path) -> None:
     assert found.counts == {"questions": 24, "complete": 24}
 
 
+def test_where_each_place_has_the_same_questions_nothing_else_is_to_be_asked(
+    tmp_path: Path,
+) -> None:
+    result = snellen.evaluate(
+        str(mine(tmp_path, "ABCD" * 10)), "baseline/first", permute_options=4, out=tmp_path
+    )
+    [note] = [note for note in result.report.notes if "depends on the place" in note]
+    assert "100.0% where it is A, 0.0% where it is B" in note
+    assert "--permute-options" not in note
+
+
 def test_who_sees_is_where_it_was(tmp_path: Path) -> None:
     result = snellen.evaluate(POSITIONS, "baseline/reader", permute_options=4, out=tmp_path)
     found = result.report.probe
@@ -246,6 +257,23 @@ def test_a_pass_in_which_nothing_is_picked_is_not_consistent(tmp_path: Path) -> 
     assert values(found) == {"consistency": 0.0, "circular": 0.0}
     # "west" stands first in one pass; in it what is right stands behind it, or is it.
     assert [one.picked.value for one in found.places] == [0.1875] * 4
+    # Three picks of the right one in four passes: the silent pass is expected nowhere.
+    assert [one.expected for one in found.places] == [0.1875] * 4
+
+
+def test_two_passes_of_four_options_expect_what_is_meant_where_it_stood(tmp_path: Path) -> None:
+    """Of a data set whose right answer is always A not a quarter: it was A in every first pass."""
+    data = mine(tmp_path, "A" * 40)
+    found = probe(data, lambda request: "ABCD"[right(request)], 2, tmp_path / "sees")
+    assert found.places[0].picked.value == 0.5
+    assert [one.expected for one in found.places] == [one.picked.value for one in found.places]
+    assert found.p == 1.0
+
+    found = probe(data, lambda _: "A", 2, tmp_path / "first")
+    # Meant are two options of each question, each of which stood in A in one pass.
+    assert [one.picked.value for one in found.places] == [1.0, 0.0, 0.0, 0.0]
+    assert found.places[0].expected == 0.5
+    assert found.p == pytest.approx(1 / 2001)
 
 
 def test_a_question_of_which_a_pass_failed_is_in_no_figure(tmp_path: Path) -> None:

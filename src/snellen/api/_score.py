@@ -332,6 +332,11 @@ def benchmark_of(
     if given is not None:
         _check_asked(path, manifest, given)
         probe = manifest["identity"].get("probe", {})
+        if given.probe and given.probe != probe:
+            raise UsageError(
+                f"{path} is of the probe {probe or 'none'}, and the benchmark that is given of "
+                f"{dict(given.probe)}: give it as it was before it was probed."
+            )
         return given if given.probe == probe else again(given, probe)
     try:
         return catalog.of_run(manifest)

@@ -339,6 +339,8 @@ def command(
         finished += api.run_plan(each, ProgressLines(), leave_at_once, budget)
         if any(one.interrupted for one in finished):
             break
+    # Settings may come to the same, such as two sizes above the most that a profile allows.
+    finished = [*{one.run: one for one in finished}.values()]
     results = [one.result for one in finished if one.result is not None]
     if as_json and no_score:
         put([{"name": one.progress.name, "run": str(one.run)} for one in finished])

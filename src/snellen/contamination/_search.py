@@ -11,7 +11,7 @@ from snellen.contamination._corpus import Passage, Row, rows
 from snellen.contamination._pictures import Index
 from snellen.contamination._read import Asked, Pictures, Read, Troubles, seen
 from snellen.contamination._report import Corpus, FoundIn, Hit, Share
-from snellen.contamination._texts import TEMPLATE, Grams, Words, has, words
+from snellen.contamination._texts import NEARLY, TEMPLATE, Grams, Words, has, words
 from snellen.content import Image
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
@@ -127,8 +127,8 @@ class Search:
             if sample.question in whole or (text and has(texts[passage], sample.question)):
                 if everything is None:
                     everything = tuple(word for one in texts for word in one)
-                if all(has(everything, choice) for choice in sample.choices):
-                    text = 1.0
+                there = all(has(everything, choice) for choice in sample.choices)
+                text = 1.0 if there else NEARLY
             picture = shown.get(at, 0.0)
             if text or picture:
                 answered = bool(text) and _answered(sample, row.passages[passage])

@@ -502,16 +502,17 @@ def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:
 
 def _as_grey(picture: PIL.Image.Image, side: int) -> NDArray[np.uint8]:
     import numpy as np
+    from PIL import ExifTags, ImageOps
     from PIL import Image as pillow
-    from PIL import ImageOps
 
     if picture.mode.startswith("I;16"):
         grey = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
-        grey.info["exif"] = picture.info.get("exif", b"")
     else:
         grey = _on_white(picture).convert("L")
     # Turned upright when it is small: a square stays one.
     small = grey.resize((side, side), pillow.Resampling.BOX)
+    turned = ExifTags.Base.Orientation
+    small.getexif()[turned] = picture.getexif().get(turned, 1)
     return np.array(ImageOps.exif_transpose(small))
 
 

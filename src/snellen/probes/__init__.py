@@ -71,17 +71,27 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
     """
     if not probe:
         return benchmark
-    seed = probe.get("seed", 0)
-    assert isinstance(seed, int)
+    made: Benchmark | None = None
     match probe:
-        case {"blind": str(kind)}:
-            return blinded(benchmark, kind, seed)
+        case {"blind": "none" | "blank" | "other" as kind}:
+            made = blinded(benchmark, kind, _seed(probe))
         case {"permute_options": int(most)}:
             from snellen.probes._permuted import permuted
 
-            return permuted(benchmark, most, seed)
+            made = permuted(benchmark, most, _seed(probe))
         case {"open_ended": True}:
             from snellen.probes._open_ended import open_ended
 
-            return open_ended(benchmark)
-    raise UsageError(f"{benchmark.name}: this version knows no probe {', '.join(probe)}.")
+            made = open_ended(benchmark)
+    if made is None or made.probe != probe:
+        said = ", ".join(f"{name}={value}" for name, value in probe.items())
+        raise UsageError(
+            f"{benchmark.name}: this version knows no probe {said}: it is a later one's, or the "
+            "manifest was changed by hand."
+        )
+    return made
+
+
+def _seed(probe: Mapping[str, object]) -> int:
+    seed = probe.get("seed")
+    return seed if isinstance(seed, int) else 0

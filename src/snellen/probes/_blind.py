@@ -188,9 +188,11 @@ class _Others:
             following = (around[place - back] for back in range(len(around) - 1, 0, -1))
             other = next((one for one in following if _may_stand_for(one, shown)), None)
             if other is None:
+                name = next(name for name, one in own.items() if one == shown)
                 raise DataError(
-                    f"--blind other: no other row of {benchmark.data.where} shows what could stand "
-                    f"in the place of {', '.join(sorted(shown))[:200]}."
+                    f"--blind other: no other row of {benchmark.data.where} that can be read shows "
+                    f"what could stand in the place of what sample {name!r} does: pictures or "
+                    "videos of its kind, none of them its own. Take none or blank."
                 )
             after[shown] = first[other]
         return {name: after[shown] for name, shown in own.items()}

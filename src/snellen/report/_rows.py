@@ -47,7 +47,7 @@ NAMES = (
 )
 """Headings of columns of words, beside the first."""
 PLACES = (
-    *("place", "picked", "95 % interval", "if even", "accuracy where right", "95 % interval"),
+    *("place", "picked", "95 % interval", "expected", "accuracy where right", "95 % interval"),
     *("n", "remark"),
 )
 COUNTED = (
@@ -440,8 +440,7 @@ def places(result: Result) -> list[Sequence[str]]:
     for one in [] if result.report.probe is None else result.report.probe.places:
         picked, right = shown(one.picked), shown(one.accuracy)
         remark = "; ".join(dict.fromkeys(filter(None, (picked.remark, right.remark))))
-        even = percent(one.expected)
-        rows.append((one.place, *picked[:2], even, *right[:3], remark))
+        rows.append((one.place, *picked[:2], percent(one.expected), *right[:3], remark))
     return rows
 
 

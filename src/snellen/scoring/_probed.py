@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -135,6 +137,16 @@ class _Question:
             for order, place in zip(self.orders, self.picked, strict=True)
         ]
 
+    @cached_property
+    def expected(self) -> list[float]:
+        """How many picks each place would have if those of any pass could as well have been made in
+        each other one; as many where a place has each option equally often."""
+        picks = Counter(self.meant)
+        return [
+            sum(picks[order[place]] for order in self.orders) / len(self.orders)
+            for place in range(len(self.orders[0]))
+        ]
+
 
 def _permuted(
     probe: Mapping[str, object], tally: Tally, samples: Samples, best: float
@@ -218,7 +230,7 @@ def _place(number: int, questions: Sequence[_Question]) -> PlaceReport:
     return PlaceReport(
         place=ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1),
         picked=mean(picks),
-        expected=sum(len(one.orders) / len(one.orders[0]) for one in having) / n,
+        expected=sum(one.expected[number] for one in having) / n,
         accuracy=mean(right),
     )
 
@@ -228,7 +240,7 @@ def _uneven(questions: Sequence[_Question]) -> float | None:
 
     Then the options that a question's passes picked could as well have been picked in each other's
     passes: they are dealt out to these anew, by lot. What is counted is the sum over places, and
-    numbers of options, of squared differences between picks and a place's even share of them. None
+    numbers of options, of squared differences between picks and those that are `expected` so. None
     where nothing was picked.
     """
     import numpy as np
@@ -244,24 +256,31 @@ def _uneven(questions: Sequence[_Question]) -> float | None:
         meant = np.array(
             [[-1 if option is None else option for option in one.meant] for one in alike]
         )
+        picks += int((meant >= 0).sum())
         # The place of each option in each pass; of none, -1, the last one, a place of its own.
         where = np.full((*meant.shape, options + 1), options)
         orders = np.array([one.orders for one in alike])
         np.put_along_axis(where, orders, np.arange(options)[None, None, :], axis=2)
-
-        def uneven(
-            meant: NDArray[np.intp],
-            where: NDArray[np.intp] = where,
-            options: int = options,
-        ) -> float:
-            places = np.take_along_axis(where, meant[:, :, None] % (options + 1), axis=2)
-            n = np.bincount(places.ravel(), minlength=options + 1)[:options]
-            return float(((n - n.sum() / options) ** 2).sum())
-
-        picks += int((meant >= 0).sum())
-        observed += uneven(meant)
-        again += [uneven(draw.permuted(meant, axis=1)) for _ in range(DRAWS)]
+        # Where all passes picked the same it is the same however it is dealt.
+        varied = (meant != meant[:, :1]).any(axis=1)
+        expected = np.sum([one.expected for one in alike], axis=0)
+        rest = _by_place(meant[~varied], where[~varied]) - expected
+        meant, where = meant[varied], where[varied]
+        observed += float(((_by_place(meant, where) + rest) ** 2).sum())
+        again += [
+            ((_by_place(draw.permuted(meant, axis=1), where) + rest) ** 2).sum()
+            for _ in range(DRAWS)
+        ]
     if not picks:
         return None
     # What is as uneven but for rounding is as uneven; the observed picks are one of the deals.
     return float((1 + (again >= observed * (1 - 1e-12)).sum()) / (1 + DRAWS))
+
+
+def _by_place(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many options that were meant (q, passes) stood in each place: (options,)."""
+    import numpy as np
+
+    options = where.shape[2] - 1
+    places = np.take_along_axis(where, meant[:, :, None] % (options + 1), axis=2)
+    return np.bincount(places.ravel(), minlength=options + 1)[:options]

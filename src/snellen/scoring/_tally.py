@@ -619,8 +619,7 @@ class Tally:
             found[name] = msgspec.structs.replace(found[name], p=p, adjusted=adjusted)
         return found
 
-    @staticmethod
-    def _say_place(slices: Mapping[str, SliceReport]) -> Iterator[str]:
+    def _say_place(self, slices: Mapping[str, SliceReport]) -> Iterator[str]:
         """Put in words that the score depends on where the right answer stands."""
         place = slices.get(PLACE)
         if place is None or not place.differs:
@@ -631,11 +630,16 @@ class Tally:
             if mean.value is not None and mean.n >= FEWEST
         ]
         (low, worst), (high, best) = min(means), max(means)
-        yield (
+        said = (
             f"the score depends on the place of the right answer: {high:.1%} where it is {best}, "
-            f"{low:.1%} where it is {worst} (p {place.adjusted:.2g}); questions may differ too: "
-            "`run --permute-options` asks with the choices in other places, and tells"
+            f"{low:.1%} where it is {worst} (p {place.adjusted:.2g})"
         )
+        if "permute_options" not in self._benchmark.probe:  # where the questions are the same
+            said += (
+                "; questions may differ too: `run --permute-options` asks with the choices in "
+                "other places, and tells"
+            )
+        yield said
 
     def _judges(self) -> dict[str, JudgeReport]:
         """The judges whom people have been compared with, by scoring."""

@@ -1,0 +1,43 @@
+"""Found less clean, with an interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from snellen import stats
+from snellen.contamination._effect import less
+from snellen.stats import Estimate
+
+
+def mean(right: int, n: int) -> Estimate:
+    return stats.mean(np.repeat([1.0, 0.0], [right, n - right]), np.arange(n))
+
+
+def test_the_interval_is_that_of_statsmodels() -> None:
+    # confint_proportions_2indep(56, 70, 48, 80, method="newcomb") of 0.15: Newcombe's example (a)
+    found = less(mean(56, 70), mean(48, 80))
+    assert found.value == pytest.approx(0.2)
+    assert found.ci95 == pytest.approx((0.05243147240, 0.33387265404), abs=1e-10)
+
+
+def test_a_few_that_are_all_right_are_not_certain() -> None:
+    found = less(mean(12, 12), mean(480, 600))
+    assert found.ci95 is not None
+    assert found.ci95[0] < 0 < found.ci95[1]
+    assert found.stderr is None
+
+
+@pytest.mark.parametrize(
+    ("found", "clean", "reason"),
+    [
+        (mean(0, 0), mean(9, 20), "no sample is found"),
+        (mean(9, 20), mean(0, 0), "no sample is clean"),
+        (mean(2, 2), mean(9, 20), "2 independent clusters: an interval needs at least 10"),
+    ],
+)
+def test_where_there_is_no_interval_it_says_why(
+    found: Estimate, clean: Estimate, reason: str
+) -> None:
+    assert less(found, clean).ci95 is None
+    assert less(found, clean).reason == reason
