@@ -20,6 +20,7 @@ extensions = [
     "closed",
     "docstrings",
     "generated",
+    "looks",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_ext"]

@@ -36,6 +36,18 @@ def test_a_model_above_the_floor_passes_and_one_below_its_baseline_does_not(
     assert "baseline/first" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
 
 
+def test_a_model_that_lost_everything_does_not_pass_for_want_of_an_interval(tmp_path: Path) -> None:
+    """From all right to all wrong: every sample has the same difference, which has no interval."""
+    counts = {"BENCHMARK": "eyechart:tasks=counts,n=24", "FLOOR": "0"}
+    assert measured(tmp_path, MODEL="baseline/reader", **counts).returncode == 0
+    (tmp_path / "runs").rename(tmp_path / "baseline")
+    shutil.rmtree(tmp_path / ".bin")
+    worse = measured(tmp_path, MODEL="baseline/first", **counts)
+    assert worse.returncode == 1, worse.stdout
+    assert "eyechart: accuracy -1.0000, no interval" in worse.stdout
+    assert "significantly worse" in worse.stdout
+
+
 def test_a_model_below_the_floor_fails_and_has_its_report(tmp_path: Path) -> None:
     done = measured(tmp_path, MODEL="baseline/first", FLOOR="0.6")
     assert done.returncode == 1

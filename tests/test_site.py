@@ -27,6 +27,7 @@ def extension(name: str) -> ModuleType:
 generated = extension("generated")
 docstrings = extension("docstrings")
 closed = extension("closed")
+looks = extension("looks")
 
 
 @pytest.mark.parametrize("name", ["pope", "eyechart", "ovo-bench", "vlmevalkit", "coco-captions"])
@@ -145,3 +146,31 @@ def test_the_links_of_a_page_outside_the_site_lead_somewhere(name: str) -> None:
     places = [at for at in re.findall(r"\]\(([^)#]+)\)", page) if not at.startswith("http")]
     assert places
     assert [at for at in places if not (ROOT / at).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("64.51 %", "64.51~%"),
+        ("< 0.0001", "<~0.0001"),
+        ("[-8.55, -1.72]", "[-8.55,~-1.72]"),
+        ("+2.57 pp", "+2.57~pp"),
+        ("-1.8 [-6.0, 2.4] *", "-1.8~[-6.0,~2.4]~*"),
+        ("half of 64 %", "half of 64 %"),
+        ("GPT 4", "GPT 4"),
+        ("", ""),
+    ],
+)
+def test_a_cell_of_numbers_stays_on_one_line(cell: str, shown: str) -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+    table = nodes.table("", nodes.entry("", nodes.paragraph(text=cell)))
+    looks.unbroken(None, table)
+    assert table.astext().replace(looks.NO_BREAK, "~") == shown
+
+
+def test_a_page_says_that_it_is_chinese() -> None:
+    context = {"language": "en"}
+    looks.language(None, "start", "page.html", context, None)
+    assert context["language"] == "en"
+    looks.language(None, "start.zh-CN", "page.html", context, None)
+    assert context["language"] == "zh-CN"

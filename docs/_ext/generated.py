@@ -114,7 +114,8 @@ def benchmark_page(entry: catalog.Entry, pictures: Path) -> str:
     document = show.sheet(entry.name, Path(catalog.SYNTHETIC))
     sheet = sections(entry.sheet)
     title = entry.title.partition(":")
-    parts = [f"# {text(title[0])}\n", text(title[2].strip() or title[0]) + "\n"]
+    asks = title[2].strip() or title[0]
+    parts = [f"# {text(title[0])}\n", text(asks[:1].upper() + asks[1:]) + "\n"]
     parts.append(f"`-b {entry.name}`\n")
     for name in ("Paper", "Data"):
         parts += [f"## {name}\n", flowing(sheet[name])]

@@ -10,18 +10,24 @@ import json
 import sys
 from pathlib import Path
 
+LEVEL = 0.05
+
 
 def main(path: str) -> int:
     worse = 0
     for comparison in json.loads(Path(path).read_text(encoding="utf-8"))["comparisons"]:
         name, metric = next(iter(comparison["metrics"].items()))
         difference = metric["difference"]
-        if difference["value"] is None or difference["ci95"] is None:
-            said = f"no interval: {difference.get('reason', 'no value')}"
+        if difference["value"] is None:
+            said = f"no value: {difference.get('reason', 'nothing to compare')}"
         else:
-            low, high = difference["ci95"]
-            said = f"{difference['value']:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}"
-            if high < 0:
+            said = f"{difference['value']:+.4f}, "
+            if difference["ci95"] is None:
+                # As from all right to all wrong: each sample has the same difference.
+                said += f"no interval: {difference.get('reason', 'none is known')}"
+            else:
+                said += "95 % interval {:+.4f} to {:+.4f}".format(*difference["ci95"])
+            if difference["value"] < 0 and metric.get("p", 1) < LEVEL:
                 worse, said = 1, f"{said}: significantly worse"
         print(f"{comparison['benchmark']}: {name} {said}")
     return worse

@@ -322,7 +322,7 @@ def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
         if name in entry.aliases:
             return entry.name.replace("-", "_"), entry.aliases[name]
     stem = name.lower().replace("-", "_")
-    if (FOLDER / f"{stem}.py").exists() and not stem.startswith("_"):
+    if os.path.isfile(FOLDER / f"{stem}.py") and not stem.startswith("_"):
         return stem, {}
     alike = [
         (alias, (entry.name.replace("-", "_"), options))
@@ -334,7 +334,13 @@ def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
         return alike[0][1]
     names = [entry.name for entry in everything]
     known = [*names, *(alias for entry in everything for alias in entry.aliases)]
-    close = [alias for alias, _ in alike] or difflib.get_close_matches(name, known, 3, cutoff=0.5)
+    if os.path.isfile(name):
+        hint = f"a file of rows ends in {', '.join((*TEXT, '.parquet'))}: save it as one of these."
+        raise CatalogError(f"no benchmark {name!r}; {hint}")
+    here = [f"./{name}"] if os.path.isdir(name) else []
+    here += [f"{name}{ending}" for ending in OWN_DATA if os.path.isfile(f"{name}{ending}")]
+    close = here or [alias for alias, _ in alike]
+    close = close or difflib.get_close_matches(name, known, 3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}."
     raise CatalogError(f"no benchmark {name!r}; {hint}")
 

@@ -1,6 +1,7 @@
 """snellen compare, as a user calls it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,32 @@ def test_json_is_the_document_and_nothing_else(
     assert document["format"] == 0 and document["tests"] == 1
     assert one["metrics"]["accuracy"]["difference"]["n"] == 40
     assert one["samples"] == 40
+
+
+@pytest.mark.parametrize("verb", ["compare", "report"])
+def test_an_ending_that_nothing_is_written_as_is_refused(
+    verb: str, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "c.docx"
+    assert exit_code([verb, str(runs), "-o", str(output)]) == 2
+    assert "nothing is written as .docx. Let the name end in .md" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_a_run_that_cannot_be_read_is_named_where_nothing_else_can_be_compared(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The damaged run is the only one with another's questions."""
+    mine = str(shutil.copytree(runs, tmp_path / "runs"))
+    video = ["run", "-b", "eyechart-video", "-m", "baseline/first", "--limit", "2", "--out", mine]
+    assert exit_code(video) == 0
+    [manifest] = Path(mine).glob("eyechart/baseline__reader/*/manifest.json")
+    manifest.write_text("{")
+    capsys.readouterr()
+    assert exit_code(["compare", mine]) == 2
+    said = capsys.readouterr().err
+    assert "Replies to different questions cannot be compared" in said
+    assert f"left out: {manifest} is not a manifest" in said
 
 
 def test_a_file_is_of_the_format_that_its_name_ends_in(

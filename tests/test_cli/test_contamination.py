@@ -73,6 +73,18 @@ def test_it_prints_tables_and_writes_what_it_found(
     assert [row["sample"] for row in rows] == sorted(f"q{number}" for number in range(20))
 
 
+def test_of_a_benchmark_without_pictures_nothing_is_said_about_them(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    row = {"id": "1", "question": "Which is larger?", "A": "an ant", "B": "a cow", "answer": "B"}
+    (tmp_path / "words.jsonl").write_text(json.dumps(row))
+    (tmp_path / "corpus.txt").write_text("Which is larger?")
+    done = snellen("contamination", tmp_path / "words.jsonl", "--corpus", tmp_path / "corpus.txt")
+    assert "words, 1 samples, in 1 row of 1 file with 0 pictures" in done.out
+    assert "the whole question" in done.out
+    assert "the same picture" not in done.out
+
+
 def test_limit_takes_the_first_rows(snellen: Snellen, mine: Path) -> None:
     found = snellen("contamination", mine, "--limit", "7", "--json").json
     assert found["benchmarks"] == [{"name": "mine", "samples": 7, "pictures": 7}]
@@ -85,6 +97,11 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(
     folder.mkdir()
     (folder / "\x1b[31mred\u202e.jpg").write_bytes(b"no picture")
     os.close(os.open(os.fsencode(folder) + b"/\xff.jpg", os.O_CREAT | os.O_WRONLY))
+    refused = snellen("contamination", mine, "--corpus", folder)
+    assert refused.code == 2
+    assert "red" in refused.err
+    assert "\x1b" not in refused.err and "\u202e" not in refused.err
+    (folder / "a.txt").write_text("Something else.")
     done = snellen("contamination", mine, "--corpus", folder)
     assert done.code == 0
     assert "\x1b" not in done.out and "\u202e" not in done.out

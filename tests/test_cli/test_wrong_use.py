@@ -15,6 +15,9 @@ RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "no verb 'shwo'; there are demo, run, .* Did you mean 'show'"),
     ("show eyechrat", "no benchmark 'eyechrat'; did you mean eyechart"),
+    ("show mine", "no benchmark 'mine'; did you mean mine.jsonl\\?"),
+    ("run -m baseline/first -b X_MMStar.xlsx", "a file of rows ends in .jsonl, .*: save it as one"),
+    ("show " + "x" * 300, "no benchmark 'xxx.*; there are"),
     ("show eyechart:sise=3", "eyechart has no option 'sise'; it has seed, n, tasks"),
     ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
     ("list everything", "'everything' is not one of"),

@@ -12,8 +12,16 @@ import pytest
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.contamination import Contamination, Duplicate, FoundIn, Hit, _search, contamination
-from snellen.errors import UsageError
+from snellen.contamination import (
+    Contamination,
+    Duplicate,
+    FoundIn,
+    Hit,
+    _corpus,
+    _search,
+    contamination,
+)
+from snellen.errors import DataError, UsageError
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene
 
@@ -331,6 +339,53 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
     assert "addresses of pictures, which are not fetched: 1, such as" in notes
     # Two files, a path out of the folder, a null byte, two names of no file.
     assert "pictures that cannot be read: 6, such as" in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("nothing", None, "nothing to read: 1, such as .*nothing"),
+        ("empty.jsonl", b"", "nothing to read: 1, such as .*empty.jsonl"),
+        ("page.html", b"<p>How many?</p>", "files of no kind that is read: 1, such as .*page.html"),
+        ("a.parquet", b"no parquet", "files not read to their end: 1"),
+        ("a.jsonl.gz", b"no gzip", "files not read to their end: 1"),
+        ("a.jsonl", '{"text": "ä"}'.encode("latin-1"), "no JSON in UTF-8: 1"),
+        ("a.png", b"<svg/>", "pictures that cannot be read: 1"),
+    ],
+)
+def test_a_corpus_of_which_nothing_is_read_is_not_called_clean(
+    name: str, content: bytes | None, why: str, tmp_path: Path
+) -> None:
+    made = three(tmp_path / "mine")
+    path = tmp_path / name
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=why):
+        contamination([made], corpus=[path])
+
+
+def test_one_of_several_corpora_of_which_nothing_is_read_is_named(tmp_path: Path) -> None:
+    made = three(tmp_path / "mine")
+    (tmp_path / "a.txt").write_text("Something else.")
+    (tmp_path / "b").mkdir()
+    report, _ = contamination([made], corpus=[tmp_path / "a.txt", tmp_path / "b"])
+    assert f"corpora with nothing to read: 1, such as {tmp_path / 'b'}" in report.notes
+
+
+def test_a_line_that_is_too_long_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_corpus, "MAX_ROW_BYTES", 1_000_000)
+    made = three(tmp_path / "mine")
+    path = tmp_path / "long.jsonl"
+    lines = [{"t": "x" * 2_500_000}, {"t": QUESTIONS[0][0]}]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    report, _ = contamination([made], corpus=[path])
+    assert report.corpus is not None
+    assert counts(report.corpus.found[0])[0] == 1
+    assert f"lines of 1 MB or more: 1, such as {path} line 1" in report.notes
 
 
 def test_pictures_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:

@@ -74,7 +74,13 @@ def compare(
             notes.append(f"left out: {error}")
     if broken and len(loaded) < 2:
         raise broken[0]
-    return Compared(comparing.compare(loaded, notes, details=details))
+    try:
+        return Compared(comparing.compare(loaded, notes, details=details))
+    except UsageError as error:
+        if not broken:
+            raise
+        # What could not be read may be what the others would have been compared with.
+        raise UsageError("\n".join([str(error), *notes])) from error
 
 
 def _predictions(

@@ -9,6 +9,7 @@ import click
 
 from snellen import api, report
 from snellen.cli._exit import DONE
+from snellen.cli._form import TERMINAL, form_of
 from snellen.cli._json import as_json as json_option
 from snellen.comparing import Compared, Comparisons
 from snellen.errors import UsageError
@@ -21,7 +22,7 @@ WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "csv": report.compared_csv,
     "json": lambda document: Compared(document).json().decode() + "\n",
 }
-ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex"}
+ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 
 
 @click.command("compare")
@@ -37,7 +38,7 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex"}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["terminal", *WRITTEN]),
+    type=click.Choice([TERMINAL, *WRITTEN]),
     help="Default: what the name of the output ends in, else terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
@@ -57,8 +58,7 @@ def command(
     Differences are of a later one less an earlier one, with intervals and p of paired samples.
     Asks nobody, writes nothing beside the output.
     """
-    ending = "" if output is None else output.suffix.removeprefix(".")
-    form = "json" if as_json else form or ENDINGS.get(ending, "terminal")
+    form = "json" if as_json else form_of(output, form, ENDINGS)
     document = api.compare(
         *sides,
         benchmark=benchmark,
@@ -67,7 +67,7 @@ def command(
         details=form in WRITTEN,  # what stands in a terminal has them of a single pair alone
         **columns,
     ).comparisons
-    if output is None and form == "terminal":
+    if output is None and form == TERMINAL:
         report.print_compared(document)
         return DONE
     text = WRITTEN[form](document) if form in WRITTEN else report.compared_text(document)

@@ -10,6 +10,7 @@ import click
 
 from snellen import api, report
 from snellen.cli._exit import DONE, FELL_SHORT
+from snellen.cli._form import TERMINAL, form_of
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
 from snellen.comparing import Comparisons
@@ -42,7 +43,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["terminal", *WRITTEN, *WITH_COMPARISON, *DRAWN]),
+    type=click.Choice([TERMINAL, *WRITTEN, *WITH_COMPARISON, *DRAWN]),
     help="Default: what the name of the output ends in, else terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
@@ -72,14 +73,13 @@ def command(
     Several are a table with a line for each; md and html have each whole below it. html, latex and
     plots of several also say where the runs stand by paired comparison, which scores them again.
     """
+    form = "json" if as_json else form_of(output, form, ENDINGS)
     results, code = _load(runs)
-    ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    form = "json" if as_json else form or ENDINGS.get(ending, "terminal")
     compared = None
     if len(results) > 1 and not no_compare and (form in WITH_COMPARISON or folder is not None):
         compared = _compared(results)
     if folder is not None:
-        if output is not None or form not in ("terminal", *DRAWN):
+        if output is not None or form not in (TERMINAL, *DRAWN):
             raise UsageError("--plots writes plots alone: leave -o out, and --format but svg, png.")
         drawn = report.plots(results, folder, form if form in DRAWN else "svg", compared)
         for path in drawn:

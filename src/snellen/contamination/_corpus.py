@@ -72,6 +72,7 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
         named: set[Path] = set()
         below = list(_below(path, troubles)) if path.is_dir() else [path]
         roots = [folder] if folder else [path if path.is_dir() else path.parent]
+        empty = True
         for file in below:
             if _kind(file) in (*ROWS, *TEXTS):
                 base = roots if folder or file.parent in roots else [file.parent, *roots]
@@ -80,17 +81,21 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
                         named.update(
                             one.source for one in row.pictures if isinstance(one.source, Path)
                         )
+                        empty = False
                         yield row
                 except DataError as error:
                     troubles.add("files not read to their end", str(error))
                 yield None
         for file in below:
             if _kind(file) in IMAGES:
+                empty = False
                 if file not in named:
                     yield Row(writable(str(file)), pictures=[Image(file, place=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
                 troubles.add("files of no kind that is read", str(file))
+        if empty:
+            troubles.add("corpora with nothing to read", str(path))
 
 
 def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
@@ -153,6 +158,9 @@ def _jsonl(path: Path, troubles: Troubles) -> Iterator[tuple[str, Any]]:
         if line.isspace():
             continue
         where = f"{path} line {number}"
+        if len(line) == MAX_ROW_BYTES:
+            troubles.add(f"lines of {MAX_ROW_BYTES // 1_000_000} MB or more", where)
+            continue
         try:
             value = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
         except orjson.JSONDecodeError as error:

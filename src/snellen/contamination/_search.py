@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from snellen.contamination._read import Asked, Pictures, Read, Troubles, seen
 from snellen.contamination._report import Corpus, FoundIn, Hit, Share
 from snellen.contamination._texts import NEARLY, TEMPLATE, Grams, Words, has, words
 from snellen.content import Image
+from snellen.errors import DataError
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
 """Of so many at most one lookup is made."""
@@ -49,6 +50,7 @@ class Search:
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
     files: int = 0
     rows: int = 0
+    texts: int = 0
     n_pictures: int = 0
 
     def __post_init__(self) -> None:
@@ -70,8 +72,12 @@ class Search:
         self._grams = Grams(questions)
         self._known: dict[Path, tuple[tuple[int, float], ...]] = {}
 
-    def run(self, paths: Iterable[Path], folder: Path | None = None) -> Corpus:
-        """Look every row of a corpus up; pictures that rows name lie in `folder`, or by them."""
+    def run(self, paths: Sequence[Path], folder: Path | None = None) -> Corpus:
+        """Look every row of a corpus up; pictures that rows name lie in `folder`, or by them.
+
+        Raises:
+            UsageError: there is no such path. DataError: nothing in them could be read.
+        """
         held: list[Row] = []
         size = shown = 0
         for row in rows(paths, folder, self.troubles):
@@ -82,12 +88,20 @@ class Search:
                 self.say(f"looking up row {self.rows + 1:,} of the corpus, {row.where}")
             self.rows += 1
             held.append(row)
+            self.texts += len(row.passages)
             size += sum(len(one.text) for one in row.passages) // 5
             shown += len(row.pictures)
             if len(held) >= ROWS or size >= WORDS or shown >= PICTURES:
                 self._look_up(held)
                 held, size, shown = [], 0, 0
         self._look_up(held)
+        if not (self.texts or self.n_pictures):
+            why = "; ".join(note.rstrip(".") for note in self.troubles.notes())
+            raise DataError(
+                "no text and no picture could be read of the corpus, so nothing can be said of "
+                f"what is in it ({why}). A corpus is JSONL, JSON, TSV, CSV, parquet, text, "
+                "pictures, or a folder of them."
+            )
         return Corpus(
             files=self.files,
             rows=self.rows,
@@ -186,12 +200,12 @@ class Search:
             for one in row.pictures:
                 if not (isinstance(one.source, Path) and one.source in self._known):
                     new.setdefault(_key(one), one)
-        self.n_pictures += len(new)
         looked_up: dict[object, tuple[tuple[int, float], ...]] = {}
         keys, greys = [], []
         for key, found in zip(new, seen(new.values(), self.troubles), strict=True):
             looked_up[key] = ()
             if found is not None:
+                self.n_pictures += 1
                 same = self.pictures.numbers.get(found[0])
                 if same is not None:
                     looked_up[key] = ((same, 1.0),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from snellen.contamination import Contamination, Corpus, Duplicate, FoundIn, Overlap, Share
 from snellen.result import percent, shown
@@ -25,7 +25,8 @@ def tables(one: Contamination) -> Iterator[Table]:
     below = [line for overlap in one.overlaps for line in _examples(overlap)]
     yield f"shared: {compared}", SHARED, [_shared(overlap) for overlap in one.overlaps], below
     if one.corpus is not None:
-        yield from _of_corpus(one.corpus)
+        showing = {of.name for of in one.benchmarks if of.pictures}
+        yield from _of_corpus(one.corpus, showing)
     if one.effects:
         rows: list[Sequence[str]] = []
         for effect in one.effects:
@@ -35,11 +36,15 @@ def tables(one: Contamination) -> Iterator[Table]:
         yield f"the mean score on what was found, {one.run}", EFFECTS, rows, []
 
 
-def _of_corpus(corpus: Corpus) -> Iterator[Table]:
-    read = f"{corpus.rows:,} rows of {corpus.files:,} files with {corpus.pictures:,} pictures"
+def _of_corpus(corpus: Corpus, showing: Collection[str]) -> Iterator[Table]:
+    """`showing` are the benchmarks with pictures: of others nothing is said about them."""
+    parts = ((corpus.rows, "row"), (corpus.files, "file"), (corpus.pictures, "picture"))
+    rows, files, pictures = (f"{n:,} {name}{'s' * (n != 1)}" for n, name in parts)
+    read = f"{rows} of {files} with {pictures}"
     for found in corpus.found:
         title = f"{found.benchmark}, {found.samples:,} samples, in {read}"
-        yield title, IN_CORPUS, [_in_corpus(what, of) for what, of in _shares(found)], []
+        shares = _shares(found, showing=found.benchmark in showing)
+        yield title, IN_CORPUS, [_in_corpus(what, of) for what, of in shares], []
 
 
 def _shared(one: Overlap) -> Sequence[str]:
@@ -70,13 +75,15 @@ def _told(one: Duplicate) -> str:
     return said
 
 
-def _shares(one: FoundIn) -> Iterator[tuple[str, Share]]:
-    yield "question and picture in one row", one.both
+def _shares(one: FoundIn, *, showing: bool) -> Iterator[tuple[str, Share]]:
+    if showing:
+        yield "question and picture in one row", one.both
     yield "the answer beside the question", one.answered
     yield "the whole question", one.text_same
     yield "most of the question", one.text_near
-    yield "the same picture file", one.picture_same
-    yield "nearly the same picture", one.picture_near
+    if showing:
+        yield "the same picture file", one.picture_same
+        yield "nearly the same picture", one.picture_near
 
 
 def _in_corpus(what: str, of: Share) -> Sequence[str]:

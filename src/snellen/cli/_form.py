@@ -1,0 +1,30 @@
+"""In what form an output is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from snellen.errors import UsageError
+
+TERMINAL = "terminal"
+
+
+def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -> str:
+    """The form that was asked for, else what the name of the output ends in. `.txt`, and a name
+    without an ending, are as the terminal shows it.
+
+    Raises:
+        UsageError: the name ends in something else.
+    """
+    if form or output is None:
+        return form or TERMINAL
+    ending = output.suffix.removeprefix(".").lower()
+    if ending in ("", "txt"):
+        return TERMINAL
+    if ending not in endings:
+        raise UsageError(
+            f"{output}: nothing is written as .{ending}. Let the name end in "
+            f".{', .'.join(endings)} or .txt, or say --format."
+        )
+    return endings[ending]
