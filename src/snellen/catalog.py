@@ -209,14 +209,23 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
 
 
 def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
-    options = manifest["identity"]["options"]
-    if "class" in options:
-        return _of_class(*options["class"].split(":"), options["dataset"])
+    name = manifest.get("benchmark", "")
+    options = manifest.get("identity", {}).get("options", {})
+    if runs_a_program(manifest):
+        return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
     if {"task", "columns"} <= set(options):
         from snellen.benchmarks._own import stored
 
-        return stored(manifest["benchmark"], options)
-    return benchmark(manifest["benchmark"], options=options)
+        return stored(name, options)
+    if ":" in name or "/" in name:
+        # Nothing but `options` may lead to a program, and nothing to a file.
+        raise CatalogError(f"{name!r} is no benchmark's name: the manifest was changed by hand.")
+    return benchmark(name, options=options)
+
+
+def runs_a_program(manifest: Mapping[str, Any]) -> bool:
+    """Whether `of_run` would run a program that the manifest names, a class for VLMEvalKit."""
+    return "class" in manifest.get("identity", {}).get("options", {})
 
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
@@ -322,7 +331,7 @@ def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
         if name in entry.aliases:
             return entry.name.replace("-", "_"), entry.aliases[name]
     stem = name.lower().replace("-", "_")
-    if os.path.isfile(FOLDER / f"{stem}.py") and not stem.startswith("_"):
+    if any(stem == entry.name.replace("-", "_") for entry in everything):
         return stem, {}
     alike = [
         (alias, (entry.name.replace("-", "_"), options))
@@ -413,7 +422,7 @@ def _value(value: Any, hint: Any, what: str) -> Any:
         raise UsageError(f"{what} is true or false, not {value!r}.")
     try:
         return hint(value)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise UsageError(f"{what} is a {hint.__name__}, not {value!r}.") from error
 
 

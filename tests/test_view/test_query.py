@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from snellen.store import Run
 from snellen.view._index import FILE, Index
 from snellen.view._query import Chosen, Wanted
 from snellen.view._samples import key_of
@@ -54,10 +55,14 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Index]:
                 if value is not None
             ],
         )
-        index = Index(run.path, run.path / FILE)
-        index.catch_up()
-        made.append(index)
+        made.append(index_of(run))
     return made[0], made[1]
+
+
+def index_of(run: Run) -> Index:
+    index = Index(run.path, run.path / FILE)
+    index.catch_up()
+    return index
 
 
 @pytest.mark.parametrize(
@@ -117,6 +122,35 @@ def test_a_filter_chooses_these_samples_in_this_order(
     assert [number for _, _, number in around] == [*range(1, len(rows) + 1)]
 
 
+def test_a_filter_has_limits_and_is_answered(indexes: tuple[Index, Index]) -> None:
+    tags = "&".join(f"tag.t{n}=x" for n in range(2_000))
+    for address in (f"q={'w ' * 40_000}", f"q={'%' * 80_000}", "q=%00", "q=%22*AND(", tags):
+        with indexes[0].connect() as connection:
+            assert Chosen(connection, Wanted.of(parse_qsl(address)), "official", 1.0).page() == []
+
+
+def test_runs_are_joined_by_sample_repeat_and_turn(tmp_path: Path) -> None:
+    """Their rows come in another order, and one has a turn and a repeat less."""
+    keys = [("a", 0, 0), ("a", 1, 0), ("a", 1, 1), ("b", 0, 0)]
+    made = []
+    for name, order in (("one", keys), ("other", [*keys[::-1][:2], keys[0]])):
+        run = run_in(
+            tmp_path / name,
+            [question(of, turn=turn, repeat=repeat) for of, repeat, turn in order],
+            [reply(of, "A", turn=turn, repeat=repeat) for of, repeat, turn in order],
+            [
+                score(of, float(of == "a" if name == "one" else repeat), repeat=repeat)
+                for of, repeat, turn in order
+                if (of, repeat, turn) != ("a", 1, 0)
+            ],
+        )
+        made.append(index_of(run))
+    with made[0].connect() as connection:
+        wanted = Wanted(vs="x", flip="won")
+        found = Chosen(connection, wanted, "official", 1.0, made[1].file)
+        assert [key_of(connection, row) for row in found.page()] == [("a", 0, 0)]
+
+
 def test_an_address_says_what_it_was_made_of() -> None:
     address = "q=a+b&state=ok&score=wrong&by=length&desc=1&page=3&tag.category=x%26y%3D%C3%A9"
     wanted = Wanted.of(parse_qsl(address))
@@ -140,8 +174,7 @@ def test_a_sample_that_was_not_chosen_has_no_number(indexes: tuple[Index, Index]
 
 def test_one_run_can_be_read_while_another_thread_adds_to_it(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", [question("a")], [reply("a", "A")])
-    index = Index(run.path, run.path / FILE)
-    index.catch_up()
+    index = index_of(run)
     with index.connect() as connection:
         connection.execute("BEGIN")
         assert connection.execute("SELECT count(*) FROM samples").fetchone() == (1,)

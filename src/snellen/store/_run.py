@@ -59,6 +59,31 @@ class QuestionHead(msgspec.Struct, frozen=True):
     place: int = 0
 
 
+class _Identity(msgspec.Struct, frozen=True):
+    options: dict[str, Any] = {}
+
+
+class _Session(msgspec.Struct, frozen=True):
+    started: str = ""
+    command: list[str] = []
+    profile: dict[str, Any] = {}
+    packages: dict[str, Any] = {}
+
+
+class _Manifest(msgspec.Struct, frozen=True):
+    """What kind of thing each field is that others rely on."""
+
+    benchmark: str = ""
+    model: str = ""
+    identity: _Identity = _Identity()
+    data: str = ""
+    rows: int = 0
+    repeats: int = 1
+    missing: str | None = None
+    notes: list[str] = []
+    sessions: list[_Session] = []
+
+
 _HEAD = msgspec.json.Decoder(Head)
 _QUESTION_HEAD = msgspec.json.Decoder(QuestionHead)
 _REPLY = msgspec.json.Decoder(ReplyRecord)
@@ -180,7 +205,8 @@ class Run:
         try:
             manifest = orjson.loads(raw)
             self._check_format(manifest["format"], MANIFEST)
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            msgspec.convert(manifest, _Manifest)
+        except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
             raise StoreError(f"{self.path / MANIFEST} is not a manifest: {error}") from error
         return dict(manifest)
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any
 
-from snellen import api
+from snellen import api, catalog
 from snellen.comparing import Comparisons
 from snellen.errors import UsageError
 from snellen.store import Run
@@ -35,7 +35,7 @@ class Compares:
             SnellenError: they cannot be compared.
         """
         for run in runs:
-            if "class" in (run.identity.get("options") or {}):
+            if catalog.runs_a_program(run.manifest):
                 raise UsageError(
                     f"{run.name} is scored by a class of somebody's own, which is not run here: "
                     "`snellen compare` runs it, if you trust it."

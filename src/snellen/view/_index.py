@@ -12,8 +12,9 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from snellen.errors import StoreError
 from snellen.store import EventRecord, Placed, Question, ReplyRecord, Run, ScoreRow
 from snellen.view._text import one_line
 
-VERSION = 1
+VERSION = 2
 FILE = "view.sqlite"
 HEAD = 1024
 """Bytes at the beginning of a file by which it is known again."""
@@ -58,9 +59,11 @@ CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply T
     pictures INTEGER);
 CREATE TABLE tags (tag TEXT, value TEXT, row INTEGER, PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
 CREATE TABLE scores (scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
-    candidates TEXT, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
+    candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
 CREATE INDEX readings ON scores (scoring, state, row);
-CREATE INDEX worths ON scores (scoring, score, row);
+CREATE INDEX worths ON scores (scoring, score, row, key);
+-- By what a sample is in every run, so that two are joined by one look for each.
+CREATE INDEX pairs ON scores (scoring, key, score);
 -- Of online runs: what was shown (frame), asked, said (emit), and when, in media seconds.
 CREATE TABLE sessions (sample TEXT, session TEXT, PRIMARY KEY (sample, session)) WITHOUT ROWID;
 CREATE TABLE events (session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,
@@ -321,33 +324,38 @@ class _Taking:
         return self._take("samples", self._run.appended_scores, self._score)
 
     def _score(self, placed: Placed, score: ScoreRow) -> None:
-        row = self._scored(score.sample, score.repeat)
-        if row is None:
+        found = self._scored(score.sample, score.repeat)
+        if found is None:
             return  # what was scored is not in this run's files any more
+        row, *key = found
         answer = score.answer
         shown = answer if isinstance(answer, str | None) else orjson.dumps(answer).decode()
         self._do(
-            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(score.scoring, row, score.score, score.state, score.rule),
                 None if shown is None else one_line(shown, 2 * SHOWN),
                 orjson.dumps(score.candidates).decode() if score.candidates else None,
+                _digest(key),
             ),
         )
 
-    def _scored(self, sample: str, repeat: int) -> int | None:
-        """The last turn of a sample; where turns are scored one by one, `ID#2` is the second."""
+    def _scored(self, sample: str, repeat: int) -> tuple[int, str, int, int] | None:
+        """Row and key of the last turn of a sample; where turns are scored one by one, `ID#2` is
+        the second."""
         found = self._do(
-            "SELECT row FROM samples WHERE sample = ? AND repeat = ? ORDER BY turn DESC LIMIT 1",
+            "SELECT row, sample, repeat, turn FROM samples "
+            "WHERE sample = ? AND repeat = ? ORDER BY turn DESC LIMIT 1",
             (sample, repeat),
         ).fetchone()
         whole, mark, turn = sample.rpartition("#")
         if found is None and mark and turn.isdecimal() and turn.isascii():
             found = self._do(
-                "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?",
+                "SELECT row, sample, repeat, turn FROM samples "
+                "WHERE sample = ? AND repeat = ? AND turn = ?",
                 (whole, repeat, int(turn[:9]) - 1),
             ).fetchone()
-        return None if found is None else int(found[0])
+        return None if found is None else tuple(found)
 
     def _event(self, placed: Placed, event: EventRecord) -> None:
         if event.ev == "open":
@@ -386,6 +394,11 @@ class _Taking:
             self._do("UPDATE samples SET texts = texts + 1 WHERE row = ?", (row,))
             doc = row << TEXTS | number
             self._do("INSERT INTO words (rowid, said) VALUES (?, ?)", (doc, apart(text)))
+
+
+def _digest(key: Sequence[Any]) -> int:
+    """A key as a number of 64 bits, for joins."""
+    return int.from_bytes(blake2b(orjson.dumps(key), digest_size=8).digest(), signed=True)
 
 
 def apart(text: str) -> str:

@@ -163,8 +163,8 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
         SnellenError: it is not there any more, or would run a program that the run names.
     """
     options = manifest["identity"]["options"]
-    name, where = str(manifest["benchmark"]), Path(str(manifest["data"]))
-    if "class" in options:
+    name, where = manifest["benchmark"], Path(manifest["data"])
+    if catalog.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}

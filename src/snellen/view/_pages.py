@@ -134,6 +134,7 @@ class Pages:
             chosen = Chosen(connection, wanted, scoring, best, beside)
             n = chosen.count()
             found = lines(connection, chosen.page(), scoring)
+            progress = self._progress(run, index)
             return _page(
                 "samples.html",
                 run=run,
@@ -142,7 +143,7 @@ class Pages:
                 scorings=names,
                 best=best,
                 n=n,
-                total=sum(states(connection).values()),
+                total=sum(progress["states"].values()),
                 lines=found,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
@@ -151,7 +152,7 @@ class Pages:
                 flips=FLIPS,
                 other=other,
                 others=self._siblings(run),
-                progress=self._progress(run, index),
+                progress=progress,
             )
 
     def sample(self, name: str, key: tuple[str, int, int], wanted: Wanted) -> str:

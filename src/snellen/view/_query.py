@@ -32,6 +32,10 @@ FACET = 200
 """A tag with more values than that is none to choose from."""
 MOST = 2_000_000
 MANY = 2_000
+LONGEST = 2_000
+"""Characters of what is searched for."""
+MOST_TAGS = 50
+"""Tags that are looked at together: a query has limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,8 @@ class Wanted:
         }  # fmt: skip
         for name, value in pairs:
             if name.startswith("tag.") and name != "tag." and value:
-                tags[name[4:]] = value
+                if len(tags) < MOST_TAGS:
+                    tags[name[4:]] = value
             elif name == "page":
                 good = value.isascii() and value.isdigit()
                 said[name] = min(max(1, int(value[:7])), MOST) if good else 1
@@ -106,28 +111,27 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Clause:
-    """A condition on `samples s`, and its values."""
+    """A selection of the numbers of samples, as `row`, and its values."""
 
     sql: str
     values: tuple[Any, ...]
 
 
-def condition(wanted: Wanted, scoring: str, best: float) -> Clause:
-    """What the samples that are wanted have; the other run's index is attached as `other`."""
-    parts: list[str] = []
-    values: list[Any] = []
+def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
+    """What the samples that are wanted have, each from the table that knows it; the other run's
+    index is attached as `other`."""
+    found: list[Clause] = []
 
     def add(sql: str, *given: Any) -> None:
-        parts.append(sql)
-        values.extend(given)
+        found.append(Clause(f"SELECT row FROM {sql}", given))
 
-    if wanted.state == "waiting":
-        add("s.state IS NULL")
-    elif wanted.state:
-        add("s.state = ?", wanted.state)
     for tag, value in wanted.tags.items():
-        add("s.row IN (SELECT row FROM tags WHERE tag = ? AND value = ?)", tag, value)
-    scored = "s.row IN (SELECT row FROM scores WHERE scoring = ? AND {})"
+        add("tags WHERE tag = ? AND value = ?", tag, value)
+    if wanted.state == "waiting":
+        add("samples WHERE state IS NULL")
+    elif wanted.state:
+        add("samples WHERE state = ?", wanted.state)
+    scored = "scores WHERE scoring = ? AND {}"
     if wanted.reading:
         add(scored.format("state = ?"), scoring, wanted.reading)
     if wanted.rule:
@@ -139,34 +143,37 @@ def condition(wanted: Wanted, scoring: str, best: float) -> Clause:
     elif wanted.score == "wrong":
         add(scored.format("score <= 0"), scoring)
     elif wanted.score == "none":
-        add(f"NOT {scored.format('score IS NOT NULL')}", scoring)
+        there = scored.format("score IS NOT NULL")
+        add(f"samples WHERE row NOT IN (SELECT row FROM {there})", scoring)
     if wanted.differ:
-        add(
-            "s.row IN (SELECT a.row FROM scores a JOIN scores b ON b.scoring = ? AND b.row = a.row "
-            "WHERE a.scoring = ? AND a.score IS NOT b.score)",
-            *(wanted.differ, scoring),
-        )
+        found.append(Clause(DIFFER, (wanted.differ, scoring)))
     if wanted.flip:
-        add(f"s.row IN ({FLIPPED} AND {_flip(wanted.flip)})", scoring, scoring)
-        values += {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+        given = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+        found.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *given)))
     if wanted.q:
-        found = phrase(wanted.q)
-        like = "s.sample LIKE ? ESCAPE '\\'"
-        name = wanted.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        if found is None:
-            add(like, f"%{name}%")
-        else:
-            add(
-                f"(s.row IN (SELECT rowid >> {TEXTS} FROM words WHERE words MATCH ?) OR {like})",
-                *(found, f"%{name}%"),
-            )
-    return Clause(" AND ".join(parts) or "1", tuple(values))
+        found.append(_saying(wanted.q))
+    return found
 
 
+def _saying(text: str) -> Clause:
+    """Samples with these words in them, or in whose name the text is."""
+    text = text[:LONGEST].replace("\0", " ")  # at which SQLite would end it
+    name = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    named = Clause("SELECT row FROM samples WHERE sample LIKE ? ESCAPE '\\'", (f"%{name}%",))
+    words = phrase(text)
+    if words is None:
+        return named
+    said = f"SELECT rowid >> {TEXTS} AS row FROM words WHERE words MATCH ?"
+    return Clause(f"SELECT row FROM ({said} UNION ALL {named.sql})", (words, *named.values))
+
+
+DIFFER = (
+    "SELECT a.row FROM scores a CROSS JOIN scores b ON b.scoring = ? AND b.key = a.key "
+    "WHERE a.scoring = ? AND a.score IS NOT b.score"
+)
 FLIPPED = (
-    "SELECT x.row FROM scores x JOIN samples m ON m.row = x.row JOIN other.samples t "
-    "ON t.sample = m.sample AND t.repeat = m.repeat AND t.turn = m.turn "
-    "JOIN other.scores y ON y.row = t.row WHERE x.scoring = ? AND y.scoring = ?"
+    "SELECT x.row FROM scores x CROSS JOIN other.scores y ON y.scoring = ? AND y.key = x.key "
+    "WHERE x.scoring = ?"
 )
 
 
@@ -204,24 +211,25 @@ class Chosen:
         self._scoring = scoring
         if other is not None:
             self._do("ATTACH ? AS other", (str(other),))
-        clause = condition(wanted, scoring, best)
-        if wanted.is_whole:
-            self._from = "samples s"
-        else:
+        self._from, counted = "samples s", "samples"
+        if not wanted.is_whole:
             self._do("PRAGMA temp_store = MEMORY")
             self._do("CREATE TEMP TABLE chosen (row INTEGER PRIMARY KEY)")
+            every = conditions(wanted, scoring, best)
             self._do(
-                f"INSERT INTO chosen SELECT s.row FROM samples s WHERE {clause.sql}", clause.values
+                f"INSERT OR IGNORE INTO chosen {' INTERSECT '.join(one.sql for one in every)}",
+                [value for one in every for value in one.values],
             )
-            self._from = "chosen c JOIN samples s ON s.row = c.row"
+            self._from, counted = "chosen c JOIN samples s ON s.row = c.row", "chosen"
+        self._n = self._number(f"SELECT count(*) FROM {counted}")
 
     def count(self) -> int:
-        return self._number(f"SELECT count(*) FROM {self._from}")
+        return self._n
 
     def page(self) -> list[int]:
         """The rows of the page that is wanted, in order."""
         values = (PAGE, PAGE * (self._wanted.page - 1))
-        if self._wanted.by != "place" or self.count() < MANY:
+        if self._wanted.by != "place" or self._n < MANY:
             return self._rows("", "LIMIT ? OFFSET ?", *values)
         # Many are found sooner in their order than put into it.
         among = "" if self._wanted.is_whole else "WHERE s.row IN (SELECT row FROM chosen)"

@@ -40,7 +40,7 @@ class Listed:
     @property
     def benchmark(self) -> str:
         name = self.identity.get("options", {}).get("name")
-        known = str(self.manifest.get("benchmark", ""))
+        known: str = self.manifest.get("benchmark", "")
         return f"{name} ({known})" if name else known
 
     @property
@@ -49,14 +49,14 @@ class Listed:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        known = self.manifest.get("identity")
-        return known if isinstance(known, dict) else {}
+        known: Mapping[str, Any] = self.manifest.get("identity", {})
+        return known
 
     @property
     def sessions(self) -> list[Mapping[str, Any]]:
         """Each time that it was started."""
-        known = self.manifest.get("sessions")
-        return [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+        known: list[Mapping[str, Any]] = self.manifest.get("sessions", [])
+        return known
 
     @property
     def wanted(self) -> int:
@@ -65,7 +65,7 @@ class Listed:
         last = self.sessions[-1] if self.sessions else {}
         asked = [last.get("limit"), last.get("sample")]
         whole = [n for n in (rows, *asked) if isinstance(n, int)]
-        return min(whole, default=0) * (repeats if isinstance(repeats, int) else 1)
+        return int(min(whole, default=0) * repeats)
 
     @property
     def when(self) -> str:

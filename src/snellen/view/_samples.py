@@ -169,8 +169,7 @@ def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
 
 def best_score(run: Listed, scoring: str) -> float:
     """What a perfect answer is worth; 1 where the benchmark is not known here."""
-    options = run.identity.get("options")
-    if not isinstance(options, dict) or "class" in options:
+    if catalog.runs_a_program(run.manifest):
         return 1.0
     try:
         return catalog.of_run(run.manifest).scorings[scoring].best
