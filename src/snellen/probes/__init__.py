@@ -71,12 +71,10 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
     """
     if not probe:
         return benchmark
-    seed = probe.get("seed", 0)
-    assert isinstance(seed, int)
-    match probe:
-        case {"blind": str(kind)}:
+    match {"seed": 0, **probe}:
+        case {"blind": str(kind), "seed": int(seed)} if kind in get_args(Blind):
             return blinded(benchmark, kind, seed)
-        case {"permute_options": int(most)}:
+        case {"permute_options": int(most), "seed": int(seed)}:
             from snellen.probes._permuted import permuted
 
             return permuted(benchmark, most, seed)
