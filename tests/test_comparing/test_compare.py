@@ -163,6 +163,17 @@ def test_a_reply_that_the_service_withheld_is_wrong_and_is_said(tmp_path: Path) 
     assert one.notes == ["b: count as wrong, since the service withheld the reply: 1"]
 
 
+def test_replies_in_which_no_answer_was_found_are_said(tmp_path: Path) -> None:
+    def say(request: Request) -> str:
+        return "" if request.messages[0].text in ("question 5", "question 6") else knows(B)(request)
+
+    b = tiny.run(tmp_path, Says(say, "b"), benchmark(20)).run
+    one = only(compared(run(tmp_path, "a", A), b))
+
+    assert one.metrics["accuracy"].b.value == 0.6
+    assert one.notes == ["b: no answer was found in 2 of 20 replies, which count as wrong"]
+
+
 def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:
     a = run(tmp_path, "a", A, limit=15)
     b = run(tmp_path, "b", B)

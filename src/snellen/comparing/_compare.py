@@ -23,7 +23,7 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
-from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded
+from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded, has_state
 from snellen.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.errors import UsageError
 from snellen.store import FORMAT
@@ -207,6 +207,13 @@ def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator
         yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
     if refused := int((side.rows[0].unknown & rows).sum()):
         yield f"{name}: count as wrong, since the service withheld the reply: {refused:,}"
+    first = side.rows[0]
+    unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
+    if silent := int(unread.sum()):
+        yield (
+            f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies, which "
+            "count as wrong"
+        )
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:

@@ -67,19 +67,19 @@ class Loaded:
         import numpy as np
 
         first = self.rows[0]
-        unjudged = np.logical_or.reduce([_has_state(one, "not-judged") for one in self.rows])
+        unjudged = np.logical_or.reduce([has_state(one, "not-judged") for one in self.rows])
         why = np.full(self.n, NO_SCORE, dtype=np.int8)
         why[first.unknown] = FAILED
         why[first.absent] = ABSENT
         why[unjudged] = NOT_JUDGED
-        why[_has_state(first, "no-target")] = HIDDEN
+        why[has_state(first, "no-target")] = HIDDEN
         why[self.in_mean] = COUNTS
         found = np.full(len(self.ids), NO_SCORE, dtype=np.int8)
         np.minimum.at(found, self.sample, why)
         return found
 
 
-def _has_state(rows: ScoredRows, state: ReadingState) -> NDArray[np.bool_]:
+def has_state(rows: ScoredRows, state: ReadingState) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = rows.columns.state.codes == READING_STATES.index(state)
     return found
 

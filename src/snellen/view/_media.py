@@ -21,6 +21,7 @@ from snellen.content import Image, Video
 from snellen.datasets import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
+from snellen.probes import again
 from snellen.sample import Sample
 from snellen.store import Question
 from snellen.view._runs import Listed
@@ -143,7 +144,8 @@ class Media:
         key = (run.path, run.stored)
         with self._lock:
             if (known := self._sources.get(key)) is None:
-                known = self._sources[key] = _asked(run.manifest)
+                probe = run.identity.get("probe", {})
+                known = self._sources[key] = again(_asked(run.manifest), probe)
             return known
 
 
@@ -157,7 +159,7 @@ def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
 
 
 def _asked(manifest: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of a run with its rows.
+    """The benchmark of a run with its rows, without the probe.
 
     Raises:
         SnellenError: it is not there any more, or would run a program that the run names.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -16,9 +17,10 @@ import jinja2
 from markupsafe import Markup
 
 from snellen.comparing import lines as told
-from snellen.comparing import p_value, shown_difference, verdict
+from snellen.comparing import p_value, shown_difference, significant, verdict
 from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
+from snellen.store import differing
 from snellen.view._comparing import Compares
 from snellen.view._index import Index
 from snellen.view._indexes import Indexes
@@ -26,6 +28,7 @@ from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view._runs import Listed, Runs, is_being_written
 from snellen.view._samples import (
     Facet,
+    Story,
     best_score,
     facets,
     find,
@@ -35,7 +38,7 @@ from snellen.view._samples import (
     states,
     story,
 )
-from snellen.view._text import CUT, differing, one_line, visible
+from snellen.view._text import CUT, one_line, visible, with_marks
 
 FOLDER = Path(__file__).parent
 MOST_BESIDE = 3
@@ -86,7 +89,13 @@ class Pages:
 
     # -- pages
 
+    def known(self) -> str:
+        """A word for the runs there are, which changes when one comes, goes, starts or ends."""
+        every = [(run.name, run.fault, self._is_live(run), run.unscored) for run in self.runs.all()]
+        return blake2b(repr(every).encode(errors="replace"), digest_size=16).hexdigest()
+
     def overview(self) -> str:
+        known = self.known()
         every = self.runs.all()
         groups: dict[str, list[Listed]] = {}
         for run in every:
@@ -96,6 +105,7 @@ class Pages:
         return _page(
             "runs.html",
             root=str(self.runs.root),
+            known=known,
             boards=boards,
             faults=[run for run in every if run.fault is not None],
             writing={run.name for run in every if self._is_live(run)},
@@ -216,10 +226,11 @@ class Pages:
                 texts = [one.final.reply if one and one.final else "" for one in stories]
                 diffs: list[Any] = [None] * len(runs)
                 if len(runs) == 2:
-                    diffs = list(differing(*texts) or diffs)
+                    diffs = list(with_marks(*texts) or diffs)
                 return _page(
                     "beside_sample.html",
                     stories=stories,
+                    alike=len({_shown(one) for one in stories if one}) == 1,
                     diffs=diffs,
                     sample=key,
                     before=None if before is None else key_of(connection, before),
@@ -367,16 +378,22 @@ class Board:
         span = (self.high - self.low) or 1.0
         return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
 
-    def differ(self, run: Listed) -> str:
-        """The settings that tell this run from others of its model."""
-        from snellen.store import differences
 
-        found: dict[str, None] = {}
-        for other in self.runs:
-            if other.model == run.model and other.name != run.name:
-                for text in differences(run.identity, other.identity):
-                    found[text.partition(", was ")[0].replace(" (", " ", 1)] = None
-        return "; ".join(found)
+def told_apart(run: Listed, among: Sequence[Listed]) -> str:
+    """The settings that tell a run from others of its model: `probe.blind=blank`."""
+    found = {
+        f"{name}={value}": None
+        for other in among
+        if other.model == run.model and other.name != run.name
+        for name, value, _ in differing(run.identity, other.identity)
+        if value is not None
+    }
+    return "; ".join(found)
+
+
+def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:
+    """What was shown with a question, by its digest."""
+    return tuple((one.medium.kind, one.medium.digest or one.medium.place) for one in story.media)
 
 
 def headline(result: Result | None) -> tuple[str, MetricReport] | None:
@@ -425,6 +442,7 @@ def _templates() -> jinja2.Environment:
         "shown": shown,
         "difference": shown_difference,
         "p": p_value,
+        "significant": significant,
         "number": lambda n: f"{n:,}",
         "percent": lambda share: f"{100 * share:.0f} %",
         "score": lambda value: "" if value is None else f"{value:g}",
@@ -433,7 +451,10 @@ def _templates() -> jinja2.Environment:
         "duration": duration,
         "words": _words,
     }
-    made.globals |= {"key": _key, "told": told, "query": _query, "CUT": CUT, "PAGE": PAGE}
+    made.globals |= {
+        "key": _key, "told": told, "told_apart": told_apart, "query": _query, "CUT": CUT,
+        "PAGE": PAGE,
+    }  # fmt: skip
     return made
 
 

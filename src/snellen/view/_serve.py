@@ -99,6 +99,7 @@ class Server:
             "/beside": self.beside,
             "/compare": self.comparison,
             "/difference": self.difference,
+            "/known": self.known,
             "/progress/{run:path}": self.progress,
             "/media/{run:path}": self.picture,
             "/frame/{run:path}": self.frame,
@@ -136,6 +137,9 @@ class Server:
 
     def difference(self, request: Request) -> Response:
         return _html(self.pages.difference(request.query_params.getlist("run")))
+
+    def known(self, request: Request) -> Response:
+        return PlainTextResponse(self.pages.known(), headers={"cache-control": "no-store"})
 
     def progress(self, request: Request) -> Response:
         return _html(self.pages.progress(_run(request)))

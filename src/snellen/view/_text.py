@@ -48,7 +48,7 @@ def one_line(text: str, cut: int) -> str:
     return line if len(line) <= cut and len(text) <= 4 * cut else f"{line[:cut]}…"
 
 
-def differing(one: str, other: str) -> tuple[Markup, Markup] | None:
+def with_marks(one: str, other: str) -> tuple[Markup, Markup] | None:
     """Two texts with what differs marked; None where they are too long for that."""
     mine, theirs = WORDS.findall(one), WORDS.findall(other)
     if len(mine) > COMPARED or len(theirs) > COMPARED:
@@ -56,12 +56,12 @@ def differing(one: str, other: str) -> tuple[Markup, Markup] | None:
     left: list[Markup] = []
     right: list[Markup] = []
     for what, a, b, c, d in SequenceMatcher(None, mine, theirs, autojunk=True).get_opcodes():
-        left += _marked(mine[a:b], "del", marked=what != "equal")
-        right += _marked(theirs[c:d], "ins", marked=what != "equal")
+        left += _marked(mine[a:b], marked=what != "equal")
+        right += _marked(theirs[c:d], marked=what != "equal")
     return Markup("").join(left), Markup("").join(right)
 
 
-def _marked(words: list[str], tag: str, *, marked: bool) -> Iterator[Markup]:
+def _marked(words: list[str], *, marked: bool) -> Iterator[Markup]:
     if words:
         text = visible("".join(words), None)
-        yield Markup("<{0}>{1}</{0}>").format(Markup(tag), text) if marked else text
+        yield Markup("<mark>{}</mark>").format(text) if marked else text

@@ -32,9 +32,16 @@ const keys = {
   k: () => move(-1), ArrowUp: () => at >= 0 && move(-1),
   n: () => follow(one("[rel=next]")), ArrowRight: () => follow(one("[rel=next]")),
   p: () => follow(one("[rel=prev]")), ArrowLeft: () => follow(one("[rel=prev]")),
-  u: () => follow(one("[data-up]")),
+  u: () => follow(one("[data-up]") || one(".brand")),
   Enter: open,
-  "/": () => { const box = one("[data-search]"); if (box) { box.focus(); box.select(); } return Boolean(box); },
+  "/": () => {
+    const box = one("[data-search]");
+    if (!box) return false;
+    filters.open = true;
+    box.focus();
+    box.select();
+    return true;
+  },
   "?": () => { one("#help").showModal(); return true; },
 };
 
@@ -84,6 +91,10 @@ for (const form of all(".board")) {
 }
 addEventListener("pageshow", () => all(".board").forEach(count));
 
+// Filters stand beside the samples, or fold away above them.
+const filters = one(".filters");
+if (filters && matchMedia("(max-width: 60rem)").matches) filters.open = false;
+
 // -- what changes by itself
 
 const EVERY = 1000;
@@ -100,6 +111,19 @@ async function watch(place) {
   if (wasLive && !live && place.dataset.whenDone === "reload") location.reload();
   else if (live || place.dataset.once === undefined) setTimeout(watch, document.hidden ? 5 * EVERY : EVERY, place);
 }
+// The list of runs, once one came, went, started or ended; what was chosen by then stays.
+async function renew(heading) {
+  try {
+    const reply = await fetch("/known", { cache: "no-store" });
+    const changed = reply.ok && await reply.text() !== heading.dataset.known;
+    if (changed && !one("input[name=run]:checked")) { location.reload(); return; }
+  } catch {
+    // The viewer was ended, or is busy: it is asked again.
+  }
+  setTimeout(renew, document.hidden ? 15 * EVERY : 3 * EVERY, heading);
+}
+all("[data-known]").forEach((heading) => setTimeout(renew, 3 * EVERY, heading));
+
 all("[data-live]").forEach((place) => setTimeout(watch, EVERY / 2, place));
 
 // -- pictures that are not there
@@ -138,7 +162,7 @@ function look(image) {
   const show = () => {
     large.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     large.classList.toggle("near", scale >= 2);
-    hint.textContent = `${Math.round(100 * scale)} % of ${large.naturalWidth} × ${large.naturalHeight}`;
+    hint.textContent = `${Math.round(100 * scale)} % of ${large.naturalWidth} × ${large.naturalHeight} · wheel or + − to zoom, 0 to fit, drag to move`;
   };
   const fit = () => {
     scale = Math.min(innerWidth / large.naturalWidth, innerHeight / large.naturalHeight);
