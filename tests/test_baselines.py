@@ -82,3 +82,31 @@ def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None
     replies = {letters.read(row).id: "red" for row in letters.data}
     found = score_predictions(letters, replies, where="here").baselines
     assert found is None or found.chance is None
+
+
+def in_parts(made: Benchmark) -> Benchmark:
+    """With a mean of scores that may be parts, which no formula of choices gives."""
+    official = replace(scoring(), metrics={"accuracy": mean}, partial=True)
+    return replace(made, scorings={"official": official})
+
+
+def test_chance_of_a_mean_is_not_that_of_what_rules_read_before_the_judge(
+    judged: Benchmark,
+) -> None:
+    assert blind(in_parts(judged)) == Baselines(chance=None, constant=None, answer="A")
+
+
+def test_questions_whose_answer_is_hidden_are_in_no_chance(judged: Benchmark) -> None:
+    assert judged.check is not None
+    made = replace(
+        in_parts(judged),
+        check=replace(judged.check, says=lambda _, answer: answer),
+        sample=lambda place, row: Sample(
+            id=row["id"], question="?", choices=("x", "y"), target="A" if place % 4 else None
+        ),
+    )
+
+    found = blind(made)
+
+    assert found is not None and found.draws is None
+    assert found.chance == 0.5

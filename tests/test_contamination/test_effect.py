@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from snellen import stats
-from snellen.contamination._effect import less
+from snellen.contamination._effect import FOUND, less
+from snellen.contamination._search import Seen
 from snellen.stats import Estimate
 
 
@@ -41,3 +42,8 @@ def test_where_there_is_no_interval_it_says_why(
 ) -> None:
     assert less(found, clean).ci95 is None
     assert less(found, clean).reason == reason
+
+
+def test_question_and_picture_in_two_rows_are_not_both_in_one() -> None:
+    apart = Seen(text=1.0, picture=1.0)
+    assert [by for by, is_found in FOUND.items() if is_found(apart)] == ["text", "picture"]

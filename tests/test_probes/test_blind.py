@@ -17,6 +17,7 @@ from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.probes import again, probed
+from snellen.probes._blind import _may_stand_for
 from snellen.result import Result
 from snellen.store import Run
 from tests.servers import said, serving
@@ -121,6 +122,25 @@ def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -
         for name in plain:
             own, shown = digests(plain[name]), digests(blind[name])
             assert len(own) == len(shown) and not {*own} & {*shown}
+
+
+def test_the_first_picture_stands_for_the_first_and_a_single_one_for_all(tmp_path: Path) -> None:
+    names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(4)]
+    alike = {"images": names[:2], "question": "Alike?"}
+    made = mine(tmp_path, alike, {"images": names[2:], "question": "Alike?"})
+    plain, blind = asked(made), asked(probed(made, blind="other"))
+    assert digests(blind["0"]) == digests(plain["1"])
+    made = mine(tmp_path, alike, {"image": names[2], "question": "What?"})
+    plain, blind = asked(made), asked(probed(made, blind="other"))
+    assert digests(blind["1"]) == digests(plain["0"])[:1]
+    assert digests(blind["0"]) == digests(plain["1"]) * 2
+
+
+def test_a_picture_never_stands_for_a_video() -> None:
+    shows_both = frozenset({"sha256:1", "video:a.mp4"})
+    assert not _may_stand_for(frozenset({"sha256:2"}), shows_both)
+    assert _may_stand_for(frozenset({"sha256:2", "video:b.mp4"}), shows_both)
+    assert not _may_stand_for(frozenset({"sha256:2", "video:a.mp4"}), shows_both)
 
 
 def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:

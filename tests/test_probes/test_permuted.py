@@ -98,6 +98,15 @@ def test_the_seed_draws_other_orders_and_the_same_one_the_same() -> None:
     assert orders(6, 12, "7 q") == orders(6, 12, "7 q")
 
 
+def test_other_orders_are_other_rows(tmp_path: Path) -> None:
+    """Whose digest says whether two runs asked the same."""
+    rows = catalog.benchmark(str(mine(tmp_path, "ABCDEF", options=6)))
+    facts = {
+        probed(rows, permute_options=2, seed=seed).data.facts().digest for seed in (1, 1, 2, 3)
+    }
+    assert len(facts) == 3
+
+
 # -- samples
 
 
@@ -186,6 +195,10 @@ def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> No
     rows = catalog.benchmark(str(mine(tmp_path, "AB")))
     made = probed(replace(rows, sample=lambda place, _: samples[place]), permute_options=4)
     assert {made.read(row).target for row in made.data} == {"B", "Z"}
+    result = run(tmp_path / "runs", Says(lambda request: request.choices[-1]), made).result
+    assert result is not None and (found := result.report.probe) is not None
+    # Said is what stands last: each option once, "D" too, which is no letter of a place here.
+    assert found.places[3].picked.value == 1.0
 
 
 # -- figures known beforehand
