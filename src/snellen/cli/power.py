@@ -141,14 +141,14 @@ def _table(found: Power) -> Iterator[str]:
     asks = found.difference is not None
     head = ["they disagree on", "standard error", "smallest difference"]
     if found.difference is not None:
-        head.append(f"samples for {percent(found.difference)}")
+        head.append(f"samples for {_points(found.difference)}")
         head += ["clusters"] * (found.clusters < found.samples)
     rows = [head]
     for row in found.rows:
         cells = [
             percent(row.disagree),
-            percent(row.stderr),
-            NEVER if row.smallest is None else percent(row.smallest),
+            _points(row.stderr),
+            NEVER if row.smallest is None else _points(row.smallest),
         ]
         if asks:
             needed = [row.samples_needed, row.clusters_needed][: len(head) - len(cells)]
@@ -167,11 +167,16 @@ def _table(found: Power) -> Iterator[str]:
         )
 
 
+def _points(difference: float) -> str:
+    """A difference of two shares, in percentage points."""
+    return f"{100 * difference:.2f} pp"
+
+
 def _observed(found: Power, seen: Observed) -> Iterator[str]:
     """What two runs tell."""
 
     def value(of: float) -> str:
-        return percent(of) if seen.unit == "fraction" else f"{of:.4g} {seen.unit}"
+        return _points(of) if seen.unit == "fraction" else f"{of:.4g} {seen.unit}"
 
     yield f"a  {seen.a}"
     yield f"b  {seen.b}"
