@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from snellen import report
 from snellen.scoring import Disagreement, PlaceReport, ProbeReport, SliceReport
@@ -184,6 +185,27 @@ def test_several_results_have_a_leaderboard_and_models_by_benchmarks() -> None:
     assert "model mine another openai/m 50.00 % [25.00, 75.00] hf/other" in text
 
 
+def test_models_stand_beside_one_another_by_category_without_ladders() -> None:
+    law = result().report.scorings
+    worse = replace(
+        law["official"], metrics={**law["official"].metrics, "accuracy/law": metric(0.125, n=100)}
+    )
+    other = result("hf/other", scorings={**law, "official": worse})
+    text = Page(report.html([result(), other])).text
+
+    assert "mine: accuracy by subject subject openai/m hf/other art 40.00 % 40.00 %" in text
+    assert "law 60.00 % 12.50 %" in text
+    assert "mine: accuracy by letters" not in text
+    assert "Better at what" not in Page(report.html([result()])).text
+
+
+def test_what_must_be_said_of_the_sides_stands_with_whether_they_differ() -> None:
+    compared = comparisons(("openai/m", "hf/other", "third"))
+    text = Page(report.html([result(), result("hf/other")], compared)).text
+
+    assert "(p 0.0500, adjusted 0.0500). asked on other days" in text
+
+
 def test_a_comparison_says_who_is_above_whom_and_whether_it_is_so() -> None:
     text = Page(report.compared_html(comparisons())).text
 
@@ -236,6 +258,8 @@ def test_what_a_probe_tells_has_a_section_of_its_own() -> None:
     )
     text = Page(report.html([result(probe=probe)])).text
 
+    several = Page(report.html([result(), result(probe=probe)])).text
+    assert "mine × openai/m (probe: permute_options=4)" in several
     assert "consistency 25.00 % [10.00, 40.00]" in text
     assert "8 of 10 questions have a score in each of their passes" in text
     assert "A 90.00 % [80.00, 100.00] 25.00 % 100.00 %" in text

@@ -55,6 +55,8 @@ READINGS = {
     "no-target": "The right answer is not public. In no mean.",
     "no-reply": "There is no reply to read.",
 }
+BESIDE = 6
+"""Models beside one another in a table by category."""
 TOLD = ("failed", "refused", "truncated", "unparsed")
 """States that are named where there are none, too."""
 
@@ -168,12 +170,23 @@ def table(
 
 
 def _titles(results: Sequence[Result]) -> list[str]:
-    """Benchmark and model, with the run's own name where these do not tell results apart."""
-    titles = [_rows.title(result) for result in results]
-    uses = Counter(titles)
+    """Benchmark and model, with the probe and the run's own name where these do not tell results
+    apart."""
+    return _apart([_rows.title(result) for result in results], results)
+
+
+def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+    uses = Counter(names)
+    probed = [
+        f"{name} ({_rows.probe_title(result)})"
+        if uses[name] > 1 and result.report.probe is not None
+        else name
+        for name, result in zip(names, results, strict=True)
+    ]
+    uses = Counter(probed)
     return [
-        title if uses[title] == 1 or result.run is None else f"{title} ({result.run.name})"
-        for title, result in zip(titles, results, strict=True)
+        name if uses[name] == 1 or result.run is None else f"{name} ({result.run.name})"
+        for name, result in zip(probed, results, strict=True)
     ]
 
 
@@ -185,9 +198,34 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
     return {
         "overview": table("Headline metric of each run", headings, rows, metrics, links=links),
         "grid": _grid(results),
+        "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", _rows.CAPABILITIES, capabilities),
         "capability_notes": [note] if note else [],
     }
+
+
+def _better_at(results: Sequence[Result]) -> Iterator[Table]:
+    """Models beside one another by category, for each benchmark that a few of them were asked."""
+    benchmarks, models = _rows.by_benchmark(results)
+    for benchmark in benchmarks:
+        group = [
+            one for of in models.values() for one in of.get(benchmark, ()) if one.report.scorings
+        ]
+        if not 2 <= len(group) <= BESIDE:
+            continue
+        names = _apart([one.report.model for one in group], group)
+        first = group[0]
+        for tag in first.report.breakdown:
+            if tag in first.report.ladders:
+                continue
+            found = [one.by(tag) if tag in one.report.breakdown else {} for one in group]
+            rows = [
+                (label, *(shown(of[label]).value if label in of else "" for of in found))
+                for label in dict.fromkeys(label for of in found for label in of)
+            ]
+            if rows:
+                metric = next(iter(first.scoring().metrics))
+                yield table(f"{benchmark}: {metric} by {tag}", (tag, *names), rows)
 
 
 def _grid(results: Sequence[Result]) -> Table | None:
@@ -397,11 +435,13 @@ def _board(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str]]]:
-    """For each benchmark what comparing each pair found, in sentences; and over what p values were
-    adjusted."""
+def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str], list[str]]]:
+    """For each benchmark what comparing each pair found, in sentences; and what must be said of its
+    sides."""
     for benchmark in dict.fromkeys(one.benchmark for one in of.comparisons):
-        yield benchmark, [verdict(one) for one in of.comparisons if one.benchmark == benchmark]
+        pairs = [one for one in of.comparisons if one.benchmark == benchmark]
+        notes = dict.fromkeys(note for one in pairs for note in one.notes)
+        yield benchmark, [verdict(one) for one in pairs], [*notes]
 
 
 def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
