@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -155,18 +155,15 @@ class Index:
         until = time.monotonic() + seconds
         with closing(_opened(self.file)) as connection, closing(Run(self.run)) as run:
             connection.execute("BEGIN IMMEDIATE")
-            try:
-                left = _Taking(connection, run, until).all()
-            except BaseException:
-                connection.rollback()
-                raise
-            connection.commit()
+            left = _Taking(connection, run, until).all()
+            connection.commit()  # where it is not reached, to close is to take back
         return left
 
 
 def _opened(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
-    try:
+    with ExitStack() as stack:
+        stack.callback(connection.close)
         # It is derived: what a power cut damages is made again.
         connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -174,9 +171,7 @@ def _opened(file: Path) -> sqlite3.Connection:
             raise Stale("of another version")
         if version == 0:
             connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-    except BaseException:
-        connection.close()
-        raise
+        stack.pop_all()
     return connection
 
 
