@@ -165,6 +165,7 @@ def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: 
     page.get_by_role("link", name="baseline/reader").click()
     page.get_by_role("link", name="All samples").click()
     page.get_by_role("link", name=re.compile("^wrong$|✗ wrong")).click()
+    page.wait_for_url("**score=wrong**")  # loaded: the page's script answers to the order
     page.get_by_label("Order").select_option("length")
     page.wait_for_url("**by=length**")
     chosen, found = page.url, page.locator("[data-open]").all_inner_texts()
