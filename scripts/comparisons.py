@@ -50,7 +50,7 @@ NOT = ("template", "_result", "scores_")
 
 
 def golden() -> Path:
-    return Path(os.environ.get("SNELLEN_GOLDEN") or ROOT / "shared/golden")
+    return Path(os.environ.get("SNELLEN_GOLDEN") or ROOT.parent / "shared/golden")
 
 
 def label(name: str) -> str:
