@@ -81,19 +81,50 @@ def test_few_clusters_that_carry_all_that_is_right_widen_the_interval() -> None:
 
 
 def test_where_all_are_right_each_cluster_counts_once() -> None:
-    # By hand: 20 clusters of 1 row and 20 of 3 are worth 80² / (20·1 + 20·9) = 32 equal ones,
-    # times (t79/t39)² 30.988. Wilson for that n, all right: statsmodels 0.15.0.
+    # By hand: 20 clusters of 1 row and 20 of 3 are worth 80² / (20·1 + 20·9) = 32 equal ones, and
+    # leave (20·1 + 20·9)² / (20·1 + 20·81) = 24.390 degrees; times (t79/t24.390)² it is 29.81337.
+    # Wilson for that n, all right: statsmodels 0.15.0; t here and below: scipy 1.17.1.
     assert ends(mean(*shares((20, 1, 1), (20, 3, 3)))) == pytest.approx(
-        (0.8897066217009352, 1.0), abs=1e-8
+        (0.8858571292402166, 1.0), abs=1e-8
     )
 
 
-def test_other_scores_have_the_clustered_standard_error_and_students_t() -> None:
-    # statsmodels 0.15.0: OLS(score, ones).fit(cov_type="cluster"); t with 11 degrees, scipy 1.17.1
+def test_a_few_large_clusters_of_like_rows_are_worth_less() -> None:
+    # By hand: m = 0.5; the sums of ten clusters of 10 rows are ±3, those of 30 single rows ±0.5.
+    # stderr² = 40/39 · 97.5 / 130². CR2: 90 / (1 - 10/130) + 7.5 / (1 - 1/130) = 105.058140, so the
+    # effective n is 0.25 · 130/129 · 130² / 105.058140 = 40.527578. With nothing in common it would
+    # be 130, with all 130² / 1030 = 16.4078: what is in common is (1/40.53 - 1/130) / (1/16.41 -
+    # 1/130) = 0.318889. So a sum varies by 0.681111·10 + 0.318889·100 = 38.7 or by 1, and the
+    # degrees are (10·38.7 + 30)² / (10·38.7² + 30 - 0.681111² · 1030) = 11.968 (Pan and Wall: 33).
+    # Times (t129/t11.968)²: 33.399416. Wilson: statsmodels 0.15.0.
+    found = mean(*shares((5, 10, 8), (5, 10, 2), (15, 1, 1), (15, 1, 0)))
+    assert found.stderr == pytest.approx((40 / 39 * 97.5) ** 0.5 / 130, abs=1e-12)
+    assert ends(found) == pytest.approx((0.3394138243055421, 0.6605861756944579), abs=1e-8)
+
+
+def test_large_clusters_of_equal_rows_count_for_no_less_than_once() -> None:
+    # By hand: as above with sums of ±5; CR2 278.391473, effective n 15.294118, below that of rows
+    # with all in common. Degrees (10·100 + 30)² / (10·100² + 30) = 10.606; n is 12.246926.
+    found = mean(*shares((5, 10, 10), (5, 10, 0), (15, 1, 1), (15, 1, 0)))
+    assert ends(found) == pytest.approx((0.25567839395223607, 0.744321606047764), abs=1e-8)
+
+
+def test_scores_between_0_and_1_have_wilson_s_interval_too() -> None:
+    # stderr: statsmodels 0.15.0, OLS(score, ones).fit(cov_type="cluster"). By hand: the clusters
+    # vary less than their rows do, so n is 36, and as many scores of 0 and 1 as vary like it are
+    # 36 · m (1 - m) / 0.12693673 = 67.905659. Wilson: statsmodels.
     found = mean(TENTHS, TWELVE)
     assert found.value == pytest.approx(0.3972222222222222, abs=1e-12)
     assert found.stderr == pytest.approx(0.03866326645653357, abs=1e-12)
-    assert ends(found) == pytest.approx((0.31212494651072303, 0.4823194979337215), abs=1e-8)
+    assert ends(found) == pytest.approx((0.28936675071848206, 0.5160834765849865), abs=1e-8)
+
+
+def test_scores_beyond_0_and_1_have_student_s_t() -> None:
+    # the same doubled, ± t of 11 degrees
+    found = mean(TENTHS * 2, TWELVE)
+    half = 2.200985160091639 * 2 * 0.03866326645653357
+    middle = 2 * 0.3972222222222222
+    assert ends(found) == pytest.approx((middle - half, middle + half), abs=1e-8)
 
 
 def test_an_interval_of_scores_from_0_to_1_stays_there() -> None:
@@ -102,23 +133,32 @@ def test_an_interval_of_scores_from_0_to_1_stays_there() -> None:
     low, high = ends(mean(nearly, np.arange(12)))
     above = ends(mean(nearly * 2, np.arange(12)))
 
-    assert low < nearly.mean() < high == 1.0
+    assert 0.0 < low < nearly.mean() < high < 1.0
     assert above[1] > 2.0, "scores above 1 are no fractions: nobody knows where they end"
 
 
 def test_few_clusters_that_differ_widen_the_interval_of_other_scores() -> None:
     # By hand: m = 0.868; 48 squares of 0.032² and 2 of 0.768² are S = 1.2288 in all, the squared
-    # deviations of the squares 0.665636: 2 S² / 0.665636 = 4.537 degrees; t by scipy 1.17.1
+    # deviations of the squares 0.665636: 2 S² / 0.665636 = 4.537 degrees. n is 50 · (t49/t4.537)² =
+    # 28.719604, as many scores of 0 and 1 are times 0.868 · 0.132 / (S/50): 133.893934. Wilson:
+    # statsmodels 0.15.0.
     found = mean(np.array([0.9] * 48 + [0.1] * 2), np.arange(50))
-    assert ends(found) == pytest.approx((0.808617618640459, 0.9273823813595412), abs=1e-8)
+    assert ends(found) == pytest.approx((0.800283135277098, 0.9151897247319425), abs=1e-8)
 
 
 def test_weights_weigh() -> None:
-    # statsmodels 0.15.0: WLS(score, ones, weights).fit(cov_type="cluster"); t as above
+    # statsmodels 0.15.0: WLS(score, ones, weights).fit(cov_type="cluster"). By hand: the rows are
+    # worth 72² / (12 · 14) = 30.857143 and vary by 0.12597029: n is 58.720855
     found = mean(TENTHS, TWELVE, np.array([1.0, 2.0, 3.0] * 12))
     assert found.value == pytest.approx(0.398611111111111, abs=1e-12)
     assert found.stderr == pytest.approx(0.04979347930686866, abs=1e-12)
-    assert ends(found) == pytest.approx((0.289016402087363, 0.5082058201348592), abs=1e-8)
+    assert ends(found) == pytest.approx((0.2833537187613449, 0.526319489276174), abs=1e-8)
+
+
+def test_a_cluster_that_weighs_nearly_all_leaves_an_interval() -> None:
+    found = mean(*shares((6, 1, 1), (6, 1, 0)), np.array([1e20] + [1.0] * 11))
+    low, high = ends(found)
+    assert 0 < low < 0.5 < high == 1.0
 
 
 def test_right_or_wrong_of_unequal_weight_are_worth_fewer_rows() -> None:

@@ -18,8 +18,8 @@ def mean(columns: Columns) -> Estimate:
 
         m = Σ w·score / Σ w
 
-    The interval is that of `stats.mean`: Wilson's with the clusters' effective n for scores of 0
-    and 1, Student's t with the clustered standard error for others. Three of four right:
+    The interval is that of `stats.mean`: Wilson's with the clusters' effective n. Three of four
+    right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FEWEST_CLUSTERS = 10
 """Below this many there is no interval."""
 ENOUGH_CLUSTERS = 30
-"""Below this many the interval of 0/1 scores has the full width of Student's t."""
+"""Below this many an interval within [0, 1] has the full width of Student's t."""
 Z = normal_quantile(0.975)
 
 
@@ -36,12 +36,11 @@ def mean(
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
-    which is the linearised variance of a ratio (Cochran 1977, 3.12). The interval is Wilson's where
-    every score is 0 or 1 and m ± t·stderr elsewhere; `docs/decisions/intervals.md` says what t
-    is and what coverage comes out. Where all scores are in [0, 1] it is cut to that range, as the
-    mean cannot be elsewhere. `stderr` is None where the clusters do not differ: nothing is
-    to be learnt about the error from them. `signed` scores are differences, and no shares whatever
-    values they happen to have.
+    which is the linearised variance of a ratio (Cochran 1977, 3.12). The interval is Wilson's for
+    an effective n where all scores are in [0, 1], and m ± t·stderr elsewhere;
+    `docs/decisions/intervals.md` says what n and t are and what coverage comes out. `stderr` is
+    None where the clusters do not differ: nothing is to be learnt about the error from them.
+    `signed` scores are differences, and no shares whatever values they happen to have.
 
     Raises:
         ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
@@ -78,29 +77,35 @@ def mean(
     else:
         stderr = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / total
 
-    if signed or not ((score == 0) | (score == 1)).all():
-        if stderr is None:
-            return known(reason="all clusters have the same mean")
+    right_or_wrong = not signed and bool(((score == 0) | (score == 1)).all())
+    if stderr is None and not right_or_wrong:
+        return known(reason="all clusters have the same mean")
+    if stderr is not None and (signed or score.min() < 0 or score.max() > 1):
         half = t_quantile(0.975, degrees(sums, n_clusters)) * stderr
-        low, high = value - half, value + half
-        if not signed and score.min() >= 0 and score.max() <= 1:
-            low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
-        return known(stderr=stderr, ci95=(low, high))
+        return known(stderr=stderr, ci95=(value - half, value + half))
 
-    rows = total**2 / float(weights @ weights)  # how many rows of equal weight they are worth
+    squares = np.bincount(codes, weights=weights * weights).astype(np.float64, copy=False)
+    rows = total**2 / float(squares.sum())  # how many rows of equal weight they are worth
+    equal = total**2 / float(sizes @ sizes)  # and how many clusters
+    variance = float(residuals @ (score - value)) / total
     if not 0 < value < 1:
-        # Nothing shows how alike a cluster's rows are: take each cluster for one row.
-        effective = total**2 / float(sizes @ sizes)
+        effective = equal  # nothing shows how alike a cluster's rows are: each counts as one
     elif stderr is None:
         effective = rows
     else:
-        # Scores of 0 and 1 have the variance m (1 - m) n / (n - 1).
-        effective = value * (1 - value) * n / (n - 1) / stderr**2
+        # CR2, Bell and McCaffrey 2002; no cluster weighs all there is, but for rounding.
+        others = np.maximum(1 - sizes / total, 1e-9)
+        effective = variance * n / (n - 1) * total**2 / float((sums / others) @ sums)
     # Never worth more than the rows. Korn and Graubard 1998: the fewer degrees of freedom, the less
     # the effective n is worth.
     exact = t_quantile(0.975, n - 1) if n_clusters >= ENOUGH_CLUSTERS else Z
-    found = t_quantile(0.975, degrees(sums, n_clusters, residuals))
-    effective = min(rows, effective * (exact / found) ** 2)
+    df = min(
+        degrees(sums, n_clusters, residuals if right_or_wrong else None),
+        _degrees_of_sizes(sizes, squares, effective=effective, rows=rows, equal=equal),
+    )
+    effective = min(rows, effective * (exact / t_quantile(0.975, df)) ** 2)
+    if 0 < value < 1:
+        effective *= value * (1 - value) / variance  # so many scores of 0 and 1 tell as much
     return known(stderr=stderr, ci95=_wilson(value, effective))
 
 
@@ -136,6 +141,33 @@ def degrees(
     if spread <= 0:
         return most
     return max(1.0, min(most, 2 * float(sums @ sums) ** 2 / spread))
+
+
+def _degrees_of_sizes(
+    sizes: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    *,
+    effective: float,
+    rows: float,
+    equal: float,
+) -> float:
+    """Degrees of freedom that clusters of these `sizes` (G,) leave, from 1 to G-1: Satterthwaite
+    1946.
+
+    Rows of a cluster that have nothing in common make its sum vary as the sum of their squared
+    weights, `squares` (G,), and as `rows` independent rows the mean; rows that have all in common
+    as its squared size, and the mean as `equal` clusters. `effective` says where between they are.
+    What single rows vary is left out below the line, as in `degrees`.
+    """
+    most = len(sizes) - 1.0
+    most_alike = 1 / equal - 1 / rows
+    if most_alike * rows < 1e-9:
+        return most  # a row each
+    alike = min(1.0, max(0.0, (1 / effective - 1 / rows) / most_alike))
+    of_rows, of_clusters = (1 - alike) * squares, alike * sizes * sizes
+    varies = of_rows + of_clusters
+    spread = float(varies @ varies - of_rows @ of_rows)
+    return most if spread <= 0 else max(1.0, min(most, float(varies.sum()) ** 2 / spread))
 
 
 def _fourth(sums: NDArray[np.float64]) -> float:
