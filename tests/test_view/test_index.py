@@ -15,6 +15,8 @@ import pytest
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Run
 from snellen.view._index import FILE, TEXTS, Index, phrase
+from snellen.view._pages import Pages
+from snellen.view._query import Wanted
 from snellen.view._samples import find, key_of, question_of, reply_of, states
 from tests.viewers import put_scores, question, reply, run_in, score
 
@@ -352,3 +354,17 @@ def test_a_number_that_is_too_large_is_said_in_words(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", [question("a", 10**30)])
     with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 has a number"):
         index_of(run)
+
+
+def test_choices_are_not_counted_on_every_page_while_a_runner_appends(tmp_path: Path) -> None:
+    questions = [question(f"s{n}", n) for n in range(500)]
+    run = run_in(tmp_path / "b" / "m" / "1", questions, [])
+    pages = Pages(tmp_path)
+    pages.indexes.of(run.path).catch_up()
+    run.append_question(question("later", 500))
+    run.append_question(question("even later", 501))
+    assert "500 samples" in pages.samples("b/m/1", Wanted()), "it was up to date a moment ago"
+    ((_, first),) = pages._counted.items()
+    pages.samples("b/m/1", Wanted(state="waiting"))
+    assert [*pages._counted.values()] == [first]
+    pages.stop()
