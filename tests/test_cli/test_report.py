@@ -1,6 +1,7 @@
 """snellen report and compare: which format an ending means, what is compared, what is refused."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -135,3 +136,14 @@ def test_the_csv_of_a_comparison_has_its_numbers_in_full(snellen: Snellen, runs:
     less = found["metrics"]["accuracy"]["difference"]
     assert row[:6] == ["eyechart", "official", found["a"], found["b"], "metric", "accuracy"]
     assert [float(row[8]), float(row[10]), float(row[11])] == [less["value"], *less["ci95"]]
+
+
+def test_a_run_in_a_folder_whose_name_is_no_utf_8_is_reported_in_every_format(
+    snellen: Snellen, runs: Path
+) -> None:
+    first = next(runs.glob("*/*/*/manifest.json")).parent
+    first.rename(first.with_name(os.fsdecode(b"\xff<b>")))
+    for form in ("html", "md", "csv", "latex", "json"):
+        done = snellen("report", runs, "--format", form)
+        assert done.code == 0, form
+        assert "<b>" not in done.out or form not in ("html", "md"), form

@@ -88,3 +88,12 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         report.plots([result()], tmp_path / "file" / "in", "svg")
     with pytest.raises(UsageError, match="cannot be written"):
         report.plot([result()], tmp_path / "absent" / "x.svg", "svg")
+
+
+def test_no_plot_takes_anothers_file(tmp_path: Path) -> None:
+    """Names that differ in signs alone, which files' names have not."""
+    results = [result(model, name) for name in ("a/b", "a b") for model in ("one", "two")]
+    drawn = report.plots(results, tmp_path, "svg")
+
+    assert len({*drawn}) == len(drawn) == len([*tmp_path.iterdir()])
+    assert tmp_path / "a-b-subject-2.svg" in drawn

@@ -271,6 +271,38 @@ def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
         Run(tmp_path).manifest()
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ('"identity": 3', r"got `int` - at `\$.identity`"),
+        ('"identity": {"options": []}', r"`\$.identity.options`"),
+        ('"rows": "5"', r"`\$.rows`"),
+        ('"sessions": [{"command": "run"}]', r"`\$.sessions\[0\].command`"),
+    ],
+)
+def test_a_manifest_of_odd_kinds_says_which_field(tmp_path: Path, fields: str, why: str) -> None:
+    (tmp_path / "manifest.json").write_text(f'{{"format": 0, {fields}}}')
+    with pytest.raises(StoreError, match=f"manifest.json is not a manifest: .*{why}"):
+        Run(tmp_path).manifest()
+
+
+def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    head = '{"format":0,"key":["a",0,0],"kind":"reply","state":"ok"'
+    (tmp_path / "replies.jsonl").write_text(head + ',"reply":3}\n')
+    (tmp_path / "questions.jsonl").write_text(head + ',"place":0,"question":[]}\n')
+    run.load()
+    with pytest.raises(StoreError, match=r"replies\.jsonl: the line at byte 0 is no record: "):
+        run.final(("a", 0, 0))
+    with pytest.raises(StoreError, match=r"replies\.jsonl: the line at byte 0 is no record: "):
+        list(run.replies())
+    with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 is no record: "):
+        list(run.questions())
+    with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 is no record: "):
+        run.first_questions(1)
+    run.close()
+
+
 def test_a_file_is_no_run_folder_and_what_scores_it_is_said(tmp_path: Path) -> None:
     file = tmp_path / "theirs.jsonl"
     file.write_text("{}")

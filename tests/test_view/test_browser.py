@@ -367,3 +367,20 @@ def test_a_screen_that_is_narrow_or_dark_is_readable(viewer: Viewer, browser: Br
         assert wider <= 0, f"{path} is wider than the screen by {wider}"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
     context.close()
+
+
+def test_why_runs_cannot_be_compared_is_said(browser: Browser, tmp_path: Path) -> None:
+    for model in ("m", "n"):
+        run_in(
+            tmp_path / "b" / model / "1",
+            [question("a")],  # no task, on which this benchmark counts
+            [reply("a", "A")],
+            benchmark="eyechart",
+            identity={"benchmark": "eyechart", "options": {}},
+        ).close()
+    with viewing(tmp_path) as viewer:
+        page = browser.new_page()
+        page.goto(f"{viewer.address}compare?run=b/m/1&run=b/n/1")
+        expect(page.locator(".note")).to_contain_text("This page could not be made (KeyError:")
+        expect(page.locator(".live")).to_have_count(0)
+        page.close()

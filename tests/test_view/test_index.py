@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import random
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Run
 from snellen.view._index import FILE, TEXTS, Index, phrase
+from snellen.view._pages import Pages
+from snellen.view._query import Wanted
 from snellen.view._samples import find, key_of, question_of, reply_of, states
 from tests.viewers import put_scores, question, reply, run_in, score
 
@@ -304,3 +308,63 @@ def test_an_online_runs_moments_are_there(tmp_path: Path) -> None:
         ("frame", 1.0, "dropped"),
         ("emit", 2.0, "yes"),
     ]
+
+
+def test_two_viewers_and_their_threads_can_make_it_at_once(tmp_path: Path) -> None:
+    run = run_in(tmp_path / "run", [question("a")], [reply("a", "A")])
+    for number in range(5):
+        file = tmp_path / f"{number}.sqlite"
+        indexes = [Index(run.path, file) for _ in range(2)]
+        ready = threading.Barrier(6)
+
+        def look(index: Index, ready: threading.Barrier = ready) -> int:
+            ready.wait()
+            index.extend()
+            with index.connect() as connection:
+                return int(connection.execute("SELECT count(*) FROM samples").fetchone()[0])
+
+        with ThreadPoolExecutor(6) as pool:
+            assert all(n in (0, 1) for n in pool.map(look, indexes * 3))
+
+
+def test_one_that_is_damaged_where_it_is_read_is_made_again(tmp_path: Path) -> None:
+    questions = [question(f"s{n}", n) for n in range(500)]
+    run = run_in(tmp_path / "run", questions, [])
+    index = index_of(run)
+    with index.connect() as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page, root = connection.execute(
+            "SELECT p.page_size, s.rootpage FROM pragma_page_size p, sqlite_schema s "
+            "WHERE s.name = 'places'"
+        ).fetchone()
+    with index.file.open("r+b") as file:
+        file.seek(page * (root - 1))
+        file.write(b"\xff" * page)
+    with (
+        pytest.raises(StoreError, match=r"was damaged .* is made again: load the page once more"),
+        index.connect() as connection,
+    ):
+        connection.execute("SELECT place FROM samples INDEXED BY places").fetchall()
+    index.catch_up()
+    with index.connect() as connection:
+        assert states(connection) == {"waiting": 500}
+
+
+def test_a_number_that_is_too_large_is_said_in_words(tmp_path: Path) -> None:
+    run = run_in(tmp_path / "run", [question("a", 10**30)])
+    with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 has a number"):
+        index_of(run)
+
+
+def test_choices_are_not_counted_on_every_page_while_a_runner_appends(tmp_path: Path) -> None:
+    questions = [question(f"s{n}", n) for n in range(500)]
+    run = run_in(tmp_path / "b" / "m" / "1", questions, [])
+    pages = Pages(tmp_path)
+    pages.indexes.of(run.path).catch_up()
+    run.append_question(question("later", 500))
+    run.append_question(question("even later", 501))
+    assert "500 samples" in pages.samples("b/m/1", Wanted()), "it was up to date a moment ago"
+    ((_, first),) = pages._counted.items()
+    pages.samples("b/m/1", Wanted(state="waiting"))
+    assert [*pages._counted.values()] == [first]
+    pages.stop()

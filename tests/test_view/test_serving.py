@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import sqlite3
@@ -116,6 +117,25 @@ def test_a_request_by_another_name_is_turned_away(viewer: Viewer, host: str) -> 
     assert b"runs" not in got.body
 
 
+@pytest.mark.parametrize(
+    ("site", "dest", "status"),
+    [
+        ("same-origin", "image", 200),
+        ("none", "document", 200),
+        ("cross-site", "document", 200),  # a link that is followed
+        ("same-site", "empty", 403),  # another server on this machine
+        ("cross-site", "image", 403),
+        ("cross-site", "iframe", 403),
+        ("cross-site", "script", 403),
+    ],
+)
+def test_another_page_learns_nothing(viewer: Viewer, site: str, dest: str, status: int) -> None:
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": dest}
+    got = viewer.get(f"/samples/{RUN}?q=red", **headers)
+    assert got.status == status
+    assert (RUN.encode() in got.body) == (status == 200)
+
+
 def test_it_can_be_reached_from_this_machine_alone(viewer: Viewer) -> None:
     port = int(viewer.address.rsplit(":", 1)[1].strip("/"))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
@@ -210,6 +230,13 @@ def test_links_lead_nowhere(folder: Path, tmp_path: Path) -> None:
         assert "replies.jsonl is a link" in page
         assert viewer.get("/run/linked/model/0123").status == 404
         assert viewer.get("/samples/b/m/1").status == 404
+        (run.path / "replies.jsonl").unlink()
+        assert viewer.get("/samples/b/m/1").status == 200
+        (run.path / "replies1.jsonl").symlink_to(folder.parent / "secret.txt")
+        assert viewer.get("/samples/b/m/1").status == 404
+        (run.path / "replies1.jsonl").unlink()
+        os.mkfifo(run.path / "scores.jsonl")
+        assert "scores.jsonl is no file" in viewer.get("/samples/b/m/1").text
 
 
 def test_manifests_that_are_none_are_left_out_in_words(tmp_path: Path) -> None:
@@ -255,6 +282,26 @@ def test_a_program_that_a_run_names_is_not_run(
         ):  # fmt: skip
             viewer.get(path)
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_page_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+    for model in ("m", "n"):
+        run_in(
+            tmp_path / "b" / model / "1",
+            [question("a")],  # no task, on which this benchmark counts
+            [reply("a", "A")],
+            benchmark="eyechart",
+            identity={"benchmark": "eyechart", "options": {}},
+        ).close()
+    with viewing(tmp_path) as viewer:
+        got = viewer.get("/compare?run=b/m/1&run=b/n/1")
+        for _ in range(50):
+            if "scored again" not in got.text:
+                break
+            got = viewer.get("/difference?run=b/m/1&run=b/n/1")
+        assert got.status == 500
+        assert "This page could not be made (KeyError: " in got.text
+        assert got.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 def test_a_run_that_nobody_may_write_is_shown(folder: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from snellen.cli._json import results_as_json
 from snellen.comparing import Comparisons
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result, plain
-from snellen.store import MANIFEST
+from snellen.store import MANIFEST, runs_below
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -145,6 +145,4 @@ def _runs(given: Path) -> Sequence[Path]:
         raise UsageError(f"{given}: there is no such file or folder.")
     if not given.is_dir() or (given / MANIFEST).exists():
         return [given]
-    levels = ("*", "*/*", "*/*/*")
-    found = sorted(path.parent for level in levels for path in given.glob(f"{level}/{MANIFEST}"))
-    return found or [given]
+    return runs_below(given) or [given]

@@ -7,6 +7,7 @@ give the same bytes.
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,9 +82,13 @@ def plots(
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
-        written = []
+        written: list[Path] = []
+        uses: Counter[str] = Counter()
         for name, figure in _all(results, compared):
-            path = folder / f"{_file_name(name)}.{form}"
+            stem = _file_name(name)
+            uses[stem] += 1
+            again = f"-{uses[stem]}" if uses[stem] > 1 else ""
+            path = folder / f"{stem}{again}.{form}"
             _write(figure, path, form)
             written.append(path)
     return written

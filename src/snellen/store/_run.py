@@ -260,7 +260,8 @@ class Run:
         reader = self._readers.get(name)
         if reader is None:
             reader = self._readers[name] = self.folder.reader(name)
-        return _REPLY.decode(reader.line((packed >> 1) & ((1 << 47) - 1)))
+        offset = (packed >> 1) & ((1 << 47) - 1)
+        return self._decoded(_REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: Key) -> bool:
         """Whether the key's final record is a reply and not a failure."""
@@ -299,7 +300,7 @@ class Run:
             if head is None:
                 continue
             if head.kind in ("reply", "rank"):
-                yield _REPLY.decode(line)
+                yield self._decoded(_REPLY, line, name, offset)
             else:
                 yield Unknown(head.kind, line)
 
@@ -325,7 +326,8 @@ class Run:
                 if key != before:
                     before = key
                     names.clear()
-                question = _QUESTION.decode(readers[file].line(offset))
+                line = readers[file].line(offset)
+                question = self._decoded(_QUESTION, line, files[file], offset)
                 if question.key[0] not in names:
                     names.add(question.key[0])
                     yield question
@@ -341,7 +343,8 @@ class Run:
             reader = self.folder.reader(name)
             try:
                 if head.key[1] == head.key[2] == 0:
-                    found.append(_QUESTION.decode(reader.line(offset)))
+                    line = reader.line(offset)
+                    found.append(self._decoded(_QUESTION, line, name, offset))
             finally:
                 reader.close()
         return found
@@ -382,8 +385,8 @@ class Run:
 
     def events(self) -> Iterator[EventRecord]:
         """Every event of an online run, in order."""
-        for _, _, line in self.folder.records(EVENTS):
-            yield _EVENT.decode(line)
+        for name, offset, line in self.folder.records(EVENTS):
+            yield self._decoded(_EVENT, line, name, offset)
 
     def labels(self) -> list[LabelRecord]:
         """What people say that replies are worth (`judge --against`).
@@ -465,16 +468,24 @@ class Run:
             yield placed, record
 
     def _at(self, placed: Placed, kind: msgspec.json.Decoder[T]) -> T:
+        if Path(placed.file).name != placed.file:
+            raise StoreError(f"{placed.file} is no file of the run {self.path}.")
         reader = self.folder.reader(placed.file)
         try:
-            return kind.decode(reader.line(placed.offset))
-        except msgspec.DecodeError as error:
-            raise StoreError(
-                f"{self.path / placed.file}: the line at byte {placed.offset} is not what lay "
-                f"there: {error}. The file was changed by hand, or by another program."
-            ) from error
+            line = reader.line(placed.offset)
         finally:
             reader.close()
+        return self._decoded(kind, line, placed.file, placed.offset)
+
+    def _decoded(self, kind: msgspec.json.Decoder[T], line: bytes, name: str, offset: int) -> T:
+        """The record of a line that must be one."""
+        try:
+            return kind.decode(line)
+        except msgspec.DecodeError as error:
+            raise StoreError(
+                f"{self.path / name}: the line at byte {offset} is no record: {error}. The file "
+                "was changed by hand, or by another program: put it back as it was."
+            ) from error
 
     def _head(self, line: bytes, name: str, offset: int) -> Head | None:
         try:

@@ -32,6 +32,8 @@ SHOWN = 160
 """Characters of a text in a list."""
 SAID = 2_000
 """Characters of what a session said at once."""
+PATIENCE = 5.0
+"""Seconds that are waited for another viewer."""
 SLICE = 0.5
 """Seconds of work between two commits, for which another viewer waits at most."""
 SCORES = "scores.jsonl"
@@ -40,35 +42,40 @@ TEXTS = 10
 A sample with more texts is found by its first thousand."""
 
 TABLES = """
-CREATE TABLE known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE taken (part TEXT, file TEXT, upto INTEGER, head BLOB, PRIMARY KEY (part, file))
-    WITHOUT ROWID;
-CREATE TABLE samples (
+CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS taken (part TEXT, file TEXT, upto INTEGER, head BLOB,
+    PRIMARY KEY (part, file)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS samples (
     row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, place INTEGER,
     state TEXT, length INTEGER, seconds REAL, tokens INTEGER, attempts INTEGER,
     texts INTEGER DEFAULT 0,
     question_file TEXT, question_at INTEGER, question_size INTEGER,
     reply_file TEXT, reply_at INTEGER, reply_size INTEGER);
-CREATE UNIQUE INDEX keys ON samples (sample, repeat, turn);
-CREATE INDEX places ON samples (place, repeat, turn, row);
-CREATE INDEX states ON samples (state, row);
+CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn);
+CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, row);
+CREATE INDEX IF NOT EXISTS states ON samples (state, row);
 -- Of keys with several records: all of them, in order.
-CREATE TABLE attempts (row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
+CREATE TABLE IF NOT EXISTS attempts (
+    row INTEGER, number INTEGER, file TEXT, at INTEGER, size INTEGER,
     PRIMARY KEY (row, number)) WITHOUT ROWID;
-CREATE TABLE shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply TEXT,
+CREATE TABLE IF NOT EXISTS shown (row INTEGER PRIMARY KEY, question TEXT, target TEXT, reply TEXT,
     pictures INTEGER);
-CREATE TABLE tags (tag TEXT, value TEXT, row INTEGER, PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
-CREATE TABLE scores (scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
+CREATE TABLE IF NOT EXISTS tags (tag TEXT, value TEXT, row INTEGER,
+    PRIMARY KEY (tag, value, row)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scores (
+    scoring TEXT, row INTEGER, score REAL, state TEXT, rule TEXT, answer TEXT,
     candidates TEXT, key INTEGER, PRIMARY KEY (scoring, row)) WITHOUT ROWID;
-CREATE INDEX readings ON scores (scoring, state, row);
-CREATE INDEX worths ON scores (scoring, score, row, key);
+CREATE INDEX IF NOT EXISTS readings ON scores (scoring, state, row);
+CREATE INDEX IF NOT EXISTS worths ON scores (scoring, score, row, key);
 -- By what a sample is in every run, so that two are joined by one look for each.
-CREATE INDEX pairs ON scores (scoring, key, score);
+CREATE INDEX IF NOT EXISTS pairs ON scores (scoring, key, score);
 -- Of online runs: what was shown (frame), asked, said (emit), and when, in media seconds.
-CREATE TABLE sessions (sample TEXT, session TEXT, PRIMARY KEY (sample, session)) WITHOUT ROWID;
-CREATE TABLE events (session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,
+CREATE TABLE IF NOT EXISTS sessions (sample TEXT, session TEXT,
+    PRIMARY KEY (sample, session)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    session TEXT, seq INTEGER, ev TEXT, at REAL, sample TEXT, said TEXT,
     PRIMARY KEY (session, seq)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     said, content = '', tokenize = "unicode61 remove_diacritics 2");
 -- Held in memory until a commit; with the 1 MB that is usual, making it takes three times as long.
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
@@ -93,9 +100,22 @@ class Index:
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """For reading; another thread may be adding to it."""
-        with closing(_opened(self.file)) as connection:
-            yield connection
+        """For reading; another thread may be adding to it.
+
+        Raises:
+            StoreError: the index was damaged; the next page makes it again.
+        """
+        try:
+            with closing(_opened(self.file)) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+            self._remove()
+            raise StoreError(
+                f"{self.file}, by which the viewer finds samples, was damaged ({error}). It is "
+                "made again: load the page once more."
+            ) from error
 
     def extend(self, seconds: float = SLICE) -> bool:
         """Take in some of what was appended; whether more is left.
@@ -118,9 +138,7 @@ class Index:
                 "room, or take the file away."
             ) from error
         except (Stale, sqlite3.DatabaseError):
-            self.complete = -math.inf
-            for ending in ("", "-wal", "-shm"):
-                self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
+            self._remove()
             return True
         finally:
             self._lock.release()
@@ -151,6 +169,11 @@ class Index:
         words = sum(min(taken.get(("words", name), 0), size) for name, size in worded.items())
         return core / (sum(sizes.values()) or 1), words / (sum(worded.values()) or 1)
 
+    def _remove(self) -> None:
+        self.complete = -math.inf
+        for ending in ("", "-wal", "-shm"):
+            self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
+
     def _extended(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
         with closing(_opened(self.file)) as connection, closing(Run(self.run)) as run:
@@ -161,16 +184,36 @@ class Index:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return _open(file)
+        except sqlite3.OperationalError as error:
+            # Who makes the file is not waited for by SQLite itself.
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
     with ExitStack() as stack:
         stack.callback(connection.close)
-        # It is derived: what a power cut damages is made again.
-        connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
+        # It is derived: what a power cut damages is made again. It may have come with the run.
+        connection.executescript(
+            "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+        )
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):
             raise Stale("of another version")
         if version == 0:
-            connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            # Another thread or viewer may be making it too.
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+            )
         stack.pop_all()
     return connection
 
@@ -221,7 +264,14 @@ class _Taking:
         upto: dict[str, int] = {}
         left = False
         for n, (placed, record) in enumerate(appended(since)):
-            use(placed, record)
+            try:
+                use(placed, record)
+            except OverflowError as error:
+                raise StoreError(
+                    f"{self._run.path / placed.file}: the line at byte {placed.offset} has a "
+                    "number of more than 64 bits. The file was changed by hand, or by another "
+                    "program."
+                ) from error
             upto[placed.file] = placed.offset + placed.size
             if n % 64 == 63 and time.monotonic() > self._until:
                 left = True

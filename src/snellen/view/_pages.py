@@ -43,6 +43,8 @@ from snellen.view._text import CUT, one_line, visible, with_marks
 FOLDER = Path(__file__).parent
 MOST_BESIDE = 3
 """Runs beside one another."""
+READ = 0.99
+"""The share of a run's files from which on it counts as read: more may be appended all the time."""
 RESTED = 50
 """So many times as long as counting takes it is not done again."""
 
@@ -324,7 +326,7 @@ class Pages:
             self._counting.add(key)
             self._count(key, index, row)
             found = self._counted[key].facets
-            if index.share()[0] < 1.0:
+            if index.share()[0] < READ:
                 del self._counted[key]
             return found
         due = time.monotonic() > known.at + RESTED * known.took

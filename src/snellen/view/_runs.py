@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -107,6 +108,9 @@ class Runs:
 
     def _listed(self, name: str, path: Path) -> Listed:
         run = Run(path)
+        if (odd := _odd(run)) is not None:
+            self._known[path] = ((), Listed(name, path, fault=odd))
+            return self._known[path][1]
         parts = [MANIFEST, REPORT, *run.folder.segments("replies")]
         stamps = tuple(map(run.folder.stamp, parts))
         known = self._known.get(path)
@@ -115,10 +119,22 @@ class Runs:
         return known[1]
 
 
+def _odd(run: Run) -> str | None:
+    """What in a run's folder must not be opened."""
+    for path in sorted(run.path.iterdir()):
+        try:
+            kind = path.lstat().st_mode
+        except FileNotFoundError:
+            continue  # taken away meanwhile
+        if stat.S_ISLNK(kind):
+            return f"{path.name} is a link: it may lead anywhere"
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+            return f"{path.name} is no file"
+    return None
+
+
 def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
     path = run.path
-    if linked := [file for file in run.folder.names() if (path / file).is_symlink()]:
-        return Listed(name, path, fault=f"{linked[0]} is a link: it may lead anywhere")
     changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
     replied = max((stamp.changed for stamp in stamps[2:] if stamp is not None), default=0)
     known: dict[str, Any] = {"stored": changed // 10**9}

@@ -58,7 +58,9 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 class Guarded:
     """Lets through what was asked of this machine by its own name, and sends every answer with the
-    rules that browsers keep. A page from elsewhere whose name was pointed here is turned away."""
+    rules that browsers keep. A page from elsewhere whose name was pointed here is turned away, and
+    so is what another page asks for but by a link that is followed: how long an answer takes would
+    tell it what is in the runs."""
 
     def __init__(self, app: App, port: int) -> None:
         self._app = app
@@ -74,8 +76,13 @@ class Guarded:
             await send(message)
 
         hosts = [value for name, value in scope["headers"] if name == b"host"]
+        asked = dict(scope["headers"])
+        own = asked.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             wrong = PlainTextResponse("This viewer answers to 127.0.0.1 and localhost.", 421)
+            await wrong(scope, receive, answer)
+        elif not own and asked.get(b"sec-fetch-dest") != b"document":
+            wrong = PlainTextResponse("This viewer answers to its own pages.", 403)
             await wrong(scope, receive, answer)
         elif scope["method"] not in ("GET", "HEAD"):
             await PlainTextResponse("Nothing can be changed here.", 405)(scope, receive, answer)
@@ -110,6 +117,7 @@ class Server:
             routes=[Route(path, endpoint) for path, endpoint in routes.items()],
             exception_handlers={
                 404: self.unknown, NotThere: self.not_there, SnellenError: self.not_there,
+                Exception: self.broken,
             },
         )  # fmt: skip
 
@@ -192,6 +200,12 @@ class Server:
 
     def unknown(self, request: Request, error: Exception) -> Response:
         return _html(self.pages.fault("There is no such page."), 404)
+
+    def broken(self, request: Request, error: Exception) -> Response:
+        """The server writes where it came from to the terminal."""
+        said = f"This page could not be made ({type(error).__name__}: {error}). If the run's files "
+        said += "are as Snellen wrote them, it is a fault of the viewer: the terminal says where."
+        return _html(self.pages.fault(said), 500)
 
     def _question(self, request: Request) -> tuple[Any, Question]:
         run = self.pages.run(_run(request))

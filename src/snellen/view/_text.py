@@ -50,6 +50,8 @@ def one_line(text: str, cut: int) -> str:
 
 def with_marks(one: str, other: str) -> tuple[Markup, Markup] | None:
     """Two texts with what differs marked; None where they are too long for that."""
+    if max(len(one), len(other)) > CUT:
+        return None
     mine, theirs = WORDS.findall(one), WORDS.findall(other)
     if len(mine) > COMPARED or len(theirs) > COMPARED:
         return None

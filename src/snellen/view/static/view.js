@@ -104,6 +104,11 @@ async function watch(place) {
   try {
     const reply = await fetch(place.dataset.live, { cache: "no-store" });
     if (reply.ok) place.innerHTML = await reply.text();
+    else if (place.dataset.once !== undefined) {
+      const fault = new DOMParser().parseFromString(await reply.text(), "text/html");
+      place.replaceChildren(fault.querySelector(".note"));
+      return;
+    }
   } catch {
     // The viewer was ended, or is busy: it is asked again.
   }
