@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import click
+
 from snellen.errors import UsageError
 
 TERMINAL = "terminal"
@@ -28,3 +30,18 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
             f".{', .'.join(endings)} or .txt, or say --format."
         )
     return endings[ending]
+
+
+def put(text: str, output: Path | None) -> None:
+    """Write a text to a file, or print it where there is none.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}.") from error

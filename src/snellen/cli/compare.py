@@ -9,10 +9,9 @@ import click
 
 from snellen import api, report
 from snellen.cli._exit import DONE
-from snellen.cli._form import TERMINAL, form_of
+from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._json import as_json as json_option
 from snellen.comparing import Compared, Comparisons
-from snellen.errors import UsageError
 
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
@@ -71,11 +70,5 @@ def command(
         report.print_compared(document)
         return DONE
     text = WRITTEN[form](document) if form in WRITTEN else report.compared_text(document)
-    if output is None:
-        click.echo(text, nl=False)
-        return DONE
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    put(text, output)
     return DONE

@@ -10,7 +10,7 @@ import click
 
 from snellen import api, report
 from snellen.cli._exit import DONE, FELL_SHORT
-from snellen.cli._form import TERMINAL, form_of
+from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
 from snellen.comparing import Comparisons
@@ -99,13 +99,7 @@ def command(
         return code
     else:
         text = report.as_text(results)
-    if output is None:
-        click.echo(text, nl=False)
-        return code
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    put(text, output)
     return code
 
 
