@@ -125,7 +125,7 @@ def average(
     sums[np.arange(g), categories + category] = rows
     found = stats.bootstrap_sums(
         sums,
-        lambda totals: (totals[:, :categories] / totals[:, categories:]).mean(axis=1),
+        mean_of_means,
         n=int(rows.sum()),
         seed=int(rng.integers(1 << 32)),
         resamples=resamples,
@@ -193,11 +193,19 @@ def yes_no(
     return stats.difference(*found, n=4 * g), sides.truth
 
 
-def averages(rng: np.random.Generator, *, more: float, alike: float, icc: float, g: int) -> Found:
-    """The mean of three categories' means, 0.3 to 0.8 and `more`; clusters of 1 to 5 rows, each in
-    one category."""
-    p = np.array([0.3, 0.55, 0.8])
-    category, rows = np.arange(g) % 3, rng.integers(1, 6, g)
+def averages(
+    rng: np.random.Generator,
+    *,
+    categories: int,
+    more: float,
+    alike: float,
+    icc: float,
+    g: int,
+) -> Found:
+    """The mean of categories' means, 0.3 to 0.8 and `more`; clusters of 1 to 5 rows, each in one
+    category."""
+    p = np.linspace(0.3, 0.8, categories)
+    category, rows = np.arange(g) % categories, rng.integers(1, 6, g)
     cluster = np.repeat(np.arange(g), rows)
     one, other = (
         rng.random(len(cluster))
@@ -206,15 +214,16 @@ def averages(rng: np.random.Generator, *, more: float, alike: float, icc: float,
     )
     found = []
     for right in (one, np.where(rng.random(len(cluster)) < alike, one, other)):
-        sums = np.zeros((g, 6))
+        sums = np.zeros((g, 2 * categories))
         sums[np.arange(g), category] = np.bincount(cluster, weights=right)
-        sums[np.arange(g), 3 + category] = rows
-        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=mean_of_three))
+        sums[np.arange(g), categories + category] = rows
+        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=mean_of_means))
     return stats.difference(*found, n=len(cluster)), (1 - alike) * more
 
 
-def mean_of_three(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    value: NDArray[np.float64] = (totals[:, :3] / totals[:, 3:]).mean(axis=1)
+def mean_of_means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    right, rows = np.split(totals, 2, axis=1)
+    value: NDArray[np.float64] = (right / rows).mean(axis=1)
     return value
 
 
@@ -311,9 +320,10 @@ def cases(
             for a, b in ((0.6, 0.6), (0.9, 0.9), (0.6, 0.8)):
                 name = f"{pair(a, b)}, {what}, icc 0.3, 50% alike, {g} clusters"
                 found[name] = partial(yes_no, of=of, p=(a, b), alike=0.5, icc=0.3, g=g)
+    for n, g in ((3, 20), (3, 50), (3, 200), (10, 30), (25, 50), (60, 120), (12, 120)):
         for more in (0.0, 0.1):
-            name = f"{pair(0.55, 0.55 + more)}, average of 3 averages, 50% alike, {g} clusters"
-            found[name] = partial(averages, more=more, alike=0.5, icc=0.3, g=g)
+            name = f"{pair(0.55, 0.55 + more)}, average of {n} averages, 50% alike, {g} clusters"
+            found[name] = partial(averages, categories=n, more=more, alike=0.5, icc=0.3, g=g)
     for g in (50, 200):
         for p in ((0.6,) * 5, (0.6, 0.6, 0.6, 0.6, 0.9)):
             for kind, icc in (("1", 0.0), ("1 to 9", 0.3)):

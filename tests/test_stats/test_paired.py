@@ -147,6 +147,54 @@ def test_a_composite_has_the_linearised_standard_error_of_its_difference() -> No
     assert found.estimate.stderr == pytest.approx(math.sqrt(200 / 199 * (moves @ moves)), rel=1e-3)
 
 
+def test_an_average_of_averages_has_the_variance_of_its_categories() -> None:
+    # Ten categories of three clusters of one row: the mean of d_c has Σ_c s_c² / 3 / 10², with
+    # s_c² over 3 - 1 degrees, of which there are 10 (3 - 1) and not 29.
+    rng = np.random.default_rng(7)
+    scores = rng.normal(size=(2, 10, 3))
+    sides = []
+    for score in scores:
+        sums = np.zeros((30, 20))
+        sums[np.arange(30), np.repeat(np.arange(10), 3)] = score.ravel()
+        sums[np.arange(30), 10 + np.repeat(np.arange(10), 3)] = 1
+        sides.append(Sums(cluster=np.arange(30), sums=sums, aggregate=average_of_ten))
+    found = difference(*sides, n=30)
+    by_category = (scores[1] - scores[0]).var(axis=1, ddof=1) / 3
+    # half a cluster's step is not the derivative: 3²/(3² - 1/4) of the variance, 1.4 % of its root
+    assert found.estimate.stderr == pytest.approx(
+        math.sqrt(by_category.sum() / 100 * 9 / (9 - 1 / 4)), rel=1e-12
+    )
+    plain = difference(
+        *(mean(side.ravel(), np.arange(30), signed=True).sums for side in scores), n=30
+    )
+    assert degrees_of(found) == pytest.approx(degrees_of(plain) * 20 / 29, rel=0.25)
+
+
+def average_of_ten(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    value: NDArray[np.float64] = (totals[:, :10] / totals[:, 10:]).mean(axis=1)
+    return value
+
+
+def degrees_of(found: Difference) -> int:
+    return int(found.method.split(", ")[1].split()[0])
+
+
+def test_an_aggregate_that_rounds_all_steps_away_has_no_interval() -> None:
+    def whole(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.round(totals[:, 0] / totals[:, 1])
+
+    sides = [
+        Sums(
+            cluster=np.arange(40),
+            sums=np.stack([np.full(40, score) + np.arange(40) % 2, np.ones(40)], axis=1),
+            aggregate=whole,
+        )
+        for score in (3.0, 5.0)
+    ]
+    found = difference(*sides, n=40)
+    assert (found.estimate.value, found.estimate.ci95, found.p) == (2.0, None, None)
+
+
 def test_a_composite_has_about_the_interval_of_a_paired_bootstrap() -> None:
     a, b = yes_no(5, clusters=400)
     both = np.concatenate([a.sums, b.sums], axis=1)

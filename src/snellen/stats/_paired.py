@@ -35,20 +35,23 @@ class Difference:
 def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:
     """A metric of b less that of a, on the same samples; `n` counts them.
 
-        d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d
-        stderr² = G/(G-1) · Σ_g (u_g - ū)²        d ± t · stderr
+        d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d        d ± t · stderr
 
     A and B are the totals of the sums A_g and B_g over G clusters. Of means, `ratio` of sums S and
-    W, u_g = (S_g - m W_g)/W of b less that of a: where both weigh the samples alike d is the mean
-    of their paired differences, with its clustered standard error (Miller 2024,
-    https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). Of other aggregates,
+    W, u_g = (S_g - m W_g)/W of b less that of a, and stderr² = G/(G-1) · Σ_g u_g²: where both weigh
+    the samples alike d is the mean of their paired differences, with its clustered standard error
+    (Miller 2024, https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). Of other aggregates
 
-        u_g = (θ_b(B + B_g) - θ_a(A + A_g) - θ_b(B - B_g) + θ_a(A - A_g)) / 2
+        stderr² = Σ_g (u_g - ū) (v_g - v̄)
+        u_g = d(A + A_g/2, B + B_g/2) - d(A - A_g/2, B - B_g/2)
+        v_g = d(A, B) - d(A - A_g, B - B_g)
 
-    half of what counting the cluster twice or not at all makes: the infinitesimal jackknife
-    (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, chapter 6), its derivative
-    by steps of one cluster. Student's t has the degrees of freedom of `mean`, and p turns the
-    interval around. `docs/decisions/comparing.md` has what else was tried, and the coverage.
+    where u_g is the derivative by the cluster's weight, of the infinitesimal jackknife, and v_g
+    what leaving the cluster out makes, of the delete-one jackknife (Efron 1982, The Jackknife, the
+    Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of averages the squares
+    of u are too small by (n-1)/n in a category of n clusters, and those of v too large by as much.
+    Student's t has the degrees of freedom of `mean`, and p turns the interval around.
+    `docs/decisions/comparing.md` has what else was tried, and the coverage.
 
     Samples are paired by the caller. A cluster that one side lacks adds nothing to its sums: a
     metric may be of right answers alone.
@@ -78,19 +81,24 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     if np.array_equal(one, other):
         return found(estimate=known(reason=SAME), p=1.0, method=NONE)
     means = a.aggregate is ratio and b.aggregate is ratio
-    moves = _moves(b, other) - _moves(a, one)
+    moves = [to - by for to, by in zip(_moves(b, other), _moves(a, one), strict=True)]
     if not np.isfinite(moves).all():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
         return found(estimate=known(reason=reason), p=None, method=NONE)
-    moves -= moves.mean()
+    step, left_out = (of - of.mean() for of in moves)
     # What is left of equal moves by rounding is not a spread.
-    if float(np.abs(moves).max()) <= rounding:
+    if float(np.abs(step).max()) <= rounding:
         alike = known(reason="all clusters have the same difference")
         # Chance gives all G differences one sign in 2 of 2^G cases.
         p = 2.0 ** (1 - groups) if means and value else None
         return found(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
-    stderr = math.sqrt(groups / (groups - 1) * float(moves @ moves))
-    df = degrees(moves, groups)
+    variance = float(step @ left_out)
+    if variance <= 0:
+        reason = "too coarse: the clusters do not show how much it varies"
+        return found(estimate=known(reason=reason), p=None, method=NONE)
+    stderr = math.sqrt(variance)
+    fewer = groups / (groups - 1) * float(step @ step) / variance
+    df = max(1.0, degrees(step, groups) * min(1.0, fewer))
     half = t_quantile(0.975, df) * stderr
     return found(
         estimate=known(stderr=stderr, ci95=(value - half, value + half)),
@@ -108,14 +116,16 @@ def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
     return found
 
 
-def _moves(of: Sums, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each cluster (G, k) moves the aggregate: (G,)."""
+def _moves(of: Sums, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far each cluster (G, k) moves the aggregate, (G,): as its derivative by the cluster's
+    weight, and as what leaving the cluster out makes."""
     total = sums.sum(axis=0)
     if of.aggregate is ratio:
         score, weight = total.tolist()
-        found: NDArray[np.float64] = (sums[:, 0] - score / weight * sums[:, 1]) / weight
-        return found
-    return (_values(of, total + sums) - _values(of, total - sums)) / 2
+        step: NDArray[np.float64] = (sums[:, 0] - score / weight * sums[:, 1]) / weight
+        return step, step * len(sums) / (len(sums) - 1)
+    step = _values(of, total + sums / 2) - _values(of, total - sums / 2)
+    return step, _values(of, total[None]) - _values(of, total - sums)
 
 
 def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
