@@ -164,9 +164,7 @@ def test_an_average_of_averages_has_the_variance_of_its_categories() -> None:
     assert found.estimate.stderr == pytest.approx(
         math.sqrt(by_category.sum() / 100 * 9 / (9 - 1 / 4)), rel=1e-12
     )
-    plain = difference(
-        *(mean(side.ravel(), np.arange(30), signed=True).sums for side in scores), n=30
-    )
+    plain = difference(*(means(*side.ravel()) for side in scores), n=30)
     assert degrees_of(found) == pytest.approx(degrees_of(plain) * 20 / 29, rel=0.25)
 
 
