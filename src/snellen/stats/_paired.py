@@ -50,8 +50,9 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     what leaving the cluster out makes, of the delete-one jackknife (Efron 1982, The Jackknife, the
     Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of averages the squares
     of u are too small by (n-1)/n in a category of n clusters, and those of v too large by as much.
-    Student's t has the degrees of freedom of `mean`, and p turns the interval around.
-    `docs/decisions/comparing.md` has what else was tried, and the coverage.
+    Student's t has the degrees of freedom of `mean`, fewer by the share that Σ_g (u_g - ū)² is of
+    stderr², one for each category; p turns the interval around. `docs/decisions/comparing.md` has
+    what else was tried, and the coverage.
 
     Samples are paired by the caller. A cluster that one side lacks adds nothing to its sums: a
     metric may be of right answers alone.
