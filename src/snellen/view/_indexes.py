@@ -14,7 +14,7 @@ from snellen.view._index import FILE, Index
 
 FRESH = 0.3
 """Seconds for which an index that had everything is taken as it is: pages have several parts."""
-FIRST = 0.25
+FIRST = 0.15
 """Seconds that a page waits for what was appended; what then is left a thread takes in."""
 
 
