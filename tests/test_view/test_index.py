@@ -14,6 +14,7 @@ import pytest
 
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Run
+from snellen.view import _indexes
 from snellen.view._index import FILE, TEXTS, Index, phrase
 from snellen.view._pages import Pages
 from snellen.view._query import Wanted
@@ -356,7 +357,10 @@ def test_a_number_that_is_too_large_is_said_in_words(tmp_path: Path) -> None:
         index_of(run)
 
 
-def test_choices_are_not_counted_on_every_page_while_a_runner_appends(tmp_path: Path) -> None:
+def test_choices_are_not_counted_on_every_page_while_a_runner_appends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_indexes, "FRESH", 60)  # however slow this machine is
     questions = [question(f"s{n}", n) for n in range(500)]
     run = run_in(tmp_path / "b" / "m" / "1", questions, [])
     pages = Pages(tmp_path)
