@@ -9,7 +9,7 @@ export VENV
 .PHONY: demo test docs env pins
 
 demo: env
-	@$(VENV)/bin/snellen demo
+	@$(VENV)/bin/snellen demo --out demo
 
 test: env
 	@scripts/check

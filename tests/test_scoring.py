@@ -309,6 +309,15 @@ def test_a_file_of_another_benchmark_is_refused() -> None:
         report(benchmark(), {"zzz": "yes"})
 
 
+def test_a_file_of_another_benchmark_is_refused_where_a_few_ids_are_the_same() -> None:
+    others = {"a": "yes", "y": "yes", "z": "yes"}
+    with pytest.raises(DataError, match=r"2 of its 3 replies .* and 3 of the 4 there have no reply"):
+        report(benchmark(), others)
+    # A part of the questions, and replies to more than there are, are both well.
+    assert report(benchmark(), {"a": "yes"}).n == 4
+    assert report(benchmark(), dict.fromkeys("abcdefghijkl", "yes")).n == 4
+
+
 def test_an_unknown_scoring_is_named_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="no scoring 'robust'; it has official"):
         report(benchmark(), {"a": "yes"}, scorings=["robust"])

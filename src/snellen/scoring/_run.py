@@ -161,8 +161,9 @@ class Predicted:
         may take reading what nobody else reads.
 
         Raises:
-            DataError: at the end, no id of the replies is one of the benchmark's, or too many
-                questions are others. UsageError: each turn is scored.
+            DataError: at the end, no id of the replies is one of the benchmark's, or most are not and
+                most questions have none, or too many questions are others. UsageError: each turn is
+                scored.
         """
         benchmark, replies = self.benchmark, self.replies
         if benchmark.by_turn is not None:
@@ -210,7 +211,15 @@ class Predicted:
             self._notes.append(
                 f"{hidden:,} questions whose answers are hidden have no reply in {self.where}"
             )
-        if extra := sum(text is not None for text in replies.values()) - found:
+        extra = sum(text is not None for text in replies.values()) - found
+        if extra > found and len(seen) - known > known:
+            # Numbers of one data set are ids of another, too.
+            raise DataError(
+                f"{self.where}: {extra:,} of its {extra + found:,} replies are to questions that "
+                f"{benchmark.data.where} does not have, and {len(seen) - known:,} of the "
+                f"{len(seen):,} there have no reply. Is it this benchmark, and this split?"
+            )
+        if extra:
             self._notes.append(
                 f"{extra:,} replies of {self.where} are to questions that the data set does not "
                 "have: left out"
