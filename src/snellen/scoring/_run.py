@@ -161,9 +161,9 @@ class Predicted:
         may take reading what nobody else reads.
 
         Raises:
-            DataError: at the end, no id of the replies is one of the benchmark's, or most are not and
-                most questions have none, or too many questions are others. UsageError: each turn is
-                scored.
+            DataError: at the end, no id of the replies is one of the benchmark's, or most are not
+                and most questions have none, or too many questions are others.
+            UsageError: each turn is scored.
         """
         benchmark, replies = self.benchmark, self.replies
         if benchmark.by_turn is not None:
