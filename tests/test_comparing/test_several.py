@@ -71,7 +71,7 @@ def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_diff
 ) -> None:
     (board,) = compared(three).leaderboards
 
-    # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.02.
+    # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.04.
     assert [(one.name, one.rank, one.value.value) for one in board.standings] == [
         ("good", 1, 0.9),
         ("fair", 2, 0.85),
@@ -92,6 +92,22 @@ def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_pat
         ("more", 3),
     ]
     assert {one.group for one in board.standings} == {"a"}
+
+
+def test_a_model_that_says_the_same_each_time_has_ranks_beside_itself_asked_once(
+    tmp_path: Path,
+) -> None:
+    run(tmp_path / "once", "one", range(10))
+    run(tmp_path / "thrice", "one", range(10), repeats=3)
+    run(tmp_path / "other", "other", range(20))
+    document = compared(*(tmp_path / name for name in ("once", "other", "thrice")))
+    (board,) = document.leaderboards
+
+    same = document.comparisons[1].metrics["accuracy"]  # first and third
+    assert (same.difference.value, same.p) == (0, 1)
+    assert same.difference.reason == "both have the same in every cluster"
+    assert [one.ranks for one in board.standings] == [(1, 1), (2, 2), (2, 2)]
+    assert board.notes == []
 
 
 @pytest.mark.parametrize(

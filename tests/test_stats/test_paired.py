@@ -105,7 +105,8 @@ def test_what_rounding_leaves_between_equal_means_is_no_difference() -> None:
     b = mean(np.full(33, 0.95), np.arange(33)).sums
     assert a is not None and b is not None
     found = difference(a, b, n=33)
-    assert (found.estimate.value, found.p) == (0.0, None)
+    assert (found.estimate.value, found.p, found.method) == (0.0, 1.0, "none")
+    assert found.estimate.reason == "both have the same in every cluster"
 
 
 def test_below_ten_clusters_there_is_neither_interval_nor_p() -> None:
