@@ -194,6 +194,22 @@ def test_an_aggregate_that_rounds_all_steps_away_has_no_interval() -> None:
     assert (found.estimate.value, found.estimate.ci95, found.p) == (2.0, None, None)
 
 
+def test_an_aggregate_that_rounds_what_leaving_out_makes_away_has_no_interval() -> None:
+    def whole(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.round(totals[:, 0] / totals[:, 1])
+
+    # Eleven clusters of 3.3 and one of 5.4: 3.475, and 3.552 with half of the large one more; but
+    # 3.49 at most without any one of them.
+    every = np.array([5.4, *[3.3] * 11]), np.ones(12)
+    a, b = (
+        Sums(cluster=np.arange(12), sums=np.stack(one, axis=1), aggregate=whole)
+        for one in ((np.ones(12), np.ones(12)), every)
+    )
+    found = difference(a, b, n=12)
+    assert (found.estimate.value, found.estimate.ci95, found.p) == (2.0, None, None)
+    assert found.estimate.reason is not None and found.estimate.reason.startswith("too coarse")
+
+
 def test_a_composite_has_about_the_interval_of_a_paired_bootstrap() -> None:
     a, b = yes_no(5, clusters=400)
     both = np.concatenate([a.sums, b.sums], axis=1)
