@@ -86,6 +86,24 @@ def test_the_report_says_that_the_score_depends_on_the_place() -> None:
     assert "| A | 100.00 % |" in markdown([result])
 
 
+def test_a_place_of_one_question_asked_often_is_not_said_to_be_the_worst() -> None:
+    # How often right: where A is 50 of 100 questions, where B is 80; C is one question with twelve
+    # replies, none of them right.
+    rights = {"A": [i % 2 == 0 for i in range(100)], "B": [i % 5 > 0 for i in range(100)]}
+    tally = Tally(benchmark())
+    for target, every in rights.items():
+        for i, is_right in enumerate(every):
+            asked = Sample(id=f"{target}{i}", question="?", choices=("w", "x", "y"), target=target)
+            tally.add([Scored(asked, 0, "ok", Reply(text=target if is_right else "no"))])
+    once = Sample(id="C", question="?", choices=("w", "x", "y"), target="C")
+    tally.add(Scored(once, again, "ok", Reply(text="no")) for again in range(12))
+    found = tally.report(model="m", identity={})
+    values = {name: bin.value for name, bin in found.slices["answer_place"].bins.items()}
+    assert values == {"A": 0.5, "B": 0.8, "C": 0.0}
+    [note] = [note for note in found.notes if "place" in note]
+    assert "80.0% where it is B, 50.0% where it is A" in note
+
+
 def test_a_score_that_does_not_depend_on_the_place_is_not_said_to() -> None:
     # A right and a wrong reply in turn at each place.
     tally = Tally(benchmark())

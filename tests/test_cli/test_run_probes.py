@@ -69,6 +69,15 @@ def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) 
     assert "they differ in probe.blind: none against not set" in said
 
 
+def test_another_probe_is_no_run_as_the_benchmark_asks(snellen: Snellen) -> None:
+    for kind in ("none", "blank"):
+        done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", kind)
+        assert "run the same without the probe" in done.err
+    done = snellen("compare", "runs")
+    assert "baseline/reader (blind=blank)" in " ".join(done.out.split())
+    assert "what seeing gives" not in done.out
+
+
 def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
     snellen("run", "-m", "baseline/first", "-b", POSITIONS)
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "other")

@@ -15,8 +15,9 @@ from snellen.benchmark import Benchmark, Capabilities, Scoring
 from snellen.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.datasets import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
-from snellen.metrics import macro_average, mean
+from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular
+from snellen.metrics.groups import share_of_groups
 from snellen.model import Reply, Request
 from snellen.scoring import MetricReport
 from snellen.store import Run
@@ -230,14 +231,23 @@ def test_a_composite_is_taken_of_the_paired_rows(tmp_path: Path) -> None:
     assert found["micro"].difference.value == pytest.approx(0.2)
 
 
-def test_a_question_of_several_passes_counts_if_both_sides_have_them_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "metric", [circular("pass"), share_of_groups("question", "pass")], ids=["passes", "groups"]
+)
+def test_questions_that_count_together_count_if_both_sides_have_them_all(
+    tmp_path: Path, metric: Metric
+) -> None:
     made = replace(
-        with_metrics(24, accuracy=circular("pass")),
+        with_metrics(24, accuracy=metric),
         cluster_by=lambda sample: str(sample.data["question"]),
-        metric_tags=("pass",),
+        metric_tags=("pass", "question"),
         sample=lambda place, row: replace(
             tiny.sample_of(place, row),
-            tags={"kind": row["kind"], "pass": f"{place % 2 + 1} of 2"},
+            tags={
+                "kind": row["kind"],
+                "pass": f"{place % 2 + 1} of 2",
+                "question": str(place // 2),
+            },
             data={"question": place // 2},
         ),
     )
@@ -245,7 +255,8 @@ def test_a_question_of_several_passes_counts_if_both_sides_have_them_all(tmp_pat
     b = run(tmp_path, "b", range(6, 24), made, fails=[23])
     found = only(compared(a, b, made=made)).metrics["accuracy"]
 
-    # Twelve questions of two passes; the last is whole on one side alone. b has 3 of 11 wrong.
+    # Twelve times two, a question's passes or a group's questions; the last two are on one side
+    # alone. b has 3 of the other 11 wrong.
     assert (found.a.n, found.b.n) == (11, 11)
     assert found.a.value == 1
     assert found.b.value == pytest.approx(8 / 11)
@@ -259,10 +270,8 @@ def test_all_replies_to_a_sample_count_and_the_sample_is_one_cluster(tmp_path: P
     assert (one.samples, one.clusters) == (20, 20)
     assert (one.metrics["accuracy"].a.n, one.metrics["accuracy"].b.n) == (40, 20)
     assert one.metrics["accuracy"].difference.value == pytest.approx(0.2)
-    # As with one reply each: the replies to a sample are alike. Clusters are drawn again here.
-    assert one.metrics["accuracy"].difference.stderr == pytest.approx(
-        sqrt(13.2 / 19 / 20), rel=0.02
-    )
+    # As with one reply each: the replies to a sample are alike.
+    assert one.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(13.2 / 19 / 20))
     assert one.flips is None
     assert one.notes == ["a: 40 replies to 20 samples, all of which count"]
 

@@ -13,13 +13,13 @@ from snellen.benchmark import Benchmark
 from snellen.comparing import Comparisons, Loaded, RankFlip
 from snellen.comparing._sides import in_order
 from snellen.errors import UsageError
-from snellen.metrics import Category, Columns, macro_average
+from snellen.metrics import Category, Columns, macro_average, mean
 from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
 from tests import tiny
 from tests.test_comparing.test_compare import changed, run, with_metrics
-from tests.tiny import benchmark
+from tests.tiny import benchmark, right
 
 GOOD, FAIR, POOR = range(90), range(5, 90), range(30)
 """What three models have right of a hundred samples."""
@@ -71,7 +71,7 @@ def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_diff
 ) -> None:
     (board,) = compared(three).leaderboards
 
-    # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.02.
+    # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.04.
     assert [(one.name, one.rank, one.value.value) for one in board.standings] == [
         ("good", 1, 0.9),
         ("fair", 2, 0.85),
@@ -92,6 +92,26 @@ def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_pat
         ("more", 3),
     ]
     assert {one.group for one in board.standings} == {"a"}
+
+
+def test_a_model_that_says_the_same_each_time_ranks_with_itself_asked_once(tmp_path: Path) -> None:
+    # Scores of 0.1 and 0.8, of which neither sums nor means are the same to the last digit.
+    made = with_metrics(accuracy=mean)
+    official = replace(
+        made.scorings["official"], score=lambda found, of: 0.1 + 0.7 * right(found, of)
+    )
+    made = replace(made, scorings={"official": official})
+    for folder, which, repeats in (("one", 9, 1), ("another", 20, 1), ("one again", 9, 3)):
+        run(tmp_path / folder, folder.split()[0], range(which), made, repeats=repeats)
+    folders = [tmp_path / folder for folder in ("one", "another", "one again")]
+    document = compared(*folders, made=made)
+    (board,) = document.leaderboards
+
+    same = document.comparisons[1].metrics["accuracy"]  # the first and the third
+    assert (same.difference.value, same.p) == (0, 1)
+    assert same.difference.reason == "both have the same in every cluster"
+    assert [(one.rank, one.ranks) for one in board.standings] == [(1, (1, 1)), *[(2, (2, 2))] * 2]
+    assert board.notes == []
 
 
 @pytest.mark.parametrize(

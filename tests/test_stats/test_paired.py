@@ -105,7 +105,8 @@ def test_what_rounding_leaves_between_equal_means_is_no_difference() -> None:
     b = mean(np.full(33, 0.95), np.arange(33)).sums
     assert a is not None and b is not None
     found = difference(a, b, n=33)
-    assert (found.estimate.value, found.p) == (0.0, None)
+    assert (found.estimate.value, found.p, found.method) == (0.0, 1.0, "none")
+    assert found.estimate.reason == "both have the same in every cluster"
 
 
 def test_below_ten_clusters_there_is_neither_interval_nor_p() -> None:
@@ -191,6 +192,22 @@ def test_an_aggregate_that_rounds_all_steps_away_has_no_interval() -> None:
     ]
     found = difference(*sides, n=40)
     assert (found.estimate.value, found.estimate.ci95, found.p) == (2.0, None, None)
+
+
+def test_an_aggregate_that_rounds_what_leaving_out_makes_away_has_no_interval() -> None:
+    def whole(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.round(totals[:, 0] / totals[:, 1])
+
+    # Eleven clusters of 3.3 and one of 5.4: 3.475, and 3.552 with half of the large one more; but
+    # 3.49 at most without any one of them.
+    every = np.array([5.4, *[3.3] * 11]), np.ones(12)
+    a, b = (
+        Sums(cluster=np.arange(12), sums=np.stack(one, axis=1), aggregate=whole)
+        for one in ((np.ones(12), np.ones(12)), every)
+    )
+    found = difference(a, b, n=12)
+    assert (found.estimate.value, found.estimate.ci95, found.p) == (2.0, None, None)
+    assert found.estimate.reason is not None and found.estimate.reason.startswith("too coarse")
 
 
 def test_a_composite_has_about_the_interval_of_a_paired_bootstrap() -> None:

@@ -27,6 +27,10 @@ def test_two_that_are_alike_change_places_and_a_worse_one_does_not() -> None:
 def test_equal_sides_share_the_better_rank() -> None:
     scores = np.random.default_rng(3).random(20)
     assert ranks([side(scores), side(scores), side(scores / 9)]) == [(1, 1), (1, 1), (3, 3)]
+    # (x + x + x) / 3 is not always x.
+    thrice = side(scores + scores + scores)
+    thrice.sums[:, 1] = 3
+    assert ranks([side(scores), thrice, side(scores / 9)]) == [(1, 1), (1, 1), (3, 3)]
 
 
 def macro(seed: int, categories: int, each: int) -> Sums:

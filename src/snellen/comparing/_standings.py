@@ -32,8 +32,11 @@ def leaderboard(
     notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
     views = made.of(sides, together)
     measured = {name: view.headline for name, view in zip(names, views, strict=True)}
+    # To so many digits: what rounding leaves between equals is no rank.
     values = {
-        name: one.report.value for name, one in measured.items() if one.report.value is not None
+        name: float(f"{one.report.value:.12g}")
+        for name, one in measured.items()
+        if one.report.value is not None
     }
     notes += [
         f"{name} has no value: {one.report.reason}"

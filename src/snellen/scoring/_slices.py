@@ -144,7 +144,7 @@ def difference_p(
     """
     import numpy as np
 
-    counted = np.isin(codes, _enough(score, cluster, codes))
+    counted = np.isin(codes, tested(score, cluster, codes))
     score, cluster, codes = score[counted], cluster[counted], codes[counted]
     if not len(score) or bool((score == score[0]).all()):
         return None
@@ -163,9 +163,10 @@ def difference_p(
     return chi_square_p(statistic, n_bins - 1)
 
 
-def _enough(
+def tested(
     score: NDArray[np.float64], cluster: NDArray[np.int32], codes: NDArray[np.uint8]
 ) -> list[int]:
+    """The bins that `difference_p` compares."""
     import numpy as np
 
     width = float(score.max() - score.min()) if len(score) else 0.0

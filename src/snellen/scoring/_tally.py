@@ -40,7 +40,7 @@ from snellen.scoring._report import (
     SliceReport,
     metric_report,
 )
-from snellen.scoring._slices import BINS, FEWEST, PLACE, Slices, difference_p, known
+from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, known, tested
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
 
@@ -624,11 +624,13 @@ class Tally:
         place = slices.get(PLACE)
         if place is None or not place.differs:
             return
-        means = [
-            (mean.value, name)
-            for name, mean in place.bins.items()
-            if mean.value is not None and mean.n >= FEWEST
-        ]
+        # A place of one question, asked ten times, or of one picture, shows nothing.
+        rows, codes = self._headline_rows()[0][0], self._slices.codes()[PLACE]
+        score, of = rows.columns.score, rows.in_mean
+        assert score is not None
+        bins = tested(score[of], rows.columns.cluster[of], codes[of])
+        names = [BINS[PLACE][code] for code in bins]
+        means = [(value, name) for name in names if (value := place.bins[name].value) is not None]
         (low, worst), (high, best) = min(means), max(means)
         said = (
             f"the score depends on the place of the right answer: {high:.1%} where it is {best}, "

@@ -89,9 +89,11 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     step, left_out = (of - of.mean() for of in moves)
     # What is left of equal moves by rounding is not a spread.
     if float(np.abs(step).max()) <= rounding:
+        if means and not value:
+            return found(estimate=known(reason=SAME), p=1.0, method=NONE)
         alike = known(reason="all clusters have the same difference")
         # Chance gives all G differences one sign in 2 of 2^G cases.
-        p = 2.0 ** (1 - groups) if means and value else None
+        p = 2.0 ** (1 - groups) if means else None
         return found(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
     variance = float(step @ left_out)
     if variance <= 0:

@@ -37,8 +37,9 @@ def ranks(
     if undefined.mean() > MOST_UNDEFINED:
         return None
     found = found[~undefined]
+    above = found - 1e-12 * np.abs(found)  # by more than rounding
     # (R, M): how many are above each, a resample and a side at a time.
-    rank = np.stack([1 + (found > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
+    rank = np.stack([1 + (above > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
     high = np.quantile(rank, 0.975, axis=0, method="inverted_cdf")
     return [(int(one), int(other)) for one, other in zip(low, high, strict=True)]
