@@ -14,6 +14,7 @@ import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -100,10 +101,14 @@ class Entry:
 
 def entries() -> Iterator[Entry]:
     """Every benchmark, read from its file without importing it."""
-    for path in sorted(FOLDER.glob("[!_]*.py")):
-        tree = ast.parse(_top(path.read_text(encoding="utf-8")))
-        sheet = ast.get_docstring(tree) or ""
-        yield Entry(_kebab(path.stem), sheet.partition("\n")[0], sheet, _aliases(tree))
+    return map(_entry, sorted(FOLDER.glob("[!_]*.py")))
+
+
+@cache
+def _entry(path: Path) -> Entry:
+    tree = ast.parse(_top(path.read_text(encoding="utf-8")))
+    sheet = ast.get_docstring(tree) or ""
+    return Entry(_kebab(path.stem), sheet.partition("\n")[0], sheet, _aliases(tree))
 
 
 def benchmark(

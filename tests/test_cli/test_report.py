@@ -79,6 +79,17 @@ def test_all_plots_are_written_and_listed(snellen: Snellen, runs: Path) -> None:
     assert all(Path(name).is_file() for name in listed)
 
 
+def test_where_nothing_has_a_value_no_plot_is_drawn_and_it_is_said(
+    snellen: Snellen, rows: Path
+) -> None:
+    rows.write_text('{"id": "a", "question": "Which?"}\n')  # what is right is not known
+    run = snellen("run", "-m", "baseline/first", "-b", rows, "--task", "vqa", "--json").json["run"]
+    done = snellen("report", run, "--plots", "plots")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "nothing drawn: no result has a value\n"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -4,6 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import copy
 
@@ -144,9 +145,9 @@ def shut() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture
+@contextmanager
 def nobody() -> Iterator[None]:
-    """Permissions stop everybody but root."""
+    """Permissions stop everybody but root; what a test is taken down with may need them again."""
     if os.geteuid() != 0:
         yield
         return
@@ -158,15 +159,15 @@ def nobody() -> Iterator[None]:
 
 
 def test_a_folder_that_may_not_be_written_is_named_with_a_way_out(
-    snellen: Snellen, rows: Path, shut: Path, request: pytest.FixtureRequest
+    snellen: Snellen, rows: Path, shut: Path
 ) -> None:
     # Once before, so that no module has to be found by a user who may not look there.
     assert snellen(*RUN).code == 0
     copy(rows, shut / "mine.jsonl")
     os.chdir(shut)
-    request.getfixturevalue("nobody")
 
-    said = snellen(*RUN, "--out", "shut/runs")
+    with nobody():
+        said = snellen(*RUN, "--out", "shut/runs")
 
     assert said.code == 2
     assert said.out == ""

@@ -91,8 +91,9 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_no_plot_takes_anothers_file(tmp_path: Path) -> None:
-    """Names that differ in signs alone, which files' names have not."""
-    results = [result(model, name) for name in ("a/b", "a b") for model in ("one", "two")]
+    """Names that differ in signs alone, which files' names have not, or only in their ends."""
+    names = ("a/b", "a b", "ა" * 200, "ა" * 201)
+    results = [result(model, name) for name in names for model in ("one", "two")]
     drawn = report.plots(results, tmp_path, "svg")
 
     assert len({*drawn}) == len(drawn) == len([*tmp_path.iterdir()])

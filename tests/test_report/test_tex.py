@@ -59,6 +59,7 @@ def test_differences_have_their_p_and_a_minus() -> None:
         (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
         ("a~b^c", r"a\textasciitilde{}b\textasciicircum{}c"),
         ("<m>|[x]", r"\textless{}m\textgreater{}\textbar{}{[}x]"),
+        ("*m--n", "{*}m-{}-n"),
         ("gpt-4\n% a comment", r"gpt-4\,\% a comment"),
         ("a\u202eb\x1b", "a?b?"),
     ],

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+import re
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,8 +16,11 @@ from typing import Any
 import pytest
 
 from snellen.errors import StoreError
+from snellen.judge import asked_as
+from snellen.model import Reply
+from snellen.sample import Sample
 from snellen.store import EventRecord, Run
-from snellen.view import _indexes
+from snellen.view import _pages
 from snellen.view._index import FILE, TEXTS, Index, phrase
 from snellen.view._pages import Pages
 from snellen.view._query import Wanted
@@ -360,15 +366,51 @@ def test_a_number_that_is_too_large_is_said_in_words(tmp_path: Path) -> None:
 def test_choices_are_not_counted_on_every_page_while_a_runner_appends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_indexes, "FRESH", 60)  # however slow this machine is
-    questions = [question(f"s{n}", n) for n in range(500)]
-    run = run_in(tmp_path / "b" / "m" / "1", questions, [])
+    run = run_in(tmp_path / "b" / "m" / "1", [question(f"s{n}", n) for n in range(500)])
     pages = Pages(tmp_path)
-    pages.indexes.of(run.path).catch_up()
+    index = pages.indexes.of(run.path)
+    index.catch_up()
+    pages.samples("b/m/1", Wanted())
+
+    def counted() -> list[tuple[str, int]]:
+        ((_, known),) = pages._counted.items()
+        return [*known.facets[0].choices]
+
     run.append_question(question("later", 500))
     run.append_question(question("even later", 501))
-    assert "500 samples" in pages.samples("b/m/1", Wanted()), "it was up to date a moment ago"
-    ((_, first),) = pages._counted.items()
+    index.catch_up()
+    monkeypatch.setattr(_pages, "RESTED", 1e9)
+    assert "502 samples" in pages.samples("b/m/1", Wanted())
+    assert pages._counting == set()
+    assert counted() == [("waiting", 500)]
+    monkeypatch.setattr(_pages, "RESTED", 0)
     pages.samples("b/m/1", Wanted(state="waiting"))
-    assert [*pages._counted.values()] == [first]
+    until = time.monotonic() + 30
+    while counted() != [("waiting", 502)] and time.monotonic() < until:
+        time.sleep(0.01)
+    assert counted() == [("waiting", 502)]
+    pages.stop()
+
+
+def test_what_judges_said_stands_beside_the_score(tmp_path: Path) -> None:
+    asked = asked_as(Sample(id="a", question=""), Reply(text="It is red."))
+    run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [reply("a", "It is red.")],
+                 [score("a", 1.0)])  # fmt: skip
+    for name in ("judge", "piped", "linked"):
+        of = run.path / "judged" / "mine.official" / name / "1"
+        run_in(of, replies=[reply(asked, f"{name}: yes"), reply(asked, f"{name}: no", repeat=1),
+                            reply("a~0", "of another reply")]).close()  # fmt: skip
+    os.mkfifo(run.path / "judged" / "mine.official" / "piped" / "1" / "scores.jsonl")
+    journal = run.path / "judged" / "mine.official" / "linked" / "1" / "replies.jsonl"
+    journal.rename(tmp_path / "elsewhere.jsonl")
+    journal.symlink_to(tmp_path / "elsewhere.jsonl")
+    pages = Pages(tmp_path)
+
+    page = pages.sample("b/m/1", ("a", 0, 0), Wanted())
+
+    assert re.findall("(\\w+) as judge: <q><bdi>(.*?)</bdi>", page) == [
+        ("judge", "judge: yes"),
+        ("judge", "judge: no"),
+    ]
+    run.close()
     pages.stop()

@@ -10,7 +10,7 @@ from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Reading
 from snellen.benchmarks import _forms
 from snellen.content import Image
-from snellen.datasets import Facts, Found, Row, Table
+from snellen.datasets import Facts, Found, Row, Table, facts_of
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.text.vqa import normalise, on_one_line
@@ -38,12 +38,7 @@ class Unfolded:
                 place += 1
 
     def facts(self) -> Facts:
-        common = blake2b(digest_size=16)
-        rows = 0
-        for row in self:
-            common.update(bytes.fromhex(row.digest))
-            rows += 1
-        return Facts(rows=rows, digest=common.hexdigest())
+        return facts_of(iter(self))
 
 
 def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:

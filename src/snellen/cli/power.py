@@ -9,10 +9,10 @@ import click
 
 from snellen import api, catalog
 from snellen.api import Observed, Power
-from snellen.cli import _parse
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._rows import row_options
 from snellen.result import percent, plain
 
 PATH = click.Path(path_type=Path)
@@ -21,18 +21,7 @@ NEVER = "none"
 
 @click.command("power")
 @click.argument("benchmark", metavar="BENCH")
-@click.option("--data", type=PATH, help="Where its rows are; `synthetic`: the bundled ones.")
-@click.option(
-    "--task", metavar="KIND", help="What a file of rows asks: mcq, vqa, yesno, count, caption."
-)
-@click.option(
-    "--map",
-    "columns",
-    multiple=True,
-    metavar="COL=FIELD",
-    callback=_parse.pairs,
-    help="What a column of a file of rows means; repeatable.",
-)
+@row_options
 @click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
 @click.option(
     "--difference", type=float, metavar="X", help="How many samples find this one, such as 0.02."

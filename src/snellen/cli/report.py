@@ -84,6 +84,8 @@ def command(
         drawn = report.plots(results, folder, form if form in DRAWN else "svg", compared)
         for path in drawn:
             click.echo(path)
+        if not drawn:
+            print("nothing drawn: no result has a value", file=sys.stderr)
         return code if drawn else FELL_SHORT
     if form in DRAWN:
         if output is None:

@@ -22,6 +22,7 @@ from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
+from snellen.cli._rows import row_options
 from snellen.errors import UsageError
 from snellen.model import Reply
 from snellen.models._profile import Profile, read_profile
@@ -66,18 +67,7 @@ FRACTION = "fraction"
     help="A benchmark with options (`mathvision:split=testmini`), a file of rows, or a suite "
     "(`suite:quick`, `suite:mine.toml`); repeatable.",
 )
-@click.option("--data", type=PATH, help="Where the rows are; `synthetic`: the bundled ones.")
-@click.option(
-    "--task", metavar="KIND", help="What a file of rows asks: mcq, vqa, yesno, count, caption."
-)
-@click.option(
-    "--map",
-    "columns",
-    multiple=True,
-    metavar="COL=FIELD",
-    callback=_parse.pairs,
-    help="What a column of a file of rows means; repeatable.",
-)
+@row_options
 @click.option(
     "--prompt",
     "prompts",

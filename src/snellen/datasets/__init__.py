@@ -6,7 +6,16 @@ from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
-from snellen.datasets._table import Drawn, Facts, Filtered, Row, Seekable, Table, rows_at
+from snellen.datasets._table import (
+    Drawn,
+    Facts,
+    Filtered,
+    Row,
+    Seekable,
+    Table,
+    facts_of,
+    rows_at,
+)
 from snellen.datasets._vlmevalkit import vlmevalkit_tsv
 
 __all__ = [
@@ -18,6 +27,7 @@ __all__ = [
     "Seekable",
     "Table",
     "csv",
+    "facts_of",
     "find",
     "home",
     "json_list",

@@ -11,7 +11,7 @@ from random import Random
 from string import ascii_uppercase
 
 from snellen.benchmark import Benchmark
-from snellen.datasets import Facts, Row, Table
+from snellen.datasets import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
 from snellen.probes._options import (
     by_letters,
@@ -152,12 +152,7 @@ class _Passes:
                 place += 1
 
     def facts(self) -> Facts:
-        common = blake2b(digest_size=16)
-        rows = 0
-        for row in self:
-            common.update(bytes.fromhex(row.digest))
-            rows += 1
-        return Facts(rows=rows, digest=common.hexdigest())
+        return facts_of(iter(self))
 
     def sample(self, row: Row) -> Sample:
         assert isinstance(row, _Pass)

@@ -19,6 +19,7 @@ from snellen.comparing import (
     significant,
     verdict,
 )
+from snellen.report._differences import by_benchmark
 from snellen.result import shown
 
 BOARD = ("rank", "model", "value", "95 % interval", "ranks", "group", "n", "remark")
@@ -54,7 +55,9 @@ def parts(document: Comparisons, *, whole: bool) -> Iterator[Part]:
     for board in document.leaderboards:
         yield _board(board)
     if len(document.leaderboards) > 1:
-        yield _by_benchmark(document.leaderboards)
+        headings, rows = by_benchmark(document)
+        below = ["each with its group of the benchmark's own table"]
+        yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(one.benchmark for one in pairs):
             yield _pairs([one for one in pairs if one.benchmark == benchmark])
@@ -85,20 +88,6 @@ def _board(board: Leaderboard) -> Part:
     )
     below = [f"note: {note}" for note in board.notes]
     return Part(title, (), [BOARD, *rows] if rows else (), below)
-
-
-def _by_benchmark(boards: Sequence[Leaderboard]) -> Part:
-    """Models by benchmarks."""
-    cells = {
-        (one.name, board.benchmark): f"{shown(one.value).value} {one.group}"
-        for board in boards
-        for one in board.standings
-    }
-    models = dict.fromkeys(one.name for board in boards for one in board.standings)
-    names = [board.benchmark for board in boards]
-    rows = [[model, *(cells.get((model, name), "") for name in names)] for model in models]
-    below = ["each with its group of the benchmark's own table"]
-    return Part("models by benchmarks", (), [["model", *names], *rows], below)
 
 
 def _pairs(pairs: Sequence[Comparison]) -> Part:

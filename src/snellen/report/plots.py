@@ -299,6 +299,6 @@ def _write(figure: Figure, path: Path, form: str) -> None:
 
 
 def _file_name(text: str) -> str:
-    """A name of letters, digits, dots and dashes."""
+    """A name of letters, digits, dots and dashes, of fewer bytes than a file's name may have."""
     kept = "".join(sign if sign.isalnum() or sign == "." else "-" for sign in text)
-    return kept.strip("-.")[:100] or "plot"
+    return kept.strip("-.")[:60] or "plot"

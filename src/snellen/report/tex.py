@@ -21,8 +21,9 @@ SIGNS = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "\ufffd": "?",  # what `plain` puts for signs that act
-        # After \\ it would begin an option.
+        # After \\ the one would begin an option, the other be one.
         "[": "{[}",
+        "*": "{*}",
     }
 )
 HEADER = f"""\
@@ -150,4 +151,5 @@ def _text(text: str) -> str:
     $-$50\,\% of a\_b
     """
     text = plain(text).translate(SIGNS).replace(r" \%", r"\,\%")
+    text = re.sub("-(?=-)", "-{}", text)  # two would be a dash
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", text)

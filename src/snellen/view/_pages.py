@@ -324,24 +324,24 @@ class Pages:
         known = self._counted.get(key)
         if known is None:
             self._counting.add(key)
-            self._count(key, index, row)
-            found = self._counted[key].facets
+            known = self._count(key, index, row)
             if index.share()[0] < READ:
-                del self._counted[key]
-            return found
+                self._counted.pop(key, None)
+            return known.facets
         due = time.monotonic() > known.at + RESTED * known.took
         if known.changes != row and due and key not in self._counting:
             self._counting.add(key)
             threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
         return known.facets
 
-    def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> None:
+    def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
         began = time.monotonic()
         try:
             with index.connect() as connection:
                 found = facets(connection, key[1])
             now = time.monotonic()
-            self._counted[key] = Counted(changes, now, now - began, found)
+            self._counted[key] = counted = Counted(changes, now, now - began, found)
+            return counted
         finally:
             self._counting.discard(key)
 

@@ -83,7 +83,10 @@ class Runs:
     def all(self) -> list[Listed]:
         """Every run, by name."""
         found = {name: self._listed(name, path) for name, path in self._folders()}
-        self._known = {one.path: self._known[one.path] for one in found.values()}
+        there = {one.path for one in found.values()}
+        for path in [*self._known]:  # other threads look, too
+            if path not in there:
+                self._known.pop(path, None)
         return [found[name] for name in sorted(found)]
 
     def named(self, name: str) -> Listed | None:
@@ -108,9 +111,8 @@ class Runs:
 
     def _listed(self, name: str, path: Path) -> Listed:
         run = Run(path)
-        if (odd := _odd(run)) is not None:
-            self._known[path] = ((), Listed(name, path, fault=odd))
-            return self._known[path][1]
+        if (fault := odd(path)) is not None:
+            return Listed(name, path, fault=fault)
         parts = [MANIFEST, REPORT, *run.folder.segments("replies")]
         stamps = tuple(map(run.folder.stamp, parts))
         known = self._known.get(path)
@@ -119,9 +121,13 @@ class Runs:
         return known[1]
 
 
-def _odd(run: Run) -> str | None:
+def odd(run: Path) -> str | None:
     """What in a run's folder must not be opened."""
-    for path in sorted(run.path.iterdir()):
+    try:
+        paths = sorted(run.iterdir())
+    except OSError as error:
+        return f"{run} cannot be looked into: {error.strerror}"
+    for path in paths:
         try:
             kind = path.lstat().st_mode
         except FileNotFoundError:

@@ -18,7 +18,7 @@ from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
 from snellen.view._index import Index
 from snellen.view._indexes import file_of
 from snellen.view._query import FACET
-from snellen.view._runs import Listed
+from snellen.view._runs import Listed, odd
 
 FRAMES = 5_000
 """Frames of one video that can be gone through."""
@@ -276,13 +276,13 @@ def _found(
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """What the judges of a run said of a reply."""
+    """What the judges of a run said of a reply, each time that they were asked."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     said = []
     names = (key[0], f"{key[0]}#{key[2] + 1}")
     for run in judge.runs_of(listed.path, f"{listed.manifest.get('benchmark')}.{scoring}"):
-        if run.path.resolve() != listed.path / run.path.relative_to(listed.path):
+        if run.path.resolve() != run.path or odd(run.path) is not None:
             continue
         with closing(run):
             asked = [
@@ -292,9 +292,11 @@ def _verdicts(
             own = Index(run.path, file_of(run.path))
             own.catch_up()
             with own.connect() as connection:
-                for name in asked:
-                    row = find(connection, (name, 0, 0))
-                    record = None if row is None else reply_of(own, connection, row)
+                rows = connection.execute(
+                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat", asked
+                ).fetchall()
+                for (row,) in rows:
+                    record = reply_of(own, connection, row)
                     if record is not None:
                         model = str(run.manifest().get("model", ""))
                         said.append((model, record.reply or f"({record.state})"))
