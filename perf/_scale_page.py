@@ -332,9 +332,9 @@ def the_model(found: Mapping[str, Any]) -> str:
         "nothing is fitted to the runs below. These are `snellen`'s runner, journal and "
         "HTTP client on 1, 2 and 4 servers on loopback, pictures of 54 kB, replies a second from "
         "the first request to the last reply.\n\n" + table(head, rows) + f"\n{verdict} "
-        "Calls that take CPU fill the cores with servers: 4 of them bring no more than as many as "
-        "there are cores. Calls that wait, as for a GPU, grow with the servers until the driver "
-        "is busy all the time.\n"
+        f"Calls that take CPU grow with the servers until the {found['machine']['cores']} cores "
+        "are full. Calls that wait, as for a GPU, grow with them until the driver is busy all the "
+        "time.\n"
     )
 
 
@@ -390,7 +390,7 @@ def one_driver_is_full(found: Mapping[str, Any]) -> str:
     rows = []
     costs = {f"HTTP, {said}": found["sizes"][name]["driver"] for name, said in SIZE_NAMES.items()}
     costs["model in the driver's process, 54 kB"] = found["here"]["driver"]
-    costs["the same, pictures opened by others"] = (
+    costs["the same, pictures opened by others (the way to these not counted)"] = (
         found["here"]["driver"] - found["stages"][SMALL]["pictures"]
     )
     for name, cost in costs.items():

@@ -23,6 +23,7 @@ import pybase64
 from snellen import catalog
 from snellen.api._plan import Plan
 from snellen.api._run import run_plan
+from snellen.api._running import run_async
 from snellen.api._score import scored
 from snellen.cli._progress import ProgressLines
 from snellen.content import Image, Video
@@ -114,16 +115,11 @@ class Timed:
 
 
 class Here(Timed):
-    """Answers in this process, at once or after `wait` seconds."""
-
-    def __init__(self, wait: float, chars: int) -> None:
-        super().__init__()
-        self._wait = wait
-        self._reply = Reply(text="A" * chars, stop="stop", usage=Usage(input=300, output=1))
+    """Answers in this process, at once."""
 
     async def answer(self, _: Request) -> Reply:
-        await asyncio.sleep(self._wait)
-        return self._reply
+        await asyncio.sleep(0)
+        return Reply(text="A", stop="stop", usage=Usage(input=300, output=1))
 
 
 class There(Timed):
@@ -152,23 +148,10 @@ class There(Timed):
             await server.close()
 
 
-def ask(
-    *,
-    work: str,
-    n: int,
-    slots: int,
-    bytes: int,
-    urls: list[str],
-    wait: float = 0.0,
-    chars: int = 1,
-) -> dict[str, Any]:
+def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[str, Any]:
     """A whole run: its span from the first call to the end of the last, and the CPU in it."""
     out = Path(work) / f"runs-{os.getpid()}"
-    model = There(urls) if urls else Here(wait, chars)
-
-    async def closing() -> None:
-        await model.close()
-
+    model = There(urls) if urls else Here()
     opened = catalog.Opened(model=model, name=MODEL, server=MODEL, timed=bool(urls))
     plan = Plan(
         benchmarks=[catalog.benchmark(str(rows(Path(work), n, bytes)))],
@@ -181,8 +164,8 @@ def ask(
         (finished,) = run_plan(plan, ProgressLines())
         if finished.progress.done != n:
             raise SystemExit(f"{finished.progress.done} of {n} were answered: {finished.stopped}")
-        size = {path.name: path.stat().st_size for path in finished.run.iterdir()}
     finally:
+        run_async(model.close())
         shutil.rmtree(out, ignore_errors=True)
     assert model.began is not None
     return {
@@ -190,8 +173,6 @@ def ask(
         "span": model.ended[0] - model.began[0],
         "cpu": model.ended[1] - model.began[1],
         "memory": memory("VmHWM"),
-        "questions": size["questions.jsonl"],
-        "replies": size["replies.jsonl"],
     }
 
 
@@ -285,25 +266,21 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
     )
     text = "The answer is A. " * (chars // 17) + "A"
     began, cpu = time.perf_counter(), time.process_time()
-    appended = bytes_ = 0
-    flushed, flushing = time.perf_counter(), 0.0
+    flushed = began
     for number in range(n):
         key = (f"sample-{number:08d}", 0, 0)
         run.append_question(question(key, number))
         run.append_reply(record(key, text))
         if time.perf_counter() - flushed > 1:
-            flushed = time.perf_counter()
             run.folder.flush()
-            flushing += time.perf_counter() - flushed
             flushed = time.perf_counter()
-        appended += 1
     run.folder.flush()
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
     run.close()
-    bytes_ = sum((path / f"{name}.jsonl").stat().st_size for name in ("questions", "replies"))
+    size = sum((path / f"{name}.jsonl").stat().st_size for name in ("questions", "replies"))
     if not keep:
         shutil.rmtree(path)
-    return {"n": appended, "seconds": took, "cpu": cpu, "flushing": flushing, "bytes": bytes_}
+    return {"n": n, "seconds": took, "cpu": cpu, "bytes": size}
 
 
 def question(key: tuple[str, int, int], place: int) -> Question:
