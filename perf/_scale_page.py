@@ -197,7 +197,7 @@ def the_journal(found: Mapping[str, Any]) -> str:
     for chars, one in found["append"].items():
         rows.append(
             (
-                f"{int(chars):,} characters",
+                "a letter" if chars == "1" else f"{int(chars):,} characters",
                 shown(one["n"] / one["cpu"]),
                 shown(one["n"] / one["seconds"]),
                 size(one["bytes"] / one["seconds"]),
@@ -290,17 +290,14 @@ def the_memory(found: Mapping[str, Any]) -> str:
 def the_model(found: Mapping[str, Any]) -> str:
     rows = []
     for one in points(found):
-        spread = f"{shown(one.least)} to {shown(one.most)}"
         rows.append(
             (
                 one.kind,
                 str(one.replicas),
                 shown(one.measured),
-                spread,
                 shown(one.simulated),
                 f"{one.ratio:.2f}" if one.held else f"**{one.ratio:.2f}**",
                 percent(one.driver),
-                shown(1e3 * one.cost),
                 f"{one.cores:.2f}",
             )
         )
@@ -308,11 +305,9 @@ def the_model(found: Mapping[str, Any]) -> str:
         "a call costs",
         "servers",
         "measured",
-        "least to most",
         "simulated",
         "ratio",
         "driver busy",
-        "its CPU ms a question",
         "cores",
     )
     off = sum(not one.held for one in points(found))
@@ -345,44 +340,46 @@ def the_predictions(found: Mapping[str, Any]) -> str:
             wanted = under_way(vlm, gpus)
             auto = predicted(found, vlm, gpus, min(wanted, MOST))
             given = auto if wanted <= MOST else predicted(found, vlm, gpus, wanted)
+            offered = gpus * vlm.rate
             rows.append(
                 (
                     vlm.name,
                     f"{gpus:,}",
-                    shown(gpus * vlm.rate),
-                    f"{shown(auto.rate)} ({percent(auto.rate / vlm.rate / gpus)})",
+                    shown(offered),
+                    f"{shown(auto.rate)}, {percent(auto.rate / offered)}",
                     f"{wanted:,}",
-                    f"{shown(given.rate)} ({percent(given.rate / vlm.rate / gpus)})",
+                    f"{shown(given.rate)}, {percent(given.rate / offered)}",
                     percent(min(1.0, given.rate / bears(found))),
-                    percent(given.rate * int(PICTURE) * HTTP_BODY / WIRE),
                     first_full(found, vlm, gpus, given),
                     times(SAMPLES / given.rate),
                 )
             )
     assumed = " and ".join(
-        f"a {vlm.name} {vlm.rate:g} replies a second on a GPU, {vlm.at_once} requests at once in "
-        f"it (so {shown(vlm.call)} s each, give or take half)"
+        f"a {vlm.name} gives {vlm.rate:g} replies a second on a GPU, {vlm.at_once} requests at "
+        f"once in it (so {shown(vlm.call)} s each, give or take half)"
         for vlm in VLMS
     )
     head = (
         "model",
         "GPUs",
-        "they could answer a second",
-        "with `auto` (GPUs busy)",
-        "`--concurrency`",
-        "with that (GPUs busy)",
-        "driver busy",
-        "wire busy",
+        "bear",
+        "`auto` brings",
+        "at once",
+        "brings",
+        "driver",
         "first full",
-        f"{SAMPLES / 1e6:.0f} million samples",
+        f"{SAMPLES / 1e6:.0f} million",
     )
     return (
         "## Predictions: GPUs\n\n**Predicted by the model, not measured.** Assumed: "
-        f"{assumed}; a replica a GPU behind one address, {SURPLUS:g} times the requests that fit "
-        "under way where a number is given, pictures of 100 kB, a driver of the speed "
+        f"{assumed}; a replica a GPU behind one address, pictures of 100 kB, a driver of the speed "
         "measured here on a core of its own, 25 Gbit/s. Throughput of real models differs several "
         "times by the length of replies and the size of pictures: put your own into "
-        "`perf/_scale_predictions.py`.\n\n" + table(head, rows)
+        "`perf/_scale_predictions.py`.\n\nReplies a second that the GPUs *bear*, and what part of "
+        "these comes: with `--concurrency auto`, and with a number of requests *at once* that is "
+        f"{SURPLUS:g} times those that fit, so that no GPU waits. *driver* is the part of the time "
+        f"in which it is busy then, and the last column how long {SAMPLES / 1e6:.0f} million "
+        "samples take so.\n\n" + table(head, rows)
     )
 
 

@@ -60,16 +60,12 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Replies a second of a run, the driver's CPU seconds for each (`cost`), and the cores that it
-    could have had meanwhile."""
+    """Replies a second of a run, and the cores that it could have had meanwhile."""
 
     kind: str
     replicas: int
     measured: float
-    least: float
-    most: float
     cores: float
-    cost: float
     simulated: float
     driver: float
 
@@ -108,10 +104,7 @@ def points(found: Mapping[str, Any]) -> Iterator[Point]:
             kind=kind.name,
             replicas=one["replicas"],
             measured=median(rates),
-            least=min(rates),
-            most=max(rates),
             cores=cores,
-            cost=median(measured["driver"] for measured in one["rounds"]),
             simulated=one["questions"] / outcome.span,
             driver=outcome.driver,
         )
@@ -146,12 +139,12 @@ def under_way(vlm: Vlm, gpus: int) -> int:
 
 def first_full(found: Mapping[str, Any], vlm: Vlm, gpus: int, outcome: Outcome) -> str:
     if outcome.rate >= FULL * gpus * vlm.rate:
-        return "the GPUs, as it should be"
+        return "the GPUs"
     if outcome.rate >= FULL * bears(found):
         return "the driver"
     if outcome.wire >= FULL:
         return "the wire"
-    return "nothing: too few under way"
+    return "too few under way"
 
 
 def drivers(found: Mapping[str, Any], vlm: Vlm, gpus: int) -> str:
