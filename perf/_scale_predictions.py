@@ -115,7 +115,7 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
     driver = found["sizes"][PICTURE]["driver"]
     return simulate(
         Setting(
-            questions=max(3 * slots, 10_000),
+            questions=max(2 * slots, 10_000),
             slots=slots,
             before=driver / 2,
             after=driver / 2,
