@@ -581,3 +581,17 @@ def test_a_file_of_a_million_rows_is_scored_and_says_what_nobody_asked(tmp_path:
     report = snellen.score(file, str(rows)).report
     assert (report.n, report.scorings["default"].metrics["accuracy"].value) == (3, 1.0)
     assert any(note.startswith("999,997 replies of said.jsonl") for note in report.notes)
+
+
+def test_a_run_may_have_as_many_open_files_as_the_system_allows() -> None:
+    script = """
+import os, resource
+from snellen.api._running import run_async
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, most))
+async def many():
+    return len([os.dup(0) for _ in range(100)])
+print(run_async(many()))
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout == "100\n"

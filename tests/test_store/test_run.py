@@ -249,6 +249,30 @@ except StoreError as error:
     assert not run.notes, "what was written of the last line has been cut off again"
 
 
+def test_too_many_open_files_are_told_with_what_to_do(tmp_path: Path) -> None:
+    script = f"""
+import os, resource
+from pathlib import Path
+from snellen.errors import StoreError
+from snellen.store import Folder
+folder = Folder(Path({str(tmp_path)!r}))
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+try:
+    while True:
+        os.dup(0)
+except OSError:
+    pass
+try:
+    folder.append("replies.jsonl", b"x")
+except StoreError as error:
+    print(error)
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert "Too many open files" in out.stdout
+    assert "ulimit -Hn" in out.stdout and "--concurrency" in out.stdout
+
+
 def test_a_whole_file_is_replaced_or_left_alone(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.put_atomic("report.json", b"old")

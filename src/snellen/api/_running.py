@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import sys
 import threading
@@ -99,6 +100,7 @@ def _loop_is_running() -> bool:
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
     own, where Ctrl-C cancels it and its end is waited for."""
+    _allow_open_files()
     if not _loop_is_running():
         return asyncio.run(work)
     loop = asyncio.new_event_loop()
@@ -119,6 +121,14 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
             with suppress(RuntimeError):  # its loop is closed: it has ended
                 loop.call_soon_threadsafe(task.cancel)
             raise
+
+
+def _allow_open_files() -> None:
+    """Let this process have as many open files as it may: each request under way is one, and a
+    shell allows it 1,024 by default."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # a system that has a lower limit of its own
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _say_stopping() -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from snellen.content import Image
 from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply
 from snellen.models._profile import Profile
 from snellen.models._server import (
+    Encoded,
     OnServer,
     Service,
     encoded,
-    fragment,
     service,
     string,
     times,
@@ -77,7 +75,7 @@ def status_of(error: Mapping[str, Any]) -> int:
     return 500
 
 
-def data_url(image: Image) -> orjson.Fragment:
+def data_url(image: Image) -> Encoded:
     """A picture of exactly the bytes that were loaded, as a `data:` address."""
     mime, data = encoded(image)
-    return fragment(f"data:{mime};base64,".encode(), data)
+    return Encoded((f"data:{mime};base64,".encode(), data))

@@ -24,11 +24,11 @@ from snellen.errors import Overloaded, Rejected
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.models._server import (
+    Encoded,
     OnServer,
     body_of,
     count,
     encoded,
-    fragment,
     objects,
     pictures,
     service,
@@ -180,7 +180,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 def _image(image: Image) -> dict[str, Any]:
     mime, data = encoded(image)
-    source = {"type": "base64", "media_type": mime, "data": fragment(data)}
+    source = {"type": "base64", "media_type": mime, "data": Encoded((data,))}
     return {"type": "image", "source": source}
 
 

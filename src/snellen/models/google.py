@@ -34,12 +34,12 @@ from snellen.media import video as videos
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.models._server import (
+    Encoded,
     OnServer,
     Service,
     body_of,
     count,
     encoded,
-    fragment,
     objects,
     pictures,
     service,
@@ -223,7 +223,7 @@ class Google(OnServer):
 
 
 def _inline(mime: str, data: bytes) -> dict[str, Any]:
-    return {"inlineData": {"mimeType": mime, "data": fragment(data)}}
+    return {"inlineData": {"mimeType": mime, "data": Encoded((data,))}}
 
 
 def _file(video: Video) -> dict[str, Any]:

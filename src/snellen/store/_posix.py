@@ -304,6 +304,9 @@ def _store_error(path: Path, what: str, error: OSError) -> StoreError:
         errno.EFBIG: "The file may not grow further (a limit of the system): lift it and "
         "start the same command again.",
         errno.EROFS: "The file system is read-only: choose another folder with --out.",
+        errno.EMFILE: "Each request under way is one: raise the limit (`ulimit -Hn`), or ask "
+        "fewer at once with --concurrency, and start the same command again; nothing stored is "
+        "lost.",
         errno.ENOLCK: NO_LOCKS,
         errno.ENOSYS: NO_LOCKS,
         errno.EACCES: "You may not write there: choose another folder with --out, or mend its "

@@ -1,0 +1,112 @@
+"""A stand-in for a model's server: chat completions that take CPU (`--work`), or time alone
+(`--wait`, `--at-once` of them together, the others queue). Prints the port that it listens on.
+
+GET /stats gives the requests since the last time and the CPU seconds that they took.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from collections import deque
+
+REPLY = json.dumps(
+    {
+        "id": "1",
+        "object": "chat.completion",
+        "model": "stand-in",
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"}}
+        ],
+        "usage": {"prompt_tokens": 300, "completion_tokens": 1},
+    }
+).encode()
+
+
+class Model:
+    """What a call costs: `work` CPU seconds, one call after the other; or `wait` seconds."""
+
+    def __init__(self, work: float, wait: float, at_once: int) -> None:
+        self.work, self.wait, self.at_once = work, wait, at_once
+        self.requests, self.cpu = 0, time.process_time()
+        self._busy = 0
+        self._queue: deque[Connection] = deque()
+
+    def ask(self, connection: "Connection") -> None:
+        self.requests += 1
+        if self.work:
+            until = time.thread_time() + self.work
+            while time.thread_time() < until:
+                pass
+            connection.send(REPLY)
+        elif not self.wait:
+            connection.send(REPLY)
+        elif self._busy < self.at_once:
+            self._start(connection)
+        else:
+            self._queue.append(connection)
+
+    def _start(self, connection: "Connection") -> None:
+        self._busy += 1
+        asyncio.get_running_loop().call_later(self.wait, self._end, connection)
+
+    def _end(self, connection: "Connection") -> None:
+        self._busy -= 1
+        connection.send(REPLY)
+        if self._queue:
+            self._start(self._queue.popleft())
+
+    def stats(self) -> bytes:
+        now = time.process_time()
+        found = {"requests": self.requests, "cpu": now - self.cpu}
+        self.requests, self.cpu = 0, now
+        return json.dumps(found).encode()
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        head = bytes(self._buffer[:end]).lower()
+        _, named, length = head.partition(b"content-length:")
+        whole = end + 4 + (int(length.split(b"\r\n", 1)[0]) if named else 0)
+        if len(self._buffer) < whole:
+            return
+        del self._buffer[:whole]  # a client sends its next request after the reply
+        if head.startswith(b"get /stats"):
+            self.send(self._model.stats())
+        else:
+            self._model.ask(self)
+
+    def send(self, body: bytes) -> None:
+        assert self._transport is not None
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        self._transport.write(head % len(body) + body)
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=float, default=0.0)
+    parser.add_argument("--wait", type=float, default=0.0)
+    parser.add_argument("--at-once", type=int, default=1)
+    args = parser.parse_args()
+    model = Model(args.work, args.wait, args.at_once)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(model), "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

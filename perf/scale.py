@@ -1,0 +1,283 @@
+"""How far a run scales: what driver, journal, decoding and network bear on this machine, and
+whether a model of a run that is made of these alone (`_scale_model.py`) foretells what 1, 2 and 4
+servers give.
+
+usage: python perf/scale.py [--seconds 3] [--reps 3] [--keys 1000000] [--work DIR] [--figures FILE]
+[--write docs/scale.md] [--from FILE] [--check]
+
+Measures for about 9 minutes and prints each figure; medians of --reps rounds, in each of which all
+that the model is made of is measured beside what it must foretell. Prints measured and simulated
+replies a second of each point with their ratio, and fails where one is off by more than 10 %.
+--figures keeps what was measured (JSON), --write makes the page of it, --from takes it from such a
+file in place of measuring. --check measures nothing: says whether docs/scale.md is what
+perf/scale.json makes.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from _scale_page import page
+from _scale_predictions import ALLOWED, Kind, points
+
+HERE = Path(__file__).parent
+KEPT, PAGE = HERE / "scale.json", HERE.parent / "docs/scale.md"
+SIZES = (54_000, 100_000, 1_000_000)
+AT_ONCE = 32
+PROBE = 0.5
+KINDS = (
+    Kind(name="20 ms of CPU", work=0.02, slots=2),
+    Kind(name="100 ms of CPU", work=0.1, slots=2),
+    Kind(name="100 ms of waiting, 8 at once", wait=0.1, at_once=8, slots=8),
+    Kind(name="20 ms of waiting, 32 at once", wait=0.02, at_once=32, slots=32),
+)
+REPLICAS = (1, 2, 4)
+
+
+def part(name: str, **arguments: Any) -> dict[str, Any]:
+    """What `_scale_parts.py` measures, in a process of its own."""
+    command = [sys.executable, str(HERE / "_scale_parts.py"), name, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        sys.exit(f"{name} {arguments} failed: {done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+class Server:
+    """A stand-in for a model's server, in a process of its own."""
+
+    def __init__(self, *flags: str) -> None:
+        command = [sys.executable, str(HERE / "_scale_server.py"), *flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self._at = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.url = f"{self._at}/v1"
+
+    def stats(self) -> dict[str, float]:
+        """Requests since the last time, and the CPU that they took."""
+        with urllib.request.urlopen(f"{self._at}/stats", timeout=30) as reply:
+            return json.loads(reply.read())
+
+
+@contextmanager
+def servers(n: int, *flags: str) -> Iterator[list[Server]]:
+    with ExitStack() as stack:
+        started = []
+        for _ in range(n):
+            server = Server(*flags)
+            stack.callback(server.process.wait)
+            stack.callback(server.process.kill)
+            started.append(server)
+        yield started
+
+
+def say(what: str, found: object) -> None:
+    print(f"{what}: {found}   (load {os.getloadavg()[0]:.1f})", flush=True)
+
+
+def middle(found: list[dict[str, float]]) -> dict[str, float]:
+    return {name: median(one[name] for one in found) for name in found[0]}
+
+
+# -- rounds: what the model of a run is made of, and what it must foretell
+
+
+def asked_over_http(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
+    """CPU seconds a sample of the driver and of a server whose calls are free."""
+    with servers(1) as (server,):
+        server.stats()
+        found = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[server.url])
+        there = server.stats()
+    return {
+        "driver": found["cpu"] / n,
+        "rate": n / found["span"],
+        "handling": there["cpu"] / there["requests"],
+    }
+
+
+def asked_here(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
+    """The same with a free model in the driver's process."""
+    found = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[])
+    return {"driver": found["cpu"] / n, "rate": n / found["span"]}
+
+
+def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[str, float]:
+    """Replies a second of a run on so many servers, the driver's CPU seconds for each, and the
+    cores that were to be had."""
+    before = part("busy", seconds=PROBE)["cores"]
+    flags = ["--work", str(kind.work), "--wait", str(kind.wait), "--at-once", str(kind.at_once)]
+    with servers(replicas, *flags) as started:
+        found = part(
+            "ask",
+            work=str(args.work),
+            n=n,
+            slots=kind.slots * replicas,
+            bytes=SIZES[0],
+            urls=[server.url for server in started],
+        )
+    after = part("busy", seconds=PROBE)["cores"]
+    return {
+        "rate": n / found["span"],
+        "driver": found["cpu"] / n,
+        "cores": (before + after) / 2,
+    }
+
+
+def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
+    over_http: dict[int, list[dict[str, float]]] = {size: [] for size in SIZES}
+    here: list[dict[str, float]] = []
+    measured: dict[tuple[int, int], list[dict[str, float]]] = {}
+    n = max(500, round(args.seconds * 700))
+    part("ask", work=str(args.work), n=100, slots=AT_ONCE, bytes=SIZES[0], urls=[])  # cached now
+    for number in range(args.reps):
+        for size in SIZES:
+            over_http[size].append(asked_over_http(args, size, max(100, n * SIZES[0] // size)))
+            say(f"round {number + 1}: driver over HTTP, {size:,} bytes", over_http[size][-1])
+        here.append(asked_here(args, SIZES[0], n))
+        say("driver, model in its process", here[-1])
+        for place, kind in enumerate(KINDS):
+            for replicas in REPLICAS:
+                n = questions(args, kind, replicas)
+                found = point(args, kind, replicas, n)
+                measured.setdefault((place, replicas), []).append(found)
+                say(f"{kind.name}, {replicas} servers", found)
+    return {
+        "sizes": {str(size): middle(found) for size, found in over_http.items()},
+        "here": middle(here),
+        "points": [
+            {
+                "kind": KINDS[place].fields(),
+                "replicas": replicas,
+                "questions": questions(args, KINDS[place], replicas),
+                "rounds": found,
+            }
+            for (place, replicas), found in measured.items()
+        ],
+    }
+
+
+def questions(args: argparse.Namespace, kind: Kind, replicas: int) -> int:
+    """So many that they take about `--seconds` on a quiet machine."""
+    least = kind.wait / kind.at_once / replicas if kind.wait else kind.work / min(replicas, cores())
+    return max(4 * kind.slots * replicas, round(args.seconds / max(least, 0.001)))
+
+
+# -- the rest, once
+
+
+def once(args: argparse.Namespace) -> dict[str, Any]:
+    work, found = str(args.work), {}
+    n = max(300, round(args.seconds * 300))
+    found["stages"] = {str(size): part("stages", work=work, bytes=size) for size in SIZES}
+    say("stages", found["stages"])
+    found["decode"] = part("decode", work=work)
+    say("decoding", found["decode"])
+    with servers(1) as (server,):
+        found["post"] = {
+            str(size): part("post", url=server.url, bytes=size, n=3 * n * SIZES[0] // size, slots=8)
+            for size in SIZES
+        }
+    say("HTTP client alone", found["post"])
+    found["append"] = {
+        str(chars): part("journal", work=work, n=args.keys // 10, chars=chars)
+        for chars in (1, 2000)
+    }
+    say("journal", found["append"])
+    found["keys"] = []
+    for keys in (args.keys // 10, args.keys):
+        part("journal", work=work, n=keys, chars=1, keep=True)
+        path = str(args.work / "journal")
+        size = sum(file.stat().st_size for file in Path(path).glob("*.jsonl"))
+        one = {"keys": keys, "bytes": size, "load": part("load", path=path)}
+        one["score"] = part("score", path=path)
+        found["keys"].append(one)
+        say("a run of so many keys", one)
+    shutil.rmtree(args.work / "journal")
+    runs = [
+        part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[])
+        for samples in (args.keys // 500, args.keys // 40)
+    ]
+    found["run"] = [{"n": one["n"], "memory": one["memory"]} for one in runs]
+    say("memory of a run by its samples", found["run"])
+    found["groups"] = part("groups", work=work, n=args.keys // 20)
+    say("memory of a question whose group waits", found["groups"])
+    with servers(1, "--wait", "1", "--at-once", "100000") as (server,):
+        runs = [
+            part("ask", work=work, n=4 * slots, slots=slots, bytes=SIZES[1], urls=[server.url])
+            for slots in (16, 512)
+        ]
+    found["under_way"] = [{"slots": one["n"] // 4, "memory": one["memory"]} for one in runs]
+    say("memory of a run by its questions under way", found["under_way"])
+    return found
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def machine() -> dict[str, Any]:
+    model = "unknown"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+    return {
+        "date": date.today().isoformat(),
+        "cpu": model,
+        "cores": cores(),
+        "python": platform.python_version(),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each point")
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--keys", type=int, default=1_000_000, help="of the journal that is loaded")
+    parser.add_argument("--work", type=Path, default=Path("/tmp/snellen-scale"))
+    parser.add_argument("--figures", type=Path, default=None)
+    parser.add_argument("--write", type=Path, default=None)
+    parser.add_argument("--from", type=Path, default=None, dest="kept")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    if args.check:
+        is_made = PAGE.read_text() == page(json.loads(KEPT.read_text()))
+        print(f"{PAGE.name} is {'as' if is_made else 'not what'} {KEPT.name} makes it")
+        return 0 if is_made else 1
+    if args.kept is not None:
+        found = json.loads(args.kept.read_text())
+    else:
+        args.work.mkdir(parents=True, exist_ok=True)
+        began, load = time.time(), [os.getloadavg()[0]]
+        found = {"machine": machine()} | in_rounds(args) | once(args)
+        load.append(os.getloadavg()[0])
+        found["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
+    held = True
+    print(f"\n{'calls':32} {'servers':>7} {'measured':>10} {'simulated':>10} ratio")
+    for one in points(found):
+        held &= one.held
+        print(
+            f"{one.kind:32} {one.replicas:7} {one.measured:10.2f} {one.simulated:10.2f} "
+            f"{one.ratio:5.2f} {'' if one.held else f'off by more than {ALLOWED:.0%}'}"
+        )
+    if args.figures is not None:
+        args.figures.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    if args.write is not None:
+        args.write.write_text(page(found))
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
