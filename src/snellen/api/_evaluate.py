@@ -16,6 +16,7 @@ from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, Video, user
+from snellen.datasets import data_at, place_of
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.model import Generates, Generation, Reply, Request
@@ -73,7 +74,7 @@ def evaluate(
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
     """
-    place = None if data is None else Path(data)
+    place = None if data is None else data_at(data)
     if isinstance(benchmark, str):
         spec = benchmark
         benchmark = catalog.benchmark(spec, data=place, task=task, columns=columns)
@@ -105,7 +106,7 @@ def evaluate(
         benchmarks=[benchmark],
         models=[],
         profile=profile,
-        out=Path(out),
+        out=place_of(out),
         limit=limit,
         sample=sample,
         repeats=repeats,

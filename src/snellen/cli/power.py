@@ -13,15 +13,15 @@ from snellen.cli import _parse
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import DATA, RUNS
 from snellen.result import percent, plain
 
-PATH = click.Path(path_type=Path)
 NEVER = "none"
 
 
 @click.command("power")
 @click.argument("benchmark", metavar="BENCH")
-@click.option("--data", type=PATH, help="Where its rows are; `synthetic`: the bundled ones.")
+@click.option("--data", type=DATA, help="Where its rows are; `synthetic`: the bundled ones.")
 @click.option(
     "--task", metavar="KIND", help="What a file of rows asks: mcq, vqa, yesno, count, caption."
 )
@@ -66,7 +66,7 @@ NEVER = "none"
 @click.option(
     "--from",
     "runs",
-    type=(PATH, PATH),
+    type=(RUNS, RUNS),
     metavar="RUN RUN",
     help="Two runs, for the standard error that their difference has.",
 )

@@ -4,6 +4,7 @@ from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
 from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
+from snellen.datasets._places import data_at, place_of, runs_at
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
 from snellen.datasets._table import Drawn, Facts, Filtered, Row, Seekable, Table, rows_at
@@ -18,16 +19,19 @@ __all__ = [
     "Seekable",
     "Table",
     "csv",
+    "data_at",
     "find",
     "home",
     "json_list",
     "jsonl",
     "missing_note",
     "parquet",
+    "place_of",
     "placed",
     "read_as_missing",
     "rows_at",
     "rows_of",
+    "runs_at",
     "tsv",
     "vlmevalkit_tsv",
 ]
