@@ -67,14 +67,15 @@ class Bucket:
     def remove(self, key: str) -> None:
         self._ask("DELETE", key)
 
-    def keys(self) -> list[str]:
+    def objects(self) -> list[str]:
         listing = self._ask("GET", "?list-type=2").decode()
         return [unescape(key) for key in re.findall("<Key>([^<]*)</Key>", listing)]
 
     def _ask(self, method: str, key: str, data: bytes | None = None) -> bytes:
         path = key if key.startswith("?") else quote(key)
         url = f"{self.endpoint}/{self.name}/{path}"
-        asked = urllib.request.Request(url, data, {"Authorization": SIGNED}, method=method)
+        headers = {"Authorization": SIGNED, "Content-Type": "application/octet-stream"}
+        asked = urllib.request.Request(url, data, headers, method=method)
         with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
 
@@ -126,15 +127,24 @@ class Machine:
     home: Path
     endpoint: str
     other: Mapping[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, *args: str | Path, command: str = COMMAND) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", command, *map(str, args)],
             env={**os.environ, **environment(self.endpoint, self.home), **self.other},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """Kill what still runs."""
+        for process in self.started:
+            process.kill()
+            process.communicate()
 
     def run(self, *args: str | Path, code: int = 0) -> tuple[str, str]:
         """What it wrote to standard output and standard error."""

@@ -1,5 +1,4 @@
 """What tests of object stores stand on."""
 
-from tests.stores import bucket, endpoint, proxy
-
-__all__ = ["bucket", "endpoint", "proxy"]
+from tests.stores import bucket as bucket
+from tests.stores import endpoint as endpoint
