@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 
 from snellen import catalog, cli
-from tests.stores import bucket as bucket
-from tests.stores import endpoint as endpoint
-from tests.stores import proxy as proxy
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,8 @@ def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = run.folder.lock()
     assert isinstance(lock, mirrored.RemoteLock)
     with monkeypatch.context() as patch:
-        patch.setattr(mirrored.RemoteLock, "_send_and_renew", lambda self: None)
+        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
+        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
         lock.__enter__()
     run.put_manifest({})
     assert lock._fd is not None
@@ -369,3 +370,28 @@ def test_a_full_disk_names_the_file_here(bucket: Bucket, tmp_path: Path) -> None
     with pytest.raises(StoreError) as caught:
         pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
     assert str(tmp_path / "a" / "s3:") in str(caught.value)
+
+
+def test_a_holder_whose_upload_takes_long_keeps_the_lock(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    run = run_at(url, tmp_path / "a")
+    monkeypatch.setattr(mirrored.RemoteFolder, "send_grown", lambda self: time.sleep(2.5))
+    with run.folder.lock():
+        time.sleep(1.5)
+        with pytest.raises(StoreError, match="is writing this run"):
+            run_at(url, tmp_path / "b").folder.lock().__enter__()
+
+
+def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/r"
+    verdicts = run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "a")
+    with run_at(url, tmp_path / "a").folder.lock(), verdicts.folder.lock():
+        verdicts.put_manifest({})
+        answer(verdicts, "s0", "right")
+        verdicts.close()
+    again = run_at(url, tmp_path / "b")
+    with again.folder.lock():
+        assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
+        again.close()

@@ -138,7 +138,13 @@ FRACTION = "fraction"
 @click.option(
     "--probe-seed", type=int, default=0, show_default=True, help="Draws other pictures or orders."
 )
-@click.option("--out", type=OUT, default=Path("runs"), show_default=True, help="For run folders.")
+@click.option(
+    "--out",
+    type=OUT,
+    default=Path("runs"),
+    show_default=True,
+    help="For run folders; also s3://BUCKET/FOLDER.",
+)
 @click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
 @click.option(

@@ -33,7 +33,7 @@ def place_of(location: str | Path) -> Path:
 
 
 def runs_at(location: str | Path) -> Path:
-    """The path of a run, of a folder of runs, or of predictions, up to date.
+    """The path of a run, of a folder of runs, or of a file of predictions, up to date.
 
     Raises:
         UsageError: it is an address, and none that can be read. StoreError: the store cannot be
@@ -44,7 +44,7 @@ def runs_at(location: str | Path) -> Path:
         return Path(location) if found is None else found
     pull(found)
     if not (found / MANIFEST).exists() and not runs_below(found):
-        fetch(found)
+        fetch(found, alone=True)
     return found
 
 

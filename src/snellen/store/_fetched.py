@@ -19,20 +19,23 @@ FETCHED = ".fetched.json"
 MUTEX = ".fetched.lock"
 
 
-def fetch(path: Mirror) -> None:
+def fetch(path: Mirror, *, alone: bool = False) -> None:
     """Bring the mirror of a folder, or of the folder that a file lies in, up to date with all that
-    lies below: rows name pictures relative to themselves.
+    lies below: rows name pictures relative to themselves. `alone` a file itself, and no folder.
 
     Raises:
         StoreError: the store cannot be read, or the mirror not be written.
     """
     if path.url is None:
         return
-    if Remote(path.url).is_file():
+    name = path.name
+    if is_file := Remote(path.url).is_file():
         path = path.parent
-    assert path.url is not None
+    if (alone and not is_file) or path.url is None:
+        return
     remote = Remote(path.url)
-    objects = [one for one in remote.list() if all(map(is_name, one.name.split("/")))]
+    below = remote.list(name if alone else "")
+    objects = [one for one in below if all(map(is_name, one.name.split("/")))]
     if not objects:
         return
     folder = Folder.create(path)
@@ -42,21 +45,23 @@ def fetch(path: Mirror) -> None:
         raise store_error(path / MUTEX, "be opened", error) from error
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        _fetch_changed(remote, folder, path, objects)
+        _fetch_changed(remote, folder, path, objects, alone=alone)
     except OSError as error:
         raise store_error(path / MUTEX, "be locked", error) from error
     finally:
         os.close(fd)
 
 
-def _fetch_changed(remote: Remote, folder: Folder, path: Mirror, objects: list[Object]) -> None:
+def _fetch_changed(
+    remote: Remote, folder: Folder, path: Mirror, objects: list[Object], *, alone: bool
+) -> None:
     raw = folder.get(FETCHED)
     try:
         stamps = {} if raw is None else msgspec.json.decode(raw, type=dict[str, str | None])
     except msgspec.DecodeError:
         stamps = {}  # all is fetched again
     there = {one.name for one in objects}
-    for name in [name for name in stamps if name not in there]:
+    for name in [] if alone else [name for name in stamps if name not in there]:
         del stamps[name]
         if all(map(is_name, name.split("/"))):
             (path / name).unlink(missing_ok=True)

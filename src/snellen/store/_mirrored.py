@@ -334,6 +334,7 @@ class RemoteFolder(Folder):
 
     def begin(self, number: int) -> None:
         """Make both sides alike, and begin segments of this holder's own."""
+        pull(self.root)  # runs of judges, which lie below; this one is locked
         with self.mutex():
             known = self.known()
             known.token = self.token
@@ -397,12 +398,12 @@ class RemoteLock(Lock):
         super().__init__(folder.root / "lock")
         self._folder = folder
         self._number = 0
-        self._ending = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._silent = False
+        self._sending = threading.Event()
+        self._holding = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._renewing = threading.Lock()
         host = socket.gethostname()
         self._mine = _Held(by=f"process {os.getpid()} on {host}", token=folder.token)
-        self._due = 0.0
 
     def __enter__(self) -> Self:
         with self._folder.mutex():
@@ -416,9 +417,10 @@ class RemoteLock(Lock):
                     self._release()
             super().__exit__(None, None, None)
             raise
-        self._due = time.monotonic() + RENEWED
-        self._thread = threading.Thread(target=self._send_and_renew, daemon=True, name="store")
-        self._thread.start()
+        # Two threads, since a long file on a slow line takes longer than a lease.
+        for work in (self._send, self._renew_until_left):
+            self._threads.append(threading.Thread(target=work, daemon=True, name="store"))
+            self._threads[-1].start()
         return self
 
     def __exit__(
@@ -427,13 +429,13 @@ class RemoteLock(Lock):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._ending.set()
+        sending, renewing = self._threads
         try:
-            if self._thread is not None:
-                self._thread.join()
-            if self._folder.lost is not None:
-                raise self._folder.lost
+            self._sending.set()
+            sending.join()
             self._send_the_rest()
+            self._holding.set()
+            renewing.join()
             self._release()
         except StoreError as fault:
             if error is None:
@@ -441,6 +443,8 @@ class RemoteLock(Lock):
             if error is not fault:
                 _say(str(fault))
         finally:
+            self._sending.set()
+            self._holding.set()
             self._folder.end()
             super().__exit__(kind, error, trace)
 
@@ -519,23 +523,27 @@ class RemoteLock(Lock):
 
     # -- holding it
 
-    def _send_and_renew(self) -> None:
-        while not self._ending.is_set():
+    def _send(self) -> None:
+        """Put what grows, every few seconds, until the run has ended."""
+        silent = False
+        while not self._sending.is_set() and self._folder.lost is None:
             try:
-                if time.monotonic() >= self._due:
-                    self._renew()
                 self._folder.send_grown()
             except StoreError as error:
-                if self._folder.lost is not None:
-                    return
-                if not self._silent:
+                if not silent:
                     _say(f"{error} The run goes on, and what it stores waits in its mirror.")
-                self._silent = True
+                silent = True
             else:
-                if self._silent:
+                if silent:
                     _say(f"{self._folder.url} is reached again.")
-                self._silent = False
-            self._ending.wait(EVERY)
+                silent = False
+            self._sending.wait(EVERY)
+
+    def _renew_until_left(self) -> None:
+        while not self._holding.wait(RENEWED) and self._folder.lost is None:
+            # While the store is away nobody else can take the lock; that it is, `_send` says.
+            with suppress(StoreError):
+                self._renew()
 
     def _renew(self) -> None:
         """Say that this holder is at work.
@@ -543,18 +551,19 @@ class RemoteLock(Lock):
         Raises:
             StoreError: another has taken the lock; or the store cannot be reached.
         """
-        if (taken := self._read(self._number + 1)) is not None or self._is_passed():
-            by = taken.by if taken else "another process"
-            lost = StoreError(
-                f"{self._folder.url}: {by} has taken this run over, as this process had not been "
-                "heard of for too long. What it stored meanwhile is kept in its mirror, and is "
-                "sent when the same command is started again here."
-            )
-            self._folder.lost = lost
-            raise lost
-        self._mine.renewed += 1
-        self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
-        self._due = time.monotonic() + RENEWED
+        with self._renewing:
+            if self._folder.lost is not None:
+                raise self._folder.lost
+            if (taken := self._read(self._number + 1)) is not None or self._is_passed():
+                by = taken.by if taken else "another process"
+                self._folder.lost = StoreError(
+                    f"{self._folder.url}: {by} has taken this run over, as this process had not "
+                    "been heard of for too long. What it stored meanwhile is kept in its mirror, "
+                    "and is sent when the same command is started again here."
+                )
+                raise self._folder.lost
+            self._mine.renewed += 1
+            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
 
     def _is_passed(self) -> bool:
         """Whether a later holder has come and gone on: then this one's lock was taken away."""
@@ -565,17 +574,16 @@ class RemoteLock(Lock):
 
     def _send_the_rest(self) -> None:
         for tried in range(AT_THE_END):
+            if tried:
+                time.sleep(2 ** (tried - 1))
             try:
-                if time.monotonic() >= self._due:
-                    self._renew()
+                self._renew()  # what is replaced whole is sent by the holder alone
                 self._folder.send_grown()
                 return
             except StoreError as error:
                 if self._folder.lost is not None:
                     raise
                 fault = error
-                if tried < AT_THE_END - 1:
-                    time.sleep(2**tried)
         raise StoreError(
             f"{fault} Nothing is lost: all of the run is in its mirror on this machine, "
             f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."

@@ -45,7 +45,7 @@ class Remote:
         self._fs = _opened(scheme)
 
     def list(self, below: str = "") -> Iterator[Object]:
-        """Every object whose name begins with that, in no order."""
+        """Every object in there, or of that very name, in no order."""
         root = f"{self._root}/{below}".rstrip("/")
         with self._faults("be listed"):
             found = self._fs.find(root, detail=True) or {}
