@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -408,15 +408,12 @@ class RemoteLock(Lock):
     def __enter__(self) -> Self:
         with self._folder.mutex():
             super().__enter__()
-        try:
+        with ExitStack() as undo:
+            undo.callback(super().__exit__, None, None, None)
             self._number = self._take()
+            undo.push(self._release_quietly)
             self._folder.begin(self._number)
-        except BaseException:
-            if self._number:
-                with suppress(StoreError):
-                    self._release()
-            super().__exit__(None, None, None)
-            raise
+            undo.pop_all()
         # Two threads, since a long file on a slow line takes longer than a lease.
         for work in (self._send, self._renew_until_left):
             self._threads.append(threading.Thread(target=work, daemon=True, name="store"))
@@ -588,6 +585,10 @@ class RemoteLock(Lock):
             f"{fault} Nothing is lost: all of the run is in its mirror on this machine, "
             f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."
         ) from fault
+
+    def _release_quietly(self, *_: object) -> None:
+        with suppress(StoreError):
+            self._release()
 
     def _release(self) -> None:
         self._mine.released = True
