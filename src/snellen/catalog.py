@@ -132,7 +132,7 @@ def benchmark(
     given = {**_split_options(spec)[1], **(options or {})}
     name = _split_options(spec)[0]
     if name.endswith(OWN_DATA) or "/" in name:
-        return _own(data_at(name), data, task, columns, given)
+        return own(data_at(name), data, task, columns, given)
     if task or columns:
         raise UsageError(f"--task and --map are for files of rows; {name} is a benchmark.")
     stem, implied = _resolve(name)
@@ -185,7 +185,7 @@ def few_shot(
     of: Benchmark | None = None
     if name.endswith(OWN_DATA) or "/" in name:
         if source is not None:
-            of = _own(data_at(source), data, str(made.options["task"]), columns, {})
+            of = own(data_at(source), data, str(made.options["task"]), columns, {})
     elif source is None:
         raise UsageError(
             f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
@@ -356,13 +356,18 @@ def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
     raise CatalogError(f"no benchmark {name!r}; {hint}")
 
 
-def _own(
+def own(
     path: Path,
     data: Path | None,
     task: str | None,
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> Benchmark:
+    """The benchmark that a file of rows is; `data` is the folder of what the rows name.
+
+    Raises:
+        CatalogError: there is no such file. UsageError: it is given what only benchmarks have.
+    """
     if not path.exists():
         raise CatalogError(f"{path}: there is no such file of rows.")
     if options:

@@ -22,6 +22,7 @@ from PIL import Image as pillow
 from snellen.store import _mirrored as mirrored
 from tests.stores import COMMAND, Bucket, Machine, Proxy
 from tests.test_cli.conftest import Snellen
+from tests.viewers import viewing
 
 N = 40
 MODEL = """
@@ -302,6 +303,9 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
     assert manifest["data"] == f"{bucket.url}/set/mine.jsonl"
     assert not [*(work / "b").rglob("secret")]
     assert "fetching" not in there(*command).err
+    run = next((work / "runs").rglob("manifest.json")).parent.relative_to(work / "runs")
+    with viewing(work / "runs") as pages:
+        assert pages.get(f"/media/{run}?s=s0&n=0").body == png("red")
 
     bucket.put("set/pics/a.png", png("blue"))
     changed = there(*command)

@@ -170,9 +170,7 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}
-        return catalog.benchmark(
-            str(where.absolute()), task=options["task"], columns=columns, data=_folder(manifest)
-        )
+        return catalog.own(where.absolute(), _folder(manifest), options["task"], columns, {})
     if name not in _names():
         raise DataError(f"{name} is no benchmark of this version.")
     return catalog.benchmark(name, data=where if where.exists() else None, options=options)
