@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from snellen.errors import StoreError
 from snellen.model import Reply
 from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
 from snellen.store import _mirrored as mirrored
+from snellen.store._remote import Remote
 from tests.stores import Bucket
 from tests.viewers import question
 
@@ -190,10 +192,12 @@ def test_a_lock_that_nobody_renews_is_taken_over(
 ) -> None:
     url = f"{bucket.url}/r"
     dies(run_at(url, tmp_path / "a"), monkeypatch)
+    held = bucket.get("r/lock-1.json").decode()
+    bucket.put("r/lock-1.json", held.replace(" on ", "\\u001b[31m on ").encode())
     began = time.monotonic()
     with run_at(url, tmp_path / "b").folder.lock():
         assert time.monotonic() - began >= 1.0
-    assert f"{url}: process {os.getpid()} on " in capsys.readouterr().err
+    assert f"{url}: process {os.getpid()}\ufffd[31m on " in capsys.readouterr().err
     assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-2.json"]
 
 
@@ -370,6 +374,33 @@ def test_a_full_disk_names_the_file_here(bucket: Bucket, tmp_path: Path) -> None
     with pytest.raises(StoreError) as caught:
         pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
     assert str(tmp_path / "a" / "s3:") in str(caught.value)
+
+
+def test_mirrors_that_may_not_be_written_say_where_others_can_be(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.put("r/manifest.json", b"{}")
+
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(StoreError, match="choose another folder for mirrors with SNELLEN_MIRROR"):
+        pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
+
+
+def test_a_lock_whose_making_was_not_answered_is_held(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = Remote.create
+
+    def unanswered(remote: Remote, name: str, data: bytes) -> bool:
+        create(remote, name, data)
+        return create(remote, name, data)  # as the package tries again
+
+    monkeypatch.setattr(Remote, "create", unanswered)
+    with run_at(f"{bucket.url}/r", tmp_path / "a").folder.lock():
+        assert b'"released":false' in bucket.get("r/lock-1.json")
 
 
 def test_a_holder_whose_upload_takes_long_keeps_the_lock(

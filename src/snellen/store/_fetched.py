@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import threading
@@ -11,7 +10,7 @@ from functools import partial
 import msgspec
 
 from snellen.store._mirror import Mirror, is_name
-from snellen.store._posix import Folder, store_error
+from snellen.store._posix import Folder, exclusive, store_error
 from snellen.store._remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"
@@ -44,10 +43,8 @@ def fetch(path: Mirror, *, alone: bool = False) -> None:
     except OSError as error:
         raise store_error(path / MUTEX, "be opened", error) from error
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        exclusive(fd, path / MUTEX)
         _fetch_changed(remote, folder, path, objects, alone=alone)
-    except OSError as error:
-        raise store_error(path / MUTEX, "be locked", error) from error
     finally:
         os.close(fd)
 

@@ -25,7 +25,7 @@ import msgspec
 
 from snellen.errors import StoreError
 from snellen.store._mirror import Mirror, is_name
-from snellen.store._posix import BLOCK, Folder, Lock, store_error, whole_lines
+from snellen.store._posix import BLOCK, Folder, Lock, exclusive, store_error, whole_lines
 from snellen.store._remote import Object, Remote, in_parallel
 
 EVERY = 5.0
@@ -46,6 +46,8 @@ AT_THE_END = 4
 the next."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock are numbered from n times this on."""
+LONGEST_SAID = 2_000
+"""Characters of a line about the store."""
 KNOWN = ".remote.json"
 """What the store had when it was last looked at, beside the files that mirror it."""
 MUTEX = ".remote.lock"
@@ -220,10 +222,8 @@ class RemoteFolder(Folder):
         except OSError as error:
             raise store_error(self.root / MUTEX, "be opened", error) from error
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            exclusive(fd, self.root / MUTEX)
             yield
-        except BlockingIOError as error:
-            raise store_error(self.root / MUTEX, "be locked", error) from error
         finally:
             os.close(fd)
 
@@ -271,14 +271,14 @@ class RemoteFolder(Folder):
         try:
             if not self.remote.get_file(name, fresh):
                 return
+            size = fresh.stat().st_size  # it may have grown since it was listed
             if not (JOURNAL.fullmatch(name) and path.exists() and _grown(path, fresh)):
                 fresh.replace(path)
         except OSError as error:
             raise store_error(path, "be written", error) from error
         finally:
             fresh.unlink(missing_ok=True)
-        status = path.stat()
-        known.copies[name] = _Copy(one.size, one.stamp, status.st_mtime_ns)
+        known.copies[name] = _Copy(size, one.stamp, path.stat().st_mtime_ns)
 
     def _is_copy(self, name: str, copy: _Copy) -> bool:
         """Whether the store had all that a file has when it was last looked at."""
@@ -332,13 +332,16 @@ class RemoteFolder(Folder):
 
     # -- under the lock
 
+    def claim(self) -> None:
+        """Write down whose lock it will be, so that the next on this machine knows that it was."""
+        known = self.known()
+        known.token = self.token
+        self._keep(known)
+
     def begin(self, number: int) -> None:
         """Make both sides alike, and begin segments of this holder's own."""
         pull(self.root)  # runs of judges, which lie below; this one is locked
         with self.mutex():
-            known = self.known()
-            known.token = self.token
-            self._keep(known)
             self.fetch(self.objects())
             self.send(self._changed())
         self._number = number
@@ -467,9 +470,12 @@ class RemoteLock(Lock):
             ]
         )
         mine = msgspec.json.encode(self._mine)
+        self._folder.claim()
         if not remote.create(_name(last + 1), mine):
             held = self._read(last + 1)
-            raise self._refused(held.by if held else "another process")
+            # It is ours where the answer to the first try was lost.
+            if held is None or held.token != self._mine.token:
+                raise self._refused(held.by if held else "another process")
         if remote.create(_name(last + 1), mine):
             remote.remove(_name(last + 1))
             raise StoreError(
@@ -621,4 +627,6 @@ def _name(number: int) -> str:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    # What a store, or whoever writes to it, says may hold what a terminal acts on.
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:LONGEST_SAID])
+    print(shown, file=sys.stderr, flush=True)

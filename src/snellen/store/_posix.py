@@ -18,6 +18,7 @@ from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
 from snellen.errors import StoreError
+from snellen.store._mirror import Mirror
 
 BLOCK = 1 << 20
 NO_LOCKS = "The file system has no locks: choose another folder with --out."
@@ -287,6 +288,14 @@ class _Appending:
         os.close(self._fd)
 
 
+def exclusive(fd: int, path: Path) -> None:
+    """Wait until the lock of an open file is this process's."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+    except OSError as error:
+        raise store_error(path, "be locked", error) from error
+
+
 def whole_lines(fd: int, size: int) -> int:
     """The size of a file up to the end of its last whole line."""
     end = size
@@ -314,4 +323,6 @@ def store_error(path: Path, what: str, error: OSError) -> StoreError:
         "permissions.",
     }.get(error.errno or 0, "")
     where = os.fspath(path)  # of a mirror the file here, which is what is to be mended
+    if isinstance(path, Mirror):
+        remedy = remedy.replace("folder with --out", "folder for mirrors with SNELLEN_MIRROR")
     return StoreError(f"{where} cannot {what}: {error.strerror}. {remedy}".rstrip())
