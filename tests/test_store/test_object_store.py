@@ -152,11 +152,10 @@ def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) ->
 def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that holds a run's lock is no more: it sends nothing, and the system has taken
     its file lock away."""
-    lock = run.folder.lock()
-    assert isinstance(lock, mirrored.RemoteLock)
     with monkeypatch.context() as patch:
         patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
         patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
+        lock = run.folder.lock()
         lock.__enter__()
     run.put_manifest({})
     assert lock._fd is not None

@@ -403,7 +403,9 @@ class RemoteLock(Lock):
         self._number = 0
         self._sending = threading.Event()
         self._holding = threading.Event()
-        self._threads: list[threading.Thread] = []
+        # Two, since a long file on a slow line takes longer than a lease.
+        self._sender = threading.Thread(target=self._send, daemon=True, name="store")
+        self._renewer = threading.Thread(target=self._renew_until_left, daemon=True, name="store")
         self._renewing = threading.Lock()
         host = socket.gethostname()
         self._mine = _Held(by=f"process {os.getpid()} on {host}", token=folder.token)
@@ -415,12 +417,10 @@ class RemoteLock(Lock):
             undo.callback(super().__exit__, None, None, None)
             self._number = self._take()
             undo.push(self._release_quietly)
+            self._renewer.start()
             self._folder.begin(self._number)
             undo.pop_all()
-        # Two threads, since a long file on a slow line takes longer than a lease.
-        for work in (self._send, self._renew_until_left):
-            self._threads.append(threading.Thread(target=work, daemon=True, name="store"))
-            self._threads[-1].start()
+        self._sender.start()
         return self
 
     def __exit__(
@@ -429,13 +429,10 @@ class RemoteLock(Lock):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        sending, renewing = self._threads
         try:
             self._sending.set()
-            sending.join()
+            self._sender.join()
             self._send_the_rest()
-            self._holding.set()
-            renewing.join()
             self._release()
         except StoreError as fault:
             if error is None:
@@ -455,20 +452,12 @@ class RemoteLock(Lock):
         remote = self._folder.remote
         names = [*self._folder.objects()]
         numbers = [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
+        journals = [found for name in names if (found := JOURNAL.fullmatch(name))]
         last = max(numbers, default=0)
         if last:
             self._wait_for(last)
         # Should somebody have removed the locks: a segment is never another holder's.
-        last = max(
-            [
-                last,
-                *(
-                    int(found[1] or 0) // PER_LOCK
-                    for name in names
-                    if (found := JOURNAL.fullmatch(name))
-                ),
-            ]
-        )
+        last = max([last, *(int(found[1] or 0) // PER_LOCK for found in journals)])
         mine = msgspec.json.encode(self._mine)
         self._folder.claim()
         if not remote.create(_name(last + 1), mine):
@@ -557,6 +546,8 @@ class RemoteLock(Lock):
         with self._renewing:
             if self._folder.lost is not None:
                 raise self._folder.lost
+            if self._mine.released:
+                return
             if (taken := self._read(self._number + 1)) is not None or self._is_passed():
                 by = taken.by if taken else "another process"
                 self._folder.lost = StoreError(
@@ -597,8 +588,10 @@ class RemoteLock(Lock):
             self._release()
 
     def _release(self) -> None:
-        self._mine.released = True
-        self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
+        self._holding.set()
+        with self._renewing:
+            self._mine.released = True
+            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
 
 
 def _grown(path: Path, fresh: Path) -> bool:
