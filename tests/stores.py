@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
