@@ -7,6 +7,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.stores import bucket as bucket
+from tests.stores import endpoint as endpoint
+from tests.stores import proxy as proxy
+
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 

@@ -21,9 +21,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from snellen.benchmark import Benchmark
+from snellen.datasets import data_at
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Generates, Model, Ranks, Streams
 from snellen.models._profile import ImageLimits, Profile
+from snellen.store import is_address
 
 FOLDER = Path(__file__).parent / "benchmarks"
 ROWS = FOLDER / "rows"
@@ -135,7 +137,7 @@ def benchmark(
     given = {**_split_options(spec)[1], **(options or {})}
     name = _split_options(spec)[0]
     if name.endswith(OWN_DATA) or "/" in name:
-        return _own(Path(name), data, task, columns, given)
+        return own(data_at(name), data, task, columns, given)
     if task or columns:
         raise UsageError(f"--task and --map are for files of rows; {name} is a benchmark.")
     stem, implied = _resolve(name)
@@ -188,14 +190,14 @@ def few_shot(
     of: Benchmark | None = None
     if name.endswith(OWN_DATA) or "/" in name:
         if source is not None:
-            of = _own(Path(source), data, str(made.options["task"]), columns, {})
+            of = own(data_at(source), data, str(made.options["task"]), columns, {})
     elif source is None:
         raise UsageError(
             f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
             "in the same form, or other options (split=dev)."
         )
-    elif "=" not in source and Path(source).exists():
-        of = benchmark(spec, data=Path(source), options=options)
+    elif "=" not in source and data_at(source).exists():
+        of = benchmark(spec, data=data_at(source), options=options)
     else:
         others = _split_options(f"{name}:{source if '=' in source else f'split={source}'}")[1]
         of = benchmark(name, data=data, options={**asked, **(options or {}), **others})
@@ -293,9 +295,9 @@ def reads_data(spec: str) -> bool:
     Raises:
         CatalogError: no benchmark of that name.
     """
-    name = spec.partition(":")[0]
     if spec.startswith(OF_CLASS):
         return False
+    name = _split_options(spec)[0]
     return name.endswith(OWN_DATA) or "/" in name or _reads_data(_resolve(name)[0])
 
 
@@ -359,13 +361,18 @@ def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:
     raise CatalogError(f"no benchmark {name!r}; {hint}")
 
 
-def _own(
+def own(
     path: Path,
     data: Path | None,
     task: str | None,
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> Benchmark:
+    """The benchmark that a file of rows is; `data` is the folder of what the rows name.
+
+    Raises:
+        CatalogError: there is no such file. UsageError: it is given what only benchmarks have.
+    """
     if not path.exists():
         raise CatalogError(f"{path}: there is no such file of rows.")
     if options:
@@ -387,6 +394,8 @@ def _of_class(*named: str) -> Benchmark:
 
 
 def _split_options(spec: str) -> tuple[str, dict[str, str]]:
+    if is_address(spec):
+        return spec, {}
     name, _, rest = spec.partition(":")
     options = {}
     for pair in filter(None, rest.split(",")):

@@ -9,7 +9,7 @@ from typing import Any
 from snellen.api._compare import compare
 from snellen.comparing import Compared
 from snellen.errors import SnellenError
-from snellen.store import MANIFEST, Run
+from snellen.store import MANIFEST, Run, pull
 
 PAIRED = ("blind", "open_ended")
 """Probes whose samples are those of the plain run; permuted ones are asked several times."""
@@ -23,6 +23,7 @@ def beside_plain(run: Path) -> Compared | None:
         UsageError: the two share no sample that counts.
     """
     identity = Run(run).manifest()["identity"]
+    pull(run.parent)
     for manifest in sorted(run.parent.glob(f"*/{MANIFEST}")):
         try:
             other = Run(manifest.parent).manifest()["identity"]

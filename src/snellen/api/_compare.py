@@ -10,6 +10,7 @@ from snellen import catalog, comparing, judge
 from snellen.api._score import Said, benchmark_of, said_in
 from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
+from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
 from snellen.scoring import Predicted, replies_of
 from snellen.store import MANIFEST, Run, runs_below
@@ -40,11 +41,12 @@ def compare(
     # A run knows which of ours it asked, with its options.
     callers = benchmark if isinstance(benchmark, Benchmark) else None
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
     notes: list[str] = []
     broken: list[SnellenError] = []
     found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
-    for path in map(Path, sides):
+    places = [runs_at(side) for side in sides]
+    for path in places:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
@@ -60,7 +62,7 @@ def compare(
     # Where all are of the same rows nobody need read these to the last byte.
     digests = len(said) < len(found) or len({id(one.benchmark) for one in said}) > 1
     loaded: list[Loaded] = []
-    named = {Path(side).resolve() for side in sides}
+    named = {place.resolve() for place in places}
     for place, one in found.items():
         if isinstance(one, Said):
             loaded.append(_of_predictions(one, scoring, digests=digests))
@@ -99,7 +101,7 @@ def _predictions(
 
 
 def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded:
-    where = _written(str(said.path))
+    where = _written(f"{said.path}")
     predicted = Predicted(
         benchmark=said.benchmark,
         replies=said.replies,
@@ -134,7 +136,7 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
             benchmark,
             replies_of(run, benchmark),
             model=manifest.get("model", ""),
-            where=_written(str(path)),
+            where=_written(f"{path}"),
             identity=manifest.get("identity", {}),
             scoring=scoring,
             verdicts=verdicts,

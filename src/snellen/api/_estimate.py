@@ -29,7 +29,7 @@ from snellen.models._profile import Profile
 from snellen.models.recorded import Recorded
 from snellen.runner import Settings, chosen, select
 from snellen.scoring import Spent, spent
-from snellen.store import MANIFEST, Run, differences, identity_digest, safe_name
+from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 
 LOOKED_AT, WITH_VIDEOS = 400, 40
 """Rows whose prompts and media are measured; where there are more, these are taken for all."""
@@ -84,6 +84,7 @@ def _estimate(
     adapter = plan.adapter if benchmark.ask == "session" else None
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     folder = plan.out / safe_name(benchmark.name) / safe_name(opened.name)
+    pull(folder)
     notes: list[str] = []
     asked, left = _left(plan, benchmark, facts, folder / identity_digest(identity))
     n = left.total()

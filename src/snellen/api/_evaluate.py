@@ -16,6 +16,7 @@ from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, Video, user
+from snellen.datasets import data_at, place_of
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.model import Generates, Generation, Reply, Request
@@ -60,20 +61,21 @@ def evaluate(
     `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
     `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
     messages, or an object with a method `generate` or `generate_batch`. `profile` may be a TOML
-    file. `api_key_env` names the environment variable that holds the key. `frames` is a frame
-    policy, such as `fps:1,max=256`, in the place of the benchmark's; `adapter` how a model that
-    does not watch streams is shown them (`window:4`). `shots` examples stand before each question,
-    from `shots_from`: a file, or another split (`split=dev`). `blind` (none, blank, other) asks
-    without the pictures, `permute_options` each question so many times with its options in other
-    places, `open_ended` without options. `on_sample` is called with sample, reply and `{scoring:
-    score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
+    file. `out` and `data` may lie on an object store (`s3://bucket/runs`). `api_key_env` names the
+    environment variable that holds the key. `frames` is a frame policy, such as `fps:1,max=256`, in
+    the place of the benchmark's; `adapter` how a model that does not watch streams is shown them
+    (`window:4`). `shots` examples stand before each question, from `shots_from`: a file, or another
+    split (`split=dev`). `blind` (none, blank, other) asks without the pictures, `permute_options`
+    each question so many times with its options in other places, `open_ended` without options.
+    `on_sample` is called with sample, reply and `{scoring: score}` as soon as a reply is stored;
+    what it raises ends the run, keeping what came.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
     """
-    place = None if data is None else Path(data)
+    place = None if data is None else data_at(data)
     if isinstance(benchmark, str):
         spec = benchmark
         benchmark = catalog.benchmark(spec, data=place, task=task, columns=columns)
@@ -105,7 +107,7 @@ def evaluate(
         benchmarks=[benchmark],
         models=[],
         profile=profile,
-        out=Path(out),
+        out=place_of(out),
         limit=limit,
         sample=sample,
         repeats=repeats,

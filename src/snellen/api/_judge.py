@@ -118,7 +118,7 @@ def _asked(
                 yield one.place, one.sample, one.reply
 
     digest = identity_digest(run.manifest()["identity"])
-    graded = judge.graded(benchmark, name, replies, of=str(run.path), digest=digest)
+    graded = judge.graded(benchmark, name, replies, of=f"{run.path}", digest=digest)
     if next(iter(graded.data), None) is None:
         return []
     made = replace(

@@ -106,7 +106,7 @@ def _probed(
     budget: Budget,
 ) -> Finished:
     digest = identity_digest(run.manifest()["identity"])
-    made = judge.steering(benchmark, name, replies, of=str(run.path), digest=digest)
+    made = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
     # Verdicts are compared one with one: more of them would be paid and not read.
     asked = replace(plan, benchmarks=[made], out=run.path / judge.PROBED, score=False, repeats=1)
     (done,) = run_plan(asked, show, budget=budget)

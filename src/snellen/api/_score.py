@@ -14,6 +14,7 @@ from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
 from snellen.benchmark import Benchmark, Missing, Published, Verdicts
+from snellen.datasets import data_at, runs_at
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Reply
 from snellen.probes import again
@@ -57,7 +58,7 @@ def score(
         SnellenError: something that the caller can mend.
     """
     check_missing(missing)
-    path = Path(replies)
+    path = runs_at(replies)
     if _is_run(path, benchmark, data):
         assert not isinstance(benchmark, str)
         return _score_folder(path, benchmark, scorings, missing)
@@ -94,7 +95,7 @@ def explain(
     Raises:
         UsageError: there is no such sample, or it was not asked.
     """
-    path = Path(replies)
+    path = runs_at(replies)
     if _is_run(path, benchmark, data):
         assert not isinstance(benchmark, str)
         run = Run(path)
@@ -163,7 +164,7 @@ def said_in(
     from snellen.formats import predictions
 
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else Path(data))
+        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
     if benchmark is not None and not (ids or replies_in):
         published = _in_layout(path, benchmark, only)
         if published is not None:
@@ -173,7 +174,7 @@ def said_in(
     if benchmark is None:
         model, name = _named_by(path, said.named)
         taken = [f"taken for replies of {model} to {name}, by the file's name"]
-        benchmark = catalog.benchmark(name, data=None if data is None else Path(data))
+        benchmark = catalog.benchmark(name, data=None if data is None else data_at(data))
     if said.other_ids and not _has_ids_of(benchmark, said):
         # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
         others = (
@@ -401,4 +402,4 @@ def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
 
 def load_run(path: str | Path) -> Result:
     """The stored result of a run folder."""
-    return load_report(Path(path))
+    return load_report(runs_at(path))

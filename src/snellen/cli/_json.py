@@ -36,7 +36,7 @@ def results_as_json(results: Sequence[Result]) -> str:
         document = msgspec.to_builtins(result.report)
         if result.run is not None:
             # A folder's name that is no UTF-8 has `?` in it.
-            document["run"] = str(result.run).encode(errors="replace").decode()
+            document["run"] = f"{result.run}".encode(errors="replace").decode()
         if result.stopped is not None:
             document["stopped"] = result.stopped
         documents.append(document)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from snellen.cli import _parse
+from snellen.cli._places import DATA
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 OPTIONS = (
     click.option(
         "--data",
-        type=click.Path(path_type=Path),
+        type=DATA,
         help="Where the rows are; `synthetic`: the bundled ones.",
     ),
     click.option(

@@ -11,6 +11,7 @@ from snellen import api, report
 from snellen.cli._exit import DONE
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._json import as_json as json_option
+from snellen.cli._places import DATA, RUNS
 from snellen.comparing import Compared, Comparisons
 
 PATH = click.Path(path_type=Path)
@@ -25,11 +26,11 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 
 
 @click.command("compare")
-@click.argument("sides", nargs=-1, required=True, type=PATH, metavar="RUN|FILE...")
+@click.argument("sides", nargs=-1, required=True, type=RUNS, metavar="RUN|FILE...")
 @click.option(
     "-b", "--benchmark", metavar="BENCH", help="Whose questions the files answer; a run knows it."
 )
-@click.option("--data", type=PATH, help="Where the benchmark's rows are, for files.")
+@click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
 @click.option("--scoring", metavar="NAME", help="Another than the headline scoring.")
 @click.option("--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` is b in a.")
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")

@@ -14,6 +14,7 @@ from snellen import catalog, report
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import DATA, RUNS
 from snellen.cli._progress import EVERY, FIRST
 from snellen.contamination import Duplicate, Hit, contamination
 from snellen.errors import UsageError
@@ -39,8 +40,8 @@ PATH = click.Path(path_type=Path)
     metavar="FOLDER",
     help="Where the pictures lie that rows of the corpus name, if not beside them.",
 )
-@click.option("--run", type=PATH, help="Compare this run's score on what was found and the rest.")
-@click.option("--data", type=PATH, help="Where the rows are, of one BENCH.")
+@click.option("--run", type=RUNS, help="Compare this run's score on what was found and the rest.")
+@click.option("--data", type=DATA, help="Where the rows are, of one BENCH.")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows of each BENCH."
 )

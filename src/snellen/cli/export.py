@@ -11,18 +11,19 @@ from snellen import export
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import DATA, RUNS
 
 PATH = click.Path(path_type=Path)
 
 
 @click.command("export")
-@click.argument("run", type=PATH, metavar="RUN")
+@click.argument("run", type=RUNS, metavar="RUN")
 @click.option("--to", required=True, type=click.Choice(export.FORMATS))
 @click.option(
     "-o", "--output", type=PATH, metavar="FILE", help="Or a folder; default: the usual name, here."
 )
 @click.option(
-    "--data", type=PATH, help="For `authors`: where the rows are, if they were moved since."
+    "--data", type=DATA, help="For `authors`: where the rows are, if they were moved since."
 )
 @click.option("--sample", type=click.IntRange(1), help="For `labels`: so many, drawn at random.")
 @click.option(

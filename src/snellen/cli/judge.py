@@ -16,6 +16,7 @@ from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
+from snellen.cli._places import RUNS
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.errors import UsageError
@@ -31,7 +32,7 @@ PATH = click.Path(path_type=Path)
 
 
 @click.command("judge")
-@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=RUNS, metavar="RUN...")
 @click.option(
     "--judge",
     "models",

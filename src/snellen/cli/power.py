@@ -12,10 +12,10 @@ from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import RUNS
 from snellen.cli._rows import row_options
 from snellen.result import percent, plain
 
-PATH = click.Path(path_type=Path)
 NEVER = "none"
 
 
@@ -55,7 +55,7 @@ NEVER = "none"
 @click.option(
     "--from",
     "runs",
-    type=(PATH, PATH),
+    type=(RUNS, RUNS),
     metavar="RUN RUN",
     help="Two runs, for the standard error that their difference has.",
 )

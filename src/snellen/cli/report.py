@@ -13,6 +13,7 @@ from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import results_as_json
+from snellen.cli._places import RUNS
 from snellen.comparing import Comparisons
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result, plain
@@ -39,7 +40,7 @@ PATH = click.Path(path_type=Path)
 
 
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=RUNS, metavar="RUN...")
 @click.option(
     "--format",
     "form",

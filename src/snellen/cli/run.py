@@ -20,6 +20,7 @@ from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
+from snellen.cli._places import OUT, RUNS
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.cli._rows import row_options
@@ -127,7 +128,13 @@ FRACTION = "fraction"
 @click.option(
     "--probe-seed", type=int, default=0, show_default=True, help="Draws other pictures or orders."
 )
-@click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="For run folders.")
+@click.option(
+    "--out",
+    type=OUT,
+    default=Path("runs"),
+    show_default=True,
+    help="For run folders; also s3://BUCKET/FOLDER.",
+)
 @click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
 @click.option(
@@ -185,7 +192,7 @@ FRACTION = "fraction"
 )
 @click.option(
     "--reuse",
-    type=PATH,
+    type=RUNS,
     multiple=True,
     metavar="RUN",
     help="Take replies to the very same requests from this run of the same model; repeatable.",
@@ -333,7 +340,7 @@ def command(
     finished = [*{one.run: one for one in finished}.values()]
     results = [one.result for one in finished if one.result is not None]
     if as_json and no_score:
-        put([{"name": one.progress.name, "run": str(one.run)} for one in finished])
+        put([{"name": one.progress.name, "run": f"{one.run}"} for one in finished])
     elif as_json:
         put_results(results)
     elif len(plans) > 1 or len(prompts) > 1:

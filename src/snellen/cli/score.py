@@ -12,13 +12,12 @@ from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
+from snellen.cli._places import DATA, RUNS
 from snellen.errors import UsageError
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command("score")
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="RUN|FILE...")
+@click.argument("paths", nargs=-1, required=True, type=RUNS, metavar="RUN|FILE...")
 @click.option(
     "-b",
     "--benchmark",
@@ -26,7 +25,7 @@ PATH = click.Path(path_type=Path)
     shell_complete=benchmarks,
     help="Whose questions the files answer; a run knows it.",
 )
-@click.option("--data", type=PATH, help="Where the benchmark's rows are, for files.")
+@click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
 @click.option(
     "--scoring", "scorings", multiple=True, metavar="NAME|all", help="Only this one; repeatable."
 )

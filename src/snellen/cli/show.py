@@ -15,6 +15,7 @@ from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import DATA
 from snellen.errors import DataError
 from snellen.result import percent, plain
 from snellen.sample import Sample
@@ -22,9 +23,7 @@ from snellen.sample import Sample
 
 @click.command("show")
 @click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Where its rows are; they are counted then."
-)
+@click.option("--data", type=DATA, help="Where its rows are; they are counted then.")
 @json_option
 def command(benchmark: str, data: Path | None, as_json: bool) -> int:
     """Show where BENCH's data, prompt and scorings come from, what it asks, what chance gives."""

@@ -12,11 +12,12 @@ import click
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.cli._places import RUNS
 from snellen.errors import UsageError
 
 
 @click.command("view")
-@click.argument("folder", default="runs", type=click.Path(path_type=Path), metavar="[DIR]")
+@click.argument("folder", default="runs", type=RUNS, metavar="[DIR]")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -42,7 +43,7 @@ def command(folder: Path, port: int | None, no_open: bool, as_json: bool) -> int
 
     def started(address: str) -> None:
         if as_json:
-            put({"address": address, "runs": str(folder)})
+            put({"address": address, "runs": f"{folder}"})
         print(f"The runs in {folder} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

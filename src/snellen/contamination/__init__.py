@@ -100,7 +100,7 @@ def contamination(
         overlaps=shared,
         corpus=found,
         effects=made,
-        run=None if run is None else str(run),
+        run=None if run is None else f"{run}",
         notes=[*notes, *troubles.notes()],
     )
     return report, [*duplicates, *hits]

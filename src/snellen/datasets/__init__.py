@@ -4,6 +4,7 @@ from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
 from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
+from snellen.datasets._places import data_at, place_of, runs_at
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
 from snellen.datasets._table import (
@@ -27,6 +28,7 @@ __all__ = [
     "Seekable",
     "Table",
     "csv",
+    "data_at",
     "facts_of",
     "find",
     "home",
@@ -34,10 +36,12 @@ __all__ = [
     "jsonl",
     "missing_note",
     "parquet",
+    "place_of",
     "placed",
     "read_as_missing",
     "rows_at",
     "rows_of",
+    "runs_at",
     "tsv",
     "vlmevalkit_tsv",
 ]

@@ -17,7 +17,7 @@ class FileTable:
     KIND: str
 
     def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
-        self.where = where or str(path)
+        self.where = where or f"{path}"
         self.revision = revision
         self._source = path
         self._index: Index | None = None

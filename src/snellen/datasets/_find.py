@@ -108,7 +108,7 @@ class Found:
             return self.data
         if found := looked_up(self._folders, self.names):
             return found
-        where = ", nor in ".join(map(str, self._folders))
+        where = ", nor in ".join(f"{folder}" for folder in self._folders)
         if self.data is not None and not self.data.is_dir():
             where += " (there is no such folder)"
         get = (
@@ -138,9 +138,9 @@ class Found:
 
     def __str__(self) -> str:
         try:
-            return str(self.path)
+            return f"{self.path}"
         except DataError:
-            return str(self._folders[0] / self.names[0])
+            return f"{self._folders[0] / self.names[0]}"
 
 
 def find(

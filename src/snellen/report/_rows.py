@@ -497,7 +497,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield from sources(result)
     yield from settings(result)
     if result.run is not None:
-        yield "run", str(result.run)
+        yield "run", f"{result.run}"
 
 
 def streams(result: Result) -> Iterator[tuple[str, str]]:

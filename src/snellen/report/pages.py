@@ -281,7 +281,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         "parts": list(_parts(result)),
         "commands": _rows.commands(manifest),
         "settings": [*_rows.sources(result), *_rows.settings(result), *_rows.made_with(manifest)],
-        "folder": "" if result.run is None else str(result.run),
+        "folder": "" if result.run is None else f"{result.run}",
         "citations": [entry.splitlines() for entry in citations(report.benchmark)],
     }
 

@@ -29,7 +29,7 @@ def csv(results: Sequence[Result]) -> str:
     writer.writerow(COLUMNS)
     for result in results:
         report = result.report
-        run = "" if result.run is None else str(result.run)
+        run = "" if result.run is None else f"{result.run}"
         remark = "; ".join(_rows.short_of(result))
         for name, scoring in report.scorings.items():
             for metric, found in scoring.metrics.items():

@@ -1,5 +1,8 @@
 """A run's files. Only this folder opens them."""
 
+from snellen.store._fetched import fetch
+from snellen.store._mirror import Mirror, is_address, mirror
+from snellen.store._mirrored import pull
 from snellen.store._posix import Folder, Stamp
 from snellen.store._records import (
     FORMAT,
@@ -42,6 +45,7 @@ __all__ = [
     "Folder",
     "Key",
     "LabelRecord",
+    "Mirror",
     "Placed",
     "Question",
     "ReplyRecord",
@@ -53,8 +57,12 @@ __all__ = [
     "Unknown",
     "differences",
     "differing",
+    "fetch",
     "identity_digest",
+    "is_address",
+    "mirror",
     "open_run",
+    "pull",
     "reply_record",
     "runs_below",
     "safe_name",

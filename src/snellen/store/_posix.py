@@ -18,6 +18,7 @@ from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
 from snellen.errors import StoreError
+from snellen.store._mirror import Mirror
 
 BLOCK = 1 << 20
 NO_LOCKS = "The file system has no locks: choose another folder with --out."
@@ -51,7 +52,7 @@ class Folder:
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _store_error(root, "be made", error) from error
+            raise store_error(root, "be made", error) from error
         return cls(root)
 
     def lock(self) -> Lock:
@@ -72,6 +73,10 @@ class Folder:
         if file is None:
             file = self._appending[name] = _Appending(self.root / name, self.repairs.append)
         return file.append(line)
+
+    def segment(self, stem: str) -> str:
+        """The file of those `stem*.jsonl` to which lines are appended now."""
+        return f"{stem}.jsonl"
 
     def flush(self) -> None:
         """Wait until everything appended is on the disk."""
@@ -105,7 +110,7 @@ class Folder:
                             yield name, offset, line[:-1]
                         offset += len(line)
             except OSError as error:
-                raise _store_error(self.root / name, "be read", error) from error
+                raise store_error(self.root / name, "be read", error) from error
 
     def reader(self, name: str) -> LineReader:
         """Reads single lines of a file by their offset."""
@@ -123,7 +128,7 @@ class Folder:
                 os.fsync(file.fileno())
             fresh.replace(path)
         except OSError as error:
-            raise _store_error(path, "be written", error) from error
+            raise store_error(path, "be written", error) from error
         finally:
             fresh.unlink(missing_ok=True)
 
@@ -134,7 +139,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _store_error(self.root / name, "be read", error) from error
+            raise store_error(self.root / name, "be read", error) from error
 
     def stamp(self, name: str) -> Stamp | None:
         """Which file a name is now; None where there is none."""
@@ -143,7 +148,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _store_error(self.root / name, "be read", error) from error
+            raise store_error(self.root / name, "be read", error) from error
         return Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
     def beginning(self, name: str, size: int) -> bytes:
@@ -152,7 +157,7 @@ class Folder:
             with (self.root / name).open("rb", buffering=0) as file:
                 return file.read(size)
         except OSError as error:
-            raise _store_error(self.root / name, "be read", error) from error
+            raise store_error(self.root / name, "be read", error) from error
 
     def is_locked(self) -> bool | None:
         """Whether a process has the lock, seen without taking it; None where the system does not
@@ -174,7 +179,7 @@ class Folder:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise _store_error(self.root, "be read", error) from error
+            raise store_error(self.root, "be read", error) from error
 
 
 class Lock:
@@ -188,7 +193,7 @@ class Lock:
         try:
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise _store_error(self._path, "be opened", error) from error
+            raise store_error(self._path, "be opened", error) from error
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -200,7 +205,7 @@ class Lock:
             ) from error
         except OSError as error:
             os.close(fd)
-            raise _store_error(self._path, "be locked", error) from error
+            raise store_error(self._path, "be locked", error) from error
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         self._fd = fd
@@ -224,7 +229,7 @@ class LineReader:
         try:
             self._fd = os.open(path, os.O_RDONLY)
         except OSError as error:
-            raise _store_error(path, "be read", error) from error
+            raise store_error(path, "be read", error) from error
 
     def line(self, offset: int) -> bytes:
         size = 4096
@@ -249,13 +254,13 @@ class _Appending:
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             self._size = os.fstat(self._fd).st_size
-            whole = _whole_lines(self._fd, self._size)
+            whole = whole_lines(self._fd, self._size)
             if whole < self._size:
                 os.ftruncate(self._fd, whole)
                 report(f"{path.name}: a torn last line of {self._size - whole} bytes was cut off")
                 self._size = whole
         except OSError as error:
-            raise _store_error(path, "be opened", error) from error
+            raise store_error(path, "be opened", error) from error
         self._synced = self._size
 
     def append(self, line: bytes) -> int:
@@ -266,7 +271,7 @@ class _Appending:
                 rest = rest[os.write(self._fd, rest) :]
         except OSError as error:
             os.ftruncate(self._fd, offset)
-            raise _store_error(self._path, "be written", error) from error
+            raise store_error(self._path, "be written", error) from error
         self._size = offset + len(line) + 1
         return offset
 
@@ -276,14 +281,22 @@ class _Appending:
             try:
                 os.fsync(self._fd)
             except OSError as error:
-                raise _store_error(self._path, "be flushed to the disk", error) from error
+                raise store_error(self._path, "be flushed to the disk", error) from error
             self._synced = size
 
     def close(self) -> None:
         os.close(self._fd)
 
 
-def _whole_lines(fd: int, size: int) -> int:
+def exclusive(fd: int, path: Path) -> None:
+    """Wait until the lock of an open file is this process's."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+    except OSError as error:
+        raise store_error(path, "be locked", error) from error
+
+
+def whole_lines(fd: int, size: int) -> int:
     """The size of a file up to the end of its last whole line."""
     end = size
     while end > 0:
@@ -295,7 +308,7 @@ def _whole_lines(fd: int, size: int) -> int:
     return 0
 
 
-def _store_error(path: Path, what: str, error: OSError) -> StoreError:
+def store_error(path: Path, what: str, error: OSError) -> StoreError:
     remedy = {
         errno.ENOSPC: "The disk is full: make room and start the same command again; nothing "
         "stored is lost.",
@@ -312,4 +325,7 @@ def _store_error(path: Path, what: str, error: OSError) -> StoreError:
         errno.EACCES: "You may not write there: choose another folder with --out, or mend its "
         "permissions.",
     }.get(error.errno or 0, "")
-    return StoreError(f"{path} cannot {what}: {error.strerror}. {remedy}".rstrip())
+    where = os.fspath(path)  # of a mirror the file here, which is what is to be mended
+    if isinstance(path, Mirror):
+        remedy = remedy.replace("folder with --out", "folder for mirrors with SNELLEN_MIRROR")
+    return StoreError(f"{where} cannot {what}: {error.strerror}. {remedy}".rstrip())

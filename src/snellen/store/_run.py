@@ -14,6 +14,8 @@ import msgspec
 import orjson
 
 from snellen.errors import StoreError, UsageError
+from snellen.store._mirror import Mirror
+from snellen.store._mirrored import RemoteFolder, pull
 from snellen.store._posix import Folder, LineReader
 from snellen.store._records import (
     FORMAT,
@@ -175,7 +177,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.folder = Folder(path)
+        self.folder = RemoteFolder(path) if isinstance(path, Mirror) else Folder(path)
         self.notes: list[str] = self.folder.repairs
         self._files: list[str] = []
         self._finals: dict[str | Key, int] = {}
@@ -184,7 +186,6 @@ class Run:
         self._unfinished: set[int] = set()
         self._lost: set[str | Key] = set()
         self._readers: dict[str, LineReader] = {}
-        self._writing = f"{REPLIES}.jsonl"
 
     # -- the manifest
 
@@ -408,14 +409,15 @@ class Run:
     # -- writing
 
     def append_question(self, question: Question) -> None:
-        self.folder.append(f"{QUESTIONS}.jsonl", _ENCODE(question))
+        self.folder.append(self.folder.segment(QUESTIONS), _ENCODE(question))
         self._asked.add(_short(question.key))
         self._lost.discard(_short(question.key))
 
     def append_reply(self, record: ReplyRecord) -> None:
-        if not self._files or self._files[-1] != self._writing:
-            self._files.append(self._writing)
-        offset = self.folder.append(self._writing, _ENCODE(record))
+        name = self.folder.segment(REPLIES)
+        if not self._files or self._files[-1] != name:
+            self._files.append(name)
+        offset = self.folder.append(name, _ENCODE(record))
         failed = record.state == "failed"
         self._note_final(record.key, len(self._files) - 1, offset, failed=failed)
         if not failed:
@@ -426,7 +428,7 @@ class Run:
         self.folder.put_atomic(LABELS, (_ENCODE(one) + b"\n" for one in labels))
 
     def append_event(self, event: EventRecord) -> None:
-        self.folder.append(f"{EVENTS}.jsonl", _ENCODE(event))
+        self.folder.append(self.folder.segment(EVENTS), _ENCODE(event))
 
     def close(self) -> None:
         self.folder.close()
@@ -516,6 +518,7 @@ def open_run(
     nearest sibling."""
     siblings = root / safe_name(benchmark) / safe_name(model)
     path = siblings / identity_digest(identity)
+    pull(siblings, only=MANIFEST)
     run = Run(path)
     if (path / MANIFEST).exists():
         return run, "continued", []

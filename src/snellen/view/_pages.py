@@ -106,7 +106,7 @@ class Pages:
         boards = [Board(name, of) for name, of in sorted(groups.items())]
         return _page(
             "runs.html",
-            root=str(self.runs.root),
+            root=f"{self.runs.root}",
             known=known,
             boards=boards,
             faults=[run for run in every if run.fault is not None],

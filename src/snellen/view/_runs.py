@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +16,12 @@ import msgspec
 
 from snellen.errors import SnellenError
 from snellen.result import Result, load_report
-from snellen.store import MANIFEST, REPORT, Run, Stamp
+from snellen.store import MANIFEST, REPORT, Run, Stamp, pull
 
 LEVELS = ("*", "*/*", "*/*/*", "*/*/*/judged/*/*/*")
 """Benchmark, model and identity lead to a run; a judge's lie in the run that is judged."""
+REFRESHED = 5.0
+"""Seconds for which what was fetched from an object store is taken for what lies there."""
 QUIET = 30.0
 """Seconds without a record after which a run counts as stopped where the system does not say who
 holds its lock."""
@@ -79,9 +82,12 @@ class Runs:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self._known: dict[Path, tuple[tuple[Stamp | None, ...], Listed]] = {}
+        self._fetching = threading.Lock()
+        self._fetched = time.monotonic()  # where the folder was named
 
     def all(self) -> list[Listed]:
         """Every run, by name."""
+        self._refresh()
         found = {name: self._listed(name, path) for name, path in self._folders()}
         there = {one.path for one in found.values()}
         for path in [*self._known]:  # other threads look, too
@@ -91,9 +97,16 @@ class Runs:
 
     def named(self, name: str) -> Listed | None:
         """The run of that name: one that was found, so that no name leads elsewhere."""
+        self._refresh()
         return next(
             (self._listed(name, path) for known, path in self._folders() if known == name), None
         )
+
+    def _refresh(self) -> None:
+        with self._fetching:
+            if time.monotonic() - self._fetched >= REFRESHED:
+                pull(self.root)
+                self._fetched = time.monotonic()
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
         if (self.root / MANIFEST).exists():

@@ -1,0 +1,30 @@
+"""Paths that may lie on an object store, as options and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from snellen.datasets import data_at, place_of, runs_at
+
+
+class _Place(click.Path):
+    """A path on this machine, or `s3://BUCKET/...`, which `at` finds the mirror of."""
+
+    def __init__(self, at: Callable[[str | Path], Path]) -> None:
+        super().__init__(path_type=Path)
+        self._at = at
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return self._at(value)
+
+
+OUT = _Place(place_of)
+"""Where runs are made."""
+RUNS = _Place(runs_at)
+"""Runs, folders of them, or predictions; up to date."""
+DATA = _Place(data_at)
+"""Rows and what they name; up to date."""

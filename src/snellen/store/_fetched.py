@@ -1,0 +1,93 @@
+"""Files of data on an object store, fetched to their mirror once and again where they changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from functools import partial
+
+import msgspec
+
+from snellen.store._mirror import Mirror, is_name
+from snellen.store._posix import Folder, exclusive, store_error
+from snellen.store._remote import Object, Remote, in_parallel
+
+FETCHED = ".fetched.json"
+"""What was fetched into a folder, by the objects' names: their stamps."""
+MUTEX = ".fetched.lock"
+
+
+def fetch(path: Mirror, *, alone: bool = False) -> None:
+    """Bring the mirror of a folder, or of the folder that a file lies in, up to date with all that
+    lies below: rows name pictures relative to themselves. `alone` a file itself, and no folder.
+
+    Raises:
+        StoreError: the store cannot be read, or the mirror not be written.
+    """
+    if path.url is None:
+        return
+    name = path.name
+    if is_file := Remote(path.url).is_file():
+        path = path.parent
+    if (alone and not is_file) or path.url is None:
+        return
+    remote = Remote(path.url)
+    below = remote.list(name if alone else "")
+    objects = [one for one in below if all(map(is_name, one.name.split("/")))]
+    if not objects:
+        return
+    folder = Folder.create(path)
+    try:
+        fd = os.open(path / MUTEX, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise store_error(path / MUTEX, "be opened", error) from error
+    try:
+        exclusive(fd, path / MUTEX)
+        _fetch_changed(remote, folder, path, objects, alone=alone)
+    finally:
+        os.close(fd)
+
+
+def _fetch_changed(
+    remote: Remote, folder: Folder, path: Mirror, objects: list[Object], *, alone: bool
+) -> None:
+    raw = folder.get(FETCHED)
+    try:
+        stamps = {} if raw is None else msgspec.json.decode(raw, type=dict[str, str | None])
+    except msgspec.DecodeError:
+        stamps = {}  # all is fetched again
+    there = {one.name for one in objects}
+    for name in [] if alone else [name for name in stamps if name not in there]:
+        del stamps[name]
+        if all(map(is_name, name.split("/"))):
+            (path / name).unlink(missing_ok=True)
+    wanted = [
+        one
+        for one in objects
+        if one.stamp is None or stamps.get(one.name) != one.stamp or not (path / one.name).exists()
+    ]
+    if wanted:
+        size = sum(one.size for one in wanted)
+        print(
+            f"{path}: fetching {len(wanted):,} files, {size / 1e6:,.1f} MB, to {os.fspath(path)}",
+            file=sys.stderr,
+        )
+    try:
+        in_parallel([partial(_fetch_one, remote, path, one, stamps) for one in wanted])
+    finally:
+        folder.put_atomic(FETCHED, msgspec.json.encode(stamps))
+
+
+def _fetch_one(remote: Remote, path: Mirror, one: Object, stamps: dict[str, str | None]) -> None:
+    target = path / one.name
+    fresh = target.with_name(f".{os.getpid()}.{threading.get_ident()}.new")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if remote.get_file(one.name, fresh):
+            fresh.replace(target)
+            stamps[one.name] = one.stamp
+    except OSError as error:
+        raise store_error(target, "be written", error) from error
+    finally:
+        fresh.unlink(missing_ok=True)

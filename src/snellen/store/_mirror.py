@@ -1,0 +1,83 @@
+"""Places on object stores, and the folders on this machine that mirror them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PosixPath
+
+from snellen.errors import UsageError
+
+SCHEMES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
+"""How places on object stores begin, and the package that fsspec opens each with."""
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+(.*)", re.DOTALL)
+_LONGEST = 255
+"""Bytes that file systems take for one name."""
+
+
+class Mirror(PosixPath):
+    """A file or folder on this machine that mirrors one on an object store.
+
+    It is opened as any path. Written into a message (`f"{path}"`) it is the place that it mirrors,
+    which is what its reader named; where both differ in what is to be done, `os.fspath` says which
+    file it is.
+    """
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return format(self.url or str(self), spec)
+
+    @property
+    def url(self) -> str | None:
+        """`s3://bucket/a/b` of `<folder>/s3:/bucket/a/b`; None of what lies above a bucket."""
+        for place, part in enumerate(self.parts[:-1]):
+            if part.endswith(":") and part[:-1] in SCHEMES:
+                return f"{part}//{'/'.join(self.parts[place + 1 :])}"
+        return None
+
+
+def mirror(location: str | Path, folder: Path) -> Mirror | None:
+    """The mirror below `folder` of a place such as `s3://bucket/runs`; None where the location is
+    on this machine.
+
+    Raises:
+        UsageError: it begins as an address does, and is none that can be read.
+    """
+    if isinstance(location, Mirror):
+        return location
+    found = _ADDRESS.fullmatch(str(location))
+    if found is None:
+        return None
+    scheme, rest = found[1].lower(), found[2]
+    if scheme not in SCHEMES:
+        return None
+    parts = [part for part in rest.split("/") if part]
+    if not parts:
+        raise UsageError(f"{scheme}:// names no bucket: write {scheme}://BUCKET/FOLDER.")
+    if "@" in parts[0]:
+        raise UsageError(
+            f"a {scheme}:// address holds a key or a name before an @: leave that out. "
+            f"{SCHEMES[scheme]} finds credentials in the environment and in its profile files."
+        )
+    for part in parts:
+        if not is_name(part):
+            raise UsageError(
+                f"{scheme}://{'/'.join(parts)}: {part[:80]!r} cannot be a folder's name."
+            )
+    return Mirror(folder.absolute(), f"{scheme}:", *parts)
+
+
+def is_address(location: str) -> bool:
+    """Whether it names a place on an object store."""
+    found = _ADDRESS.fullmatch(location)
+    return found is not None and found[1].lower() in SCHEMES
+
+
+def is_name(part: str) -> bool:
+    """Whether a part of an object's name can be the name of a file here, as it stands."""
+    if part in ("", ".", "..") or any(ord(sign) < 32 for sign in part):
+        return False
+    try:
+        return len(part.encode()) <= _LONGEST
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,427 @@
+"""The files of a run on an object store: two machines, one run, and all that goes wrong between."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from snellen.errors import StoreError
+from snellen.model import Reply
+from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
+from snellen.store import _mirrored as mirrored
+from snellen.store._remote import Remote
+from tests.stores import Bucket
+from tests.viewers import question
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uploads every tenth of a second; a lease is a second long."""
+    monkeypatch.setattr(mirrored, "EVERY", 0.1)
+    monkeypatch.setattr(mirrored, "RENEWED", 0.2)
+    monkeypatch.setattr(mirrored, "LEASE", 1.0)
+    monkeypatch.setattr(mirrored, "AT_THE_END", 1)
+
+
+def run_at(url: str, machine: Path) -> Run:
+    """A run as a machine sees it: the folder is that of its mirrors."""
+    made = mirror(url, machine)
+    assert made is not None
+    return Run(made)
+
+
+def answer(run: Run, name: str, text: str, *, place: int = 0) -> None:
+    run.append_question(question(name, place))
+    run.append_reply(reply_record((name, 0, 0), f"d-{name}", "2026-01-01", reply=Reply(text=text)))
+
+
+def texts(run: Run) -> dict[str, str]:
+    """The final reply to each question that has one; no question may be there twice."""
+    pull(run.path)
+    run.load()
+    try:
+        found = {}
+        for one in run.questions():
+            record = run.final(one.key)
+            assert one.key[0] not in found
+            if record is not None:
+                found[one.key[0]] = record.reply
+        return found
+    finally:
+        run.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.02)
+
+
+def test_what_one_machine_writes_another_reads(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/runs/b/m/0"
+    run = run_at(url, tmp_path / "a")
+    with run.folder.lock():
+        run.put_manifest({"benchmark": "b"})
+        answer(run, "s0", "yes")
+        run.folder.put_atomic("scores.jsonl", b"{}\n")
+        run.close()
+
+    there = run_at(url, tmp_path / "b")
+    assert texts(there) == {"s0": "yes"}
+    assert there.manifest()["benchmark"] == "b"
+    assert there.folder.get("scores.jsonl") == b"{}\n"
+
+
+def test_lines_reach_the_store_while_the_run_goes_on(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/r"
+    run, there = run_at(url, tmp_path / "a"), run_at(url, tmp_path / "b")
+    with run.folder.lock():
+        run.put_manifest({})
+        answer(run, "s0", "yes")
+        until(lambda: "r/replies-1000001.jsonl" in bucket.objects())
+        until(lambda: texts(there) == {"s0": "yes"})
+        answer(run, "s1", "no", place=1)
+        until(lambda: len(texts(there)) == 2)
+        inode = (tmp_path / "b" / "s3:" / bucket.name / "r" / "replies-1000001.jsonl").stat().st_ino
+        answer(run, "s2", "no", place=2)
+        until(lambda: len(texts(there)) == 3)
+    assert (
+        inode
+        == (tmp_path / "b" / "s3:" / bucket.name / "r" / "replies-1000001.jsonl").stat().st_ino
+    ), "what was there is not written again: readers keep their places in it"
+
+
+def test_a_journal_is_cut_into_segments_that_are_read_in_order(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirrored, "SEGMENT", 2_000)
+    url = f"{bucket.url}/r"
+    run = run_at(url, tmp_path / "a")
+    with run.folder.lock():
+        run.put_manifest({})
+        for place in range(12):
+            answer(run, f"s{place}", "x" * 500, place=place)
+            assert run.final((f"s{place}", 0, 0)) is not None
+        run.close()
+
+    segments = [key for key in bucket.objects() if "replies" in key]
+    assert segments == [f"r/replies-{number}.jsonl" for number in (1000001, 1000002, 1000003)]
+    there = run_at(url, tmp_path / "b")
+    assert [*texts(there)] == [f"s{place}" for place in range(12)]
+    records = [one for one in there.replies() if isinstance(one, ReplyRecord)]
+    assert [one.key[0] for one in records] == [f"s{place}" for place in range(12)]
+
+
+def test_a_segment_that_was_put_often_is_followed_by_another(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirrored, "PUTS", 2)
+    run, there = (
+        run_at(f"{bucket.url}/r", tmp_path / "a"),
+        run_at(f"{bucket.url}/r", tmp_path / "b"),
+    )
+    with run.folder.lock():
+        run.put_manifest({})
+        for place in range(3):
+            answer(run, f"s{place}", "yes", place=place)
+            until(lambda asked=place + 1: len(texts(there)) == asked)  # type: ignore[misc]
+        run.close()
+    assert len([key for key in bucket.objects() if "replies" in key]) == 2
+
+
+def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/r"
+    with run_at(url, tmp_path / "a").folder.lock():
+        with pytest.raises(StoreError) as caught, run_at(url, tmp_path / "b").folder.lock():
+            pass
+        with pytest.raises(StoreError) as here, run_at(url, tmp_path / "a").folder.lock():
+            pass
+    for said in map(str, (caught.value, here.value)):
+        assert said.startswith(f"{url}: process {os.getpid()} on ")
+        assert said.endswith("is writing this run. Wait for it, or stop it, and start again.")
+    with run_at(url, tmp_path / "b").folder.lock():
+        pass  # it was given back
+
+
+def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that holds a run's lock is no more: it sends nothing, and the system has taken
+    its file lock away."""
+    with monkeypatch.context() as patch:
+        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
+        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
+        lock = run.folder.lock()
+        lock.__enter__()
+    run.put_manifest({})
+    assert lock._fd is not None
+    os.close(lock._fd)
+    mirrored._writing.clear()
+
+
+def test_who_was_killed_goes_on_at_once_where_it_was(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "yes")
+    assert not any("replies" in key for key in bucket.objects())
+
+    again = run_at(url, tmp_path / "a")
+    monkeypatch.setattr(mirrored, "LEASE", 1_000.0)
+    with again.folder.lock():
+        assert any("replies-1000001" in key for key in bucket.objects()), (
+            "what was left is sent first"
+        )
+        again.load()
+        assert again.has_reply(("s0", 0, 0))
+        again.close()
+
+
+def test_a_lock_that_nobody_renews_is_taken_over(
+    bucket: Bucket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = f"{bucket.url}/r"
+    dies(run_at(url, tmp_path / "a"), monkeypatch)
+    held = bucket.get("r/lock-1.json").decode()
+    bucket.put("r/lock-1.json", held.replace(" on ", "\\u001b[31m on ").encode())
+    began = time.monotonic()
+    with run_at(url, tmp_path / "b").folder.lock():
+        assert time.monotonic() - began >= 1.0
+    assert f"{url}: process {os.getpid()}\ufffd[31m on " in capsys.readouterr().err
+    assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-2.json"]
+
+
+def test_both_sides_of_a_split_are_kept_and_a_key_counts_once(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "first")
+    answer(killed, "s1", "alone", place=1)
+
+    other = run_at(url, tmp_path / "b")
+    with other.folder.lock():
+        other.put_manifest({})
+        answer(other, "s0", "second")
+        other.close()
+
+    again = run_at(url, tmp_path / "a")
+    with again.folder.lock():
+        again.load()
+        assert again.has_reply(("s0", 0, 0)) and again.has_reply(("s1", 0, 0))
+        again.close()
+    # The last that is no failure counts, and the later holder's segments are the later ones.
+    for machine in ("a", "b", "c"):
+        assert texts(run_at(url, tmp_path / machine)) == {"s0": "second", "s1": "alone"}
+    segments = [key for key in bucket.objects() if "replies" in key]
+    assert segments == ["r/replies-1000001.jsonl", "r/replies-2000001.jsonl"]
+
+
+def test_a_holder_that_was_thought_dead_stops(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    sleeper = run_at(url, tmp_path / "a")
+    awake = mirrored.RemoteLock._renew
+    monkeypatch.setattr(mirrored.RemoteLock, "_renew", lambda self: None)
+    with pytest.raises(StoreError, match="has taken this run over"), sleeper.folder.lock():
+        sleeper.put_manifest({})
+        answer(sleeper, "s0", "asleep")
+        other = run_at(url, tmp_path / "b")
+        with other.folder.lock():
+            answer(other, "s1", "awake", place=1)
+            monkeypatch.setattr(mirrored.RemoteLock, "_renew", awake)
+            until(lambda: _is_lost(sleeper))
+            other.close()
+    assert texts(run_at(url, tmp_path / "c"))["s1"] == "awake"
+
+
+def _is_lost(run: Run) -> bool:
+    try:
+        run.folder.flush()
+    except StoreError:
+        return True
+    return False
+
+
+def test_a_torn_line_is_not_sent_and_is_cut_off(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "yes")
+    with (killed.path / "replies-1000001.jsonl").open("ab") as file:
+        file.write(b'{"format":0,"key":["s1"')
+
+    again = run_at(url, tmp_path / "a")
+    with again.folder.lock():
+        again.load()
+        again.close()
+    assert bucket.get("r/replies-1000001.jsonl").endswith(b"\n")
+    assert texts(run_at(url, tmp_path / "b")) == {"s0": "yes"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "r/../../escaped/manifest.json",
+        "r/..",
+        "//absolute/manifest.json",
+        "r//manifest.json",
+        f"r/{'x' * 300}/manifest.json",
+        "r/manifest.json/manifest.json/",
+        "r/program.py",
+        "r/.remote.lock",
+        "r/lock",
+        "r/replies-99999999999999999999999.jsonl",
+    ],
+)
+def test_an_object_that_is_no_runs_file_is_passed_over(
+    bucket: Bucket, tmp_path: Path, key: str
+) -> None:
+    run = run_at(f"{bucket.url}/r", tmp_path / "home" / "a")
+    bucket.put("r/m/0/manifest.json", b'{"format":0}')
+    bucket.put(key, b"evil")
+    pull(run.path)
+
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    kept = {"manifest.json", ".remote.json", ".remote.lock"}
+    assert {path.name for path in found} == kept
+    assert {path.parent for path in found} == {Path(run.path / "m" / "0")}
+    assert b"evil" not in b"".join(path.read_bytes() for path in found)
+
+
+def test_a_run_that_was_removed_from_the_store_is_gone(bucket: Bucket, tmp_path: Path) -> None:
+    run = run_at(f"{bucket.url}/r", tmp_path / "a")
+    with run.folder.lock():
+        run.put_manifest({})
+        answer(run, "s0", "yes")
+        run.close()
+    for key in bucket.objects():
+        bucket.remove(key)
+    pull(run.path)
+
+    with pytest.raises(StoreError, match=f"{run.path} is no run folder"):
+        run.manifest()
+    assert run.folder.segments("replies") == []
+
+
+def test_a_lock_and_a_record_that_are_garbage_are_no_end(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/r"
+    bucket.put("r/lock-7.json", b"\xff\x00 garbage")
+    bucket.put("r/replies-12000003.jsonl", b"")
+    run = run_at(url, tmp_path / "a")
+    run.path.mkdir(parents=True)
+    (run.path / ".remote.json").write_bytes(b"[]")
+    with run.folder.lock():
+        run.put_manifest({})
+        answer(run, "s0", "yes")
+        run.close()
+    assert "r/replies-13000001.jsonl" in bucket.objects()
+    assert texts(run_at(url, tmp_path / "b")) == {"s0": "yes"}
+
+
+def test_a_whole_file_that_was_not_sent_is_sent_by_the_next(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    killed.folder.root.joinpath("scores.jsonl").write_bytes(b"{}\n")
+    with run_at(url, tmp_path / "a").folder.lock():
+        pass
+    assert bucket.get("r/scores.jsonl") == b"{}\n"
+
+
+def test_what_another_machine_scored_replaces_what_was_scored_here(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    url = f"{bucket.url}/r"
+    for machine, score in ("a", b"1"), ("b", b"2"), ("a", b"3"):
+        with run_at(url, tmp_path / machine).folder.lock() as _:
+            run_at(url, tmp_path / machine).folder.put_atomic("report.json", score)
+        for reader in "ab":
+            run = run_at(url, tmp_path / reader)
+            pull(run.path)
+            assert run.folder.get("report.json") == score
+
+
+def test_a_bucket_that_is_not_there_is_said(bucket: Bucket, tmp_path: Path) -> None:
+    run = run_at("s3://no-such-bucket/r", tmp_path / "a")
+    with pytest.raises(StoreError) as caught:
+        pull(run.path)
+    assert str(caught.value) == (
+        "s3://no-such-bucket/r cannot be listed: The specified bucket does not exist. Is the "
+        "bucket's name right? It must be there: none is made."
+    )
+
+
+def test_a_full_disk_names_the_file_here(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.put("r/manifest.json", b"{}")
+    (tmp_path / "a").write_text("a file where the mirrors were to be")
+    with pytest.raises(StoreError) as caught:
+        pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
+    assert str(tmp_path / "a" / "s3:") in str(caught.value)
+
+
+def test_mirrors_that_may_not_be_written_say_where_others_can_be(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.put("r/manifest.json", b"{}")
+
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(StoreError, match="choose another folder for mirrors with SNELLEN_MIRROR"):
+        pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
+
+
+def test_a_lock_whose_making_was_not_answered_is_held(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = Remote.create
+
+    def unanswered(remote: Remote, name: str, data: bytes) -> bool:
+        create(remote, name, data)
+        return create(remote, name, data)  # as the package tries again
+
+    monkeypatch.setattr(Remote, "create", unanswered)
+    with run_at(f"{bucket.url}/r", tmp_path / "a").folder.lock():
+        assert b'"released":false' in bucket.get("r/lock-1.json")
+
+
+def test_a_holder_whose_upload_takes_long_keeps_the_lock(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    run = run_at(url, tmp_path / "a")
+    monkeypatch.setattr(mirrored.RemoteFolder, "send_grown", lambda self: time.sleep(2.5))
+    with run.folder.lock():
+        time.sleep(1.5)
+        with pytest.raises(StoreError, match="is writing this run"):
+            run_at(url, tmp_path / "b").folder.lock().__enter__()
+
+
+def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) -> None:
+    url = f"{bucket.url}/r"
+    verdicts = run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "a")
+    with run_at(url, tmp_path / "a").folder.lock(), verdicts.folder.lock():
+        verdicts.put_manifest({})
+        answer(verdicts, "s0", "right")
+        verdicts.close()
+    again = run_at(url, tmp_path / "b")
+    with again.folder.lock():
+        assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
+        again.close()
