@@ -34,6 +34,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "aiohttp": ("transport.py",),
     "PIL": ("media/",),
     "av": ("media/",),
+    "ray": ("executors/ray.py",),
     "os.environ": ("catalog.py", "datasets/"),
     "os.environb": ("catalog.py", "datasets/"),
     "os.getenv": ("catalog.py", "datasets/"),
