@@ -16,6 +16,7 @@ import os
 import platform
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,7 @@ SETTINGS = {
 """What Ray is told by the environment, before it is imported."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 WATCH = Path(__file__).with_name("_watch.py")
+CONNECTING = 10.0
 STARTING = 120.0
 """Seconds until a cluster of our own must be there."""
 PLACING = 600.0
@@ -88,6 +90,8 @@ class _Cluster:
         if address is None:
             self.is_own = True
             self.address = address = self._started()
+        elif address != "auto":
+            _check_listens(address)
         handler = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -174,6 +178,23 @@ class _Cluster:
             self._watch.stdin.close()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _check_listens(address: str) -> None:
+    """That somebody listens at HOST:PORT: Ray would try for minutes.
+
+    Raises:
+        UsageError: nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise UsageError(f"a Ray cluster's address is HOST:PORT or auto, not {address}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"there is no Ray cluster at {address}: {error}. `ray start` says its address."
+        ) from error
 
 
 # -- the pool
