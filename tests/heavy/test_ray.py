@@ -35,6 +35,7 @@ from tests.test_cli.conftest import Snellen, snellen
 
 __all__ = ["snellen"]
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         importlib.util.find_spec("ray") is None, reason="needs ray, of constraints-heavy.txt"
     ),
