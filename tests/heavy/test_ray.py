@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,13 @@ def rejected(messages):
 def own_error(messages):
     raise Mine("nobody else knows this class")
 
+class Ranking:
+    def generate(self, messages):
+        return "both"
+
+    async def rank(self, request):
+        return [(-float(n), len(choice)) for n, choice in enumerate(request.choices)]
+
 def dies(messages):
     os._exit(1)
 
@@ -110,7 +118,7 @@ async def slow(messages):
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
-    from snellen.executors.ray import SETTINGS, WATCH
+    from snellen.executors.ray import SETTINGS
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SETTINGS.items():
@@ -121,25 +129,33 @@ def cluster() -> Iterator[str]:
         with tempfile.TemporaryDirectory(
             prefix="ray-test-", dir="/tmp", ignore_cleanup_errors=True
         ) as folder:
-            command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
-            command += ["--port=0", "--min-worker-port=0", "--max-worker-port=0", "--num-cpus=4"]
-            command += ["--dashboard-agent-grpc-port=0", "--dashboard-agent-listen-port=0"]
-            command += ["--include-dashboard=false", f"--temp-dir={folder}", "--num-gpus=0"]
-            command += ["--object-store-memory=104857600"]
-            with (
-                open(f"{folder}/log", "wb") as log,
-                subprocess.Popen(
-                    [sys.executable, "-I", str(WATCH), *command],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=log,
-                    start_new_session=True,
-                ) as head,
-            ):
-                address = Path(folder, "ray_current_cluster")
+            address = Path(folder, "ray_current_cluster")
+            with node(f"{folder}/log", "--head", "--port=0", f"--temp-dir={folder}", cpus=4):
                 wait_for(lambda: address.exists() and address.read_text().strip())
                 yield address.read_text().strip()
-                os.killpg(head.pid, signal.SIGKILL)
+
+
+@contextmanager
+def node(log: str, *where: str, cpus: int) -> Iterator[int]:
+    """A node of a cluster; gives the group of its processes, which ends here."""
+    from snellen.executors.ray import WATCH
+
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *where]
+    command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]
+    command += ["--dashboard-agent-listen-port=0", "--object-store-memory=104857600"]
+    with (
+        open(log, "wb") as told,
+        subprocess.Popen(
+            [sys.executable, "-I", str(WATCH), *command, f"--num-cpus={cpus}", "--num-gpus=0"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            start_new_session=True,
+        ) as process,
+    ):
+        yield process.pid
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -249,6 +265,20 @@ def test_killed_workers_cost_their_questions_under_way_and_nothing_else(
     assert len(failed) <= 2
     assert all("died while it had the question" in one["error"]["message"] for one in failed)
     assert len(asked(here)) <= 42
+
+
+def test_a_lost_node_costs_the_questions_under_way_on_it(cluster: str, here: Path) -> None:
+    head = cluster.rpartition(":")[0]
+    with node(str(here / "node.log"), f"--address={cluster}", cpus=2) as group:
+        wait_for(lambda: "runtime started" in (here / "node.log").read_text())
+        args = command("--replicas", "6", "--ray-address", cluster)
+        with subprocess.Popen(args, stderr=subprocess.PIPE, text=True) as run:
+            wait_for(lambda: len({pid for pid, _ in asked(here)}) == 6)
+            os.killpg(group, signal.SIGKILL)
+            _, said = run.communicate(timeout=120)
+    assert run.returncode == 0, said
+    each_key_once(here)
+    assert 1 <= said.count("died, and is started again") <= 2, (head, said)
 
 
 def test_a_killed_run_goes_on_where_it_ended_and_leaves_no_worker(cluster: str, here: Path) -> None:
@@ -391,6 +421,24 @@ def test_replicas_share_the_cores_and_keep_the_contract(cluster: str, here: Path
 
 def test_a_reply_of_a_class_of_the_models_own_is_read(cluster: str, here: Path) -> None:
     assert ask("own_reply", cluster, question("?")) == [Reply(text="mine", stop="stop")]
+
+
+def test_replicas_rank_where_the_model_does(cluster: str, here: Path) -> None:
+    opened = catalog.model("python:says.py:Ranking", replicas=Replicas(n=1, address=cluster))
+
+    async def body() -> tuple[Any, Any]:
+        model: Any = opened.model
+        try:
+            asked = Request(messages=(user("?"),), kind="rank", choices=("a", "bc"))
+            return await model.rank(asked), await model.generate(question("?"))
+        finally:
+            await model.close()
+
+    ranked, said = asyncio.run(body())
+    assert (ranked, said.text) == (((-0.0, 1), (-1.0, 2)), "both")
+    plain = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    assert not hasattr(plain, "rank")
+    asyncio.run(plain.close())  # type: ignore[union-attr]
 
 
 def test_errors_cross_with_their_fields(cluster: str, here: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_worker_in_another_folder_says_so(says: str) -> None:
     told = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
     assert isinstance(told, Failure)
     assert "there is no such file" in told.message
-    assert "has no folder /no/such/folder (No such file or directory)" in told.message
+    assert "There is no folder /no/such/folder (No such file or directory)" in told.message
 
 
 def test_a_worker_tells_a_strangers_error(says: str) -> None:

@@ -130,13 +130,14 @@ class Replica:
             os.chdir(folder)
             there = ""
         except OSError as error:
-            there = f" {socket.gethostname()} has no folder {folder} ({error.strerror})."
+            there = f" There is no folder {folder} ({error.strerror})."
         self._name = spec
         self._threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         try:
             opened = opening()
         except SnellenError as error:
-            return replace(Failure.of(error, spec), message=f"{error}{there}")
+            where = f"on {socket.gethostname()}"
+            return replace(Failure.of(error, spec), message=f"{where}: {error}{there}")
         except Exception as error:
             return Failure.of(error, spec)
         self._model = opened.model

@@ -298,8 +298,9 @@ class Pool:
 
     def expect(self, videos: Sequence[Video]) -> None:
         """These are asked about together."""
-        for one in videos:
-            _keep(self._beside, one.source, (*self._beside.pop(one.source, ()), one))
+        for source in dict.fromkeys(one.source for one in videos):
+            beside = tuple(one for one in videos if one.source == source)
+            _keep(self._beside, source, beside)
 
     async def close(self) -> None:
         """End the workers, and the cluster if it is of our own."""
