@@ -11,7 +11,6 @@ import importlib.util
 import inspect
 import os
 import re
-import secrets
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -529,6 +528,8 @@ def check_replicated(spec: str, profile: Profile) -> None:
 def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
     """A model in workers of Ray, which open it themselves."""
     check_replicated(spec, profile)
+    import secrets
+
     from snellen.executors.ray import SETTINGS, THREADS, Pool
 
     for name, value in SETTINGS.items():
