@@ -511,6 +511,12 @@ def test_another_version_on_a_node_is_said(
         ask("pid", cluster, question("?"))
 
 
+def test_a_worker_that_dies_while_it_opens_the_model_is_said(cluster: str, here: Path) -> None:
+    (here / "dead.py").write_text("import os\nos._exit(3)\n")
+    with pytest.raises(UsageError, match=r"worker 1 \(process \d+ on .*\) died while it opened"):
+        catalog.model("python:dead.py:answer", replicas=Replicas(n=1, address=cluster))
+
+
 def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
     with pytest.raises(UsageError, match=r"python:nowhere\.py: there is no such file"):
         catalog.model("python:nowhere.py:answer", replicas=Replicas(n=1, address=cluster))

@@ -202,7 +202,7 @@ class Replica:
                         found = await self._load(part)
                     except MediaError as error:
                         return Lacking(reason=str(error))
-                    if found.digest != part.digest:
+                    if part.digest not in (None, found.digest):
                         raise Rejected(_another(part))
                     part = found
                 if isinstance(part, Video) and self._decodes and not part.frames:

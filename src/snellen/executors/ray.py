@@ -346,21 +346,21 @@ class Pool:
 
     def _told(self) -> Told:
         """What the workers' model is, which all say alike."""
-        refs = [self._open(worker) for worker in self._workers]
-        try:
-            found: list[Told | Failure] = self._ray.get(refs, timeout=OPENING)
-        except self._ray.exceptions.GetTimeoutError as error:
-            raise UsageError(
-                f"{self.name} was not open in every worker within {OPENING:g} s."
-            ) from error
-        except self._ray.exceptions.RayError as error:
-            words = "".join(self._cluster.last_words(one.hello.pid) for one in self._workers[:1])
-            raise UsageError(
-                f"{self.name}: a worker died while the model was opened in it: "
-                f"{_last_line(error)}{words}"
-            ) from error
+        opening = [(worker, self._open(worker)) for worker in self._workers]
+        until = time.monotonic() + OPENING
         told: list[Told] = []
-        for one in found:
+        for worker, ref in opening:
+            try:
+                one = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
+            except self._ray.exceptions.GetTimeoutError as error:
+                raise UsageError(
+                    f"{self.name} was not open in {worker.place} within {OPENING:g} s."
+                ) from error
+            except self._ray.exceptions.RayError as error:
+                words = self._cluster.last_words(worker.hello.pid)
+                raise UsageError(
+                    f"{worker.place} died while it opened {self.name}: {_last_line(error)}{words}"
+                ) from error
             if isinstance(one, Failure):
                 raise one.error()
             told.append(one)
@@ -649,7 +649,9 @@ def _not_started(error: Exception) -> str:
 def _last_line(error: Exception) -> str:
     """The last line of what Ray says, which is what happened; the others say where."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:300] if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    return lines[-1].partition(" Some common causes")[0][:300]
 
 
 def _said(resources: Mapping[str, float]) -> str:
