@@ -117,7 +117,7 @@ async def slow(messages):
 '''
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
     from snellen.executors.ray import SETTINGS
@@ -359,6 +359,31 @@ def test_videos_are_decoded_by_the_workers_and_their_frames_are_recorded(
 
     assert told("runs") == told("plain")
     assert [len(media[0]["frames"]) for _, media, _ in told("runs").values()] == [4] * 4
+
+
+@pytest.mark.heavy
+def test_a_model_of_transformers_says_with_replicas_what_it_says_alone(
+    cluster: str, here: Path
+) -> None:
+    from tests.heavy.tiny_models import build
+
+    build("llava", here / "tiny")
+    asks = [sys.executable, "-m", "snellen", "run", "-b", "eyechart", "-m", "hf/./tiny"]
+    asks += ["--limit", "12", "--json"]
+    # In processes that go without torchvision, as the workers do.
+    plain, spread = (
+        subprocess.run([*asks, *more], capture_output=True, check=True, timeout=120).stdout
+        for more in (("--out", "plain"), ("--replicas", "2", "--ray-address", cluster))
+    )
+    assert json.loads(plain)["identity"] == json.loads(spread)["identity"]
+
+    def told(folder: str) -> dict[str, Any]:
+        [journal] = here.glob(f"{folder}/*/*/*/replies.jsonl")
+        lines = map(json.loads, journal.read_bytes().splitlines())
+        return {one["key"][0]: (one["reply"], one["stop"], one["usage"]) for one in lines}
+
+    assert told("runs") == told("plain")
+    assert len(told("runs")) == 12 and all(reply for reply, _, _ in told("runs").values())
 
 
 # -- one pool
