@@ -58,6 +58,8 @@ OPENING = 3600.0
 CLOSING = 15.0
 DEATHS = 3
 """So many deaths of a worker in a row, without an answer between them, and it stays dead."""
+PAUSES = (1.0, 5.0, 30.0, 0.0)
+"""Seconds between attempts to start a worker again."""
 STORE = 100 << 20
 """Bytes for Ray's objects in a cluster of our own, which holds next to none."""
 TOGETHER = 64
@@ -379,28 +381,42 @@ class Pool:
 
     async def _start_again(self, worker: _Worker) -> None:
         """Start a dead worker anew, or say why it stays dead."""
-        actor = self._actor()
-        try:
-            async with asyncio.timeout(PLACING):
-                hello = await actor.hello.remote()
-            _check_alike(hello)
-            async with asyncio.timeout(OPENING):
-                told = await actor.open.remote(self.name, self._opening, os.getcwd())
-            if isinstance(told, Failure):
-                raise told.error()
-            if other := _differ(self.model, told):
-                raise UsageError(f"the {other} of its model on {hello.node} is another now")
-        except asyncio.CancelledError:
-            self._ray.kill(actor)
-            raise
-        except (SnellenError, TimeoutError, self._ray.exceptions.RayError) as error:
-            self._ray.kill(actor)
-            said = "no place for it was found" if isinstance(error, TimeoutError) else str(error)
-            worker.lost = f"worker {worker.number} was not started again: {said}"
-            self._say(worker.lost)
-        else:
-            worker.actor, worker.hello = actor, hello
+        for pause in PAUSES:
+            actor = self._actor()
+            try:
+                hello = await self._opened_again(actor)
+            except asyncio.CancelledError:
+                self._ray.kill(actor)
+                raise
+            except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
+                self._ray.kill(actor)
+                said = _last_line(error)
+                await asyncio.sleep(pause)
+            except (SnellenError, TimeoutError) as error:
+                self._ray.kill(actor)
+                said = (
+                    "no place was found for it" if isinstance(error, TimeoutError) else str(error)
+                )
+                break
+            else:
+                worker.actor, worker.hello = actor, hello
+                self._changed.set()
+                return
+        worker.lost = f"worker {worker.number} was not started again: {said}"
+        self._say(worker.lost)
         self._changed.set()
+
+    async def _opened_again(self, actor: Any) -> Hello:
+        async with asyncio.timeout(PLACING):
+            hello: Hello = await actor.hello.remote()
+        _check_alike(hello)
+        async with asyncio.timeout(OPENING):
+            told: Told | Failure = await actor.open.remote(self.name, self._opening, os.getcwd())
+        if isinstance(told, Failure):
+            raise told.error()
+        if other := _differ(self.model, told):
+            raise UsageError(f"the {other} of its model on {hello.node} is another now")
+        return hello
 
     def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
         """A worker's death, as the one question sees it that it had."""
