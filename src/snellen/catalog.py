@@ -14,7 +14,7 @@ import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -23,6 +23,7 @@ import msgspec
 from snellen.benchmark import Benchmark
 from snellen.datasets import data_at
 from snellen.errors import CatalogError, DataError, UsageError
+from snellen.executors._replicas import Replicas, check_installed
 from snellen.model import Generates, Model, Ranks, Streams
 from snellen.models._profile import ImageLimits, Profile
 from snellen.store import is_address
@@ -54,6 +55,8 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "worker:FILE:NAME": ("worker", "sessions of your own, each in a process that is told no more"),
 }
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
+REPLICATED = ("python", "hf", "vllm", "baseline")
+"""What can be had several times: kinds that run here and answer one request at a time."""
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf": ("hf", ("torch", "transformers")),
     "hf-stream": ("hf", ("torch", "transformers")),
@@ -473,8 +476,9 @@ def _kebab(stem: str) -> str:
 class Opened:
     """A model ready to be asked. `server` is what runs share a limit on; `concurrency` is what
     suits it (None: find out); `timed` says that it keeps the profile's time-outs itself; `served`
-    tells of the server that its first question starts. `speed` are the fields of the profile's
-    `extra` that change no reply; `runs_on` is what a model that runs here runs on."""
+    tells of the server that its first question starts, `replicated` of its replicas. `speed` are
+    the fields of the profile's `extra` that change no reply; `runs_on` is what a model that runs
+    here runs on. `listeners` are told what a person is to know while it is asked."""
 
     model: Model
     name: str
@@ -483,21 +487,93 @@ class Opened:
     concurrency: int | None = None
     timed: bool = False
     served: Mapping[str, Any] | None = None
+    replicated: Mapping[str, Any] | None = None
     speed: tuple[str, ...] = ()
     runs_on: Mapping[str, Any] = field(default_factory=dict)
+    listeners: list[Callable[[str], object]] = field(default_factory=list)
 
 
-def model(spec: str, profile: Profile | None = None, *, logs: Path = Path("runs")) -> Opened:
+def model(
+    spec: str,
+    profile: Profile | None = None,
+    *,
+    logs: Path = Path("runs"),
+    replicas: Replicas | None = None,
+) -> Opened:
     """The model that a name means, opened: one of `MODELS`. `logs` is for what a server writes that
-    is started for it.
+    is started for it; `replicas` are those that it is to have, in workers of Ray.
 
     Raises:
         CatalogError: no model of that name. UsageError: it cannot be opened so.
     """
     profile = profile or Profile()
+    if replicas is not None:
+        return _replicated(spec, profile, replicas)
     opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
     # A run's replies are found by the requests as they were before a picture was made smaller.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
+
+
+def check_replicated(spec: str, profile: Profile) -> None:
+    """That a model can have replicas, without opening it.
+
+    Raises:
+        UsageError: it cannot, or there is no Ray.
+    """
+    kind = re.split("[:/]", spec)[0]
+    if kind in SERVERS or profile.serve is not None:
+        raise UsageError(
+            f"{spec}: replicas are for models that run here. A server is asked more at once with "
+            "--concurrency; of several put a load balancer before them."
+        )
+    if kind in ("hf-stream", "worker"):
+        raise UsageError(
+            f"{spec} watches streams, and a session stays in one process: it has no replicas. Ask "
+            "it without --replicas."
+        )
+    if kind not in REPLICATED or _with_no_seconds(spec) == "baseline/most-frequent":
+        raise UsageError(
+            f"{spec} has no replicas; {', '.join(f'{one}…' for one in REPLICATED)} can have them."
+        )
+    check_installed()
+
+
+def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
+    """A model in workers of Ray, which open it themselves."""
+    check_replicated(spec, profile)
+    import secrets
+
+    from snellen.executors.ray import SETTINGS, THREADS, Pool
+
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
+    address = replicas.address or os.environ.get("RAY_ADDRESS") or None
+    if address is None and not any(name.startswith("RAY_AUTH_") for name in os.environ):
+        # Ray runs what it is sent by whoever reaches its ports: of this cluster, nobody else.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+
+    def opening(n: int) -> Callable[[], Opened]:
+        each = None if profile.concurrency is None else -(-profile.concurrency // n)
+        return partial(model, spec, msgspec.structs.replace(profile, concurrency=each))
+
+    pool = Pool(
+        spec,
+        opening,
+        replace(replicas, address=address),
+        devices=not spec.startswith("baseline/"),
+        threads=os.environ.get(THREADS[0]),
+    )
+    return Opened(
+        model=pool,
+        name=spec,
+        server=spec,
+        revision=pool.model.revision,
+        concurrency=profile.concurrency or pool.concurrency,
+        replicated=pool.told,
+        speed=pool.model.speed,
+        runs_on=pool.model.runs_on,
+        listeners=pool.listeners,
+    )
 
 
 def check_extra(spec: str) -> None:

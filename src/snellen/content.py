@@ -3,7 +3,7 @@
 Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -28,10 +28,11 @@ class Image:
     """One image, by reference.
 
     `place` is what a person calls it (a path as the data set writes it, `row 3, image`), shown in
-    messages and stored. `within` is a folder that a path may not leave. The last four are known
+    messages and stored. `within` is a folder that a path may not leave. The last five are known
     once
     `media.images.load` has read it: `source` is then the bytes as a model gets them, `digest` is
-    `sha256:<hex>` of those bytes, `width` and `height` are pixels.
+    `sha256:<hex>` of those bytes, `width` and `height` are pixels, and `read_from` is the source
+    that it was read from, where that was none of bytes.
     """
 
     source: Path | bytes | Slice
@@ -41,6 +42,7 @@ class Image:
     mime: str | None = None
     width: int | None = None
     height: int | None = None
+    read_from: Path | Slice | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -144,6 +144,16 @@ class Ranked(NamedTuple):
     tokens: int
 
 
+Shown = tuple[tuple[float, ...], ...]
+"""The times of the frames that a model was shown of each of a request's videos, in seconds."""
+
+
+class Ranking(tuple[Ranked, ...]):
+    """Choices, as `rank` gives them, of a model that decodes videos itself."""
+
+    shown: Shown | None = None
+
+
 ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
 
 
@@ -154,7 +164,7 @@ class Reply:
     `stop` is the server's finish reason in its own words but for two: `length` (cut at the token
     limit)
     and `filter` (the service withheld the reply). `choices` has one entry per choice of a `rank`
-    request.
+    request. `shown` is of a model that decodes videos itself: which frames it was shown.
     """
 
     text: str = ""
@@ -163,6 +173,7 @@ class Reply:
     usage: Usage | None = None
     times: Times | None = None
     choices: tuple[Ranked, ...] = ()
+    shown: Shown | None = None
 
     @property
     def state(self) -> ReplyState:
@@ -271,6 +282,13 @@ class Prompts(Protocol):
     def own_prompt(self, benchmark: str) -> bool: ...
 
     async def prompted(self, request: Request) -> Request: ...
+
+
+@runtime_checkable
+class Expects(Protocol):
+    """Decodes videos itself, and is told which are asked about together before the first is."""
+
+    def expect(self, videos: Sequence[Video]) -> None: ...
 
 
 Model = Generates | Ranks | Streams

@@ -18,6 +18,7 @@ from snellen.benchmark import Benchmark, Missing
 from snellen.content import Message, Part, Video, user
 from snellen.datasets import data_at, place_of
 from snellen.errors import UsageError
+from snellen.executors._replicas import Replicas
 from snellen.media import video
 from snellen.model import Generates, Generation, Reply, Request
 from snellen.models._profile import Profile, read_profile
@@ -42,6 +43,7 @@ def evaluate(
     temperature: float | Literal["default"] | None = None,
     frames: str | None = None,
     adapter: str | None = None,
+    replicas: int | None = None,
     seed: int | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -64,11 +66,12 @@ def evaluate(
     file. `out` and `data` may lie on an object store (`s3://bucket/runs`). `api_key_env` names the
     environment variable that holds the key. `frames` is a frame policy, such as `fps:1,max=256`, in
     the place of the benchmark's; `adapter` how a model that does not watch streams is shown them
-    (`window:4`). `shots` examples stand before each question, from `shots_from`: a file, or another
-    split (`split=dev`). `blind` (none, blank, other) asks without the pictures, `permute_options`
-    each question so many times with its options in other places, `open_ended` without options.
-    `on_sample` is called with sample, reply and `{scoring: score}` as soon as a reply is stored;
-    what it raises ends the run, keeping what came.
+    (`window:4`). `replicas` are copies of a model given by name, in workers of Ray: of the cluster
+    that this process is in, or RAY_ADDRESS names, or its own. `shots` examples stand before each
+    question, from `shots_from`: a file, or another split (`split=dev`). `blind` (none, blank,
+    other) asks without the pictures, `permute_options` each question so many times with its options
+    in other places, `open_ended` without options. `on_sample` is called with sample, reply and
+    `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
     Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
     model where name, `revision` and source are alike; arguments of theirs are not seen.
 
@@ -117,6 +120,7 @@ def evaluate(
         temperature=temperature,
         frames=frames,
         adapter=adapter,
+        replicas=None if replicas is None else Replicas(n=replicas),
         missing=missing,
         on_sample=on_sample,
     )

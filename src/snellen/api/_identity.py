@@ -79,6 +79,7 @@ def manifest_of(
         "command": [_without_secrets(word) for word in plan.command],
         "server": _without_secrets(opened.server),
         **({"served": opened.served} if opened.served else {}),
+        **({"replicated": opened.replicated} if opened.replicated else {}),
         "profile": _told(profile),
         "limit": plan.limit,
         "sample": plan.sample,

@@ -13,6 +13,7 @@ import msgspec
 from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
 from snellen.errors import UsageError
+from snellen.executors._replicas import Replicas
 from snellen.media import video
 from snellen.model import Reply
 from snellen.models._profile import Profile
@@ -36,8 +37,8 @@ class Plan:
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
     it is an error if none of them is that model's. `frames` is a frame policy in the place of the
-    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`). `on_sample` is
-    told of each new reply.
+    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`). `replicas` are
+    those that each model has in workers of Ray. `on_sample` is told of each new reply.
 
     Raises:
         UsageError: a field is what it may not be.
@@ -58,6 +59,7 @@ class Plan:
     temperature: float | Literal["default"] | None = None
     frames: str | None = None
     adapter: str | None = None
+    replicas: Replicas | None = None
     missing: Missing | None = None
     score: bool = True
     max_requests: int | None = None

@@ -56,7 +56,11 @@ def run_plan(
     """
     for spec in plan.models:
         name = spec if isinstance(spec, str) else spec.name
-        if isinstance(spec, str):
+        if plan.replicas is not None:
+            if not isinstance(spec, str):
+                raise UsageError(f"{name}: a model has replicas where it is given by its name.")
+            catalog.check_replicated(spec, plan.profile_of(name))
+        elif isinstance(spec, str):
             catalog.check_extra(spec)
         if plan.max_cost is not None and plan.profile_of(name).prices is None:
             raise UsageError(
@@ -88,7 +92,7 @@ async def _run_plan(
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
-                opened = _open(spec, profile, plan.out)
+                opened = _open(spec, profile, plan)
                 if opened is not None and isinstance(spec, str):
                     ours.append(opened.model)
                 for benchmark, facts in read:
@@ -180,6 +184,7 @@ def _prepare(
         prices=profile.prices,
         notes=(*_differs(nearest), *_serves(opened)),
     )
+    opened.listeners.append(progress.note)
     stop = Stop()
     if opened.server not in limiters:
         limiters[opened.server] = Limiter(plan.concurrency or opened.concurrency)
@@ -272,11 +277,13 @@ def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     )
 
 
-def _open(spec: str | catalog.Opened, profile: Profile, out: Path) -> catalog.Opened | None:
+def _open(spec: str | catalog.Opened, profile: Profile, plan: Plan) -> catalog.Opened | None:
     """The model; None for the one that is made for each benchmark."""
     if not isinstance(spec, str):
         return catalog.with_profile(spec, profile)
-    return None if spec == MOST_FREQUENT else catalog.model(spec, profile, logs=out)
+    if spec == MOST_FREQUENT:
+        return None
+    return catalog.model(spec, profile, logs=plan.out, replicas=plan.replicas)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> catalog.Opened:

@@ -21,14 +21,13 @@ class ProgressLines:
         self._terminal = sys.stderr.isatty()
         self._said: set[int] = set()
         self._next = monotonic() + FIRST
-        self._begun = False
+        self._noted: dict[int, int] = {}
 
     def __call__(self, runs: Sequence[Progress]) -> None:
-        if not self._begun:
-            self._begun = True
-            for run in runs:
-                for note in run.notes:
-                    print(plain(f"{run.name}: {note}"), file=sys.stderr, flush=True)
+        for place, run in enumerate(runs):
+            for note in run.notes[self._noted.get(place, 0) :]:
+                print(plain(f"{run.name}: {note}"), file=sys.stderr, flush=True)
+            self._noted[place] = len(run.notes)
         if self._terminal:
             self._draw(runs)
             return

@@ -25,6 +25,7 @@ from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.cli._rows import row_options
 from snellen.errors import UsageError
+from snellen.executors._replicas import Replicas
 from snellen.model import Reply
 from snellen.models._profile import Profile, read_profile
 from snellen.result import Result, plain
@@ -150,6 +151,29 @@ FRACTION = "fraction"
     help="A word of that server's command line (--serve-arg=--dtype=float16); repeatable.",
 )
 @click.option(
+    "--replicas",
+    "replicas_n",
+    type=NUMBER,
+    metavar="N",
+    help="N copies of a model that runs here, each in a process of its own, by Ray.",
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["ray"]),
+    help="Copies by Ray: without --replicas as many as there are GPUs.",
+)
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT|auto",
+    help="The Ray cluster that they are in (RAY_ADDRESS); by default one of this run's own, here.",
+)
+@click.option(
+    "--gpus-per-replica",
+    type=click.FloatRange(0),
+    metavar="G",
+    help="A copy's GPUs, or its part of one; by default an equal share of all.",
+)
+@click.option(
     "--trust-remote-code",
     is_flag=True,
     help="Let a model that runs here (hf/…) bring code of its own, and run it.",
@@ -234,6 +258,10 @@ def command(
     api_key_env: str | None,
     serve: str | None,
     serve_args: tuple[str, ...],
+    replicas_n: int | None,
+    executor: str | None,
+    ray_address: str | None,
+    gpus_per_replica: float | None,
     trust_remote_code: bool,
     profile_file: Path | None,
     timeout: Mapping[str, float],
@@ -309,6 +337,7 @@ def command(
         models=list(dict.fromkeys(models)),
         profile=with_flags(read_profile(profile_file) if profile_file else Profile()),
         profiles={name: with_flags(profile) for name, profile in profiles.items()},
+        replicas=_replicas(replicas_n, executor, ray_address, gpus_per_replica),
         score=not no_score,
         max_seconds=max_time,
         command=sys.argv[1:],
@@ -351,6 +380,23 @@ def command(
             report.print_result(result)
             _show_beside(result)
     return _ending(finished, floors)
+
+
+def _replicas(
+    n: int | None, executor: str | None, address: str | None, gpus: float | None
+) -> Replicas | None:
+    """The replicas that the flags ask for; None for a model in this process.
+
+    Raises:
+        UsageError: they say how, and not that there are any.
+    """
+    if n is None and executor is None:
+        if address is not None or gpus is not None:
+            raise UsageError(
+                "--ray-address and --gpus-per-replica are for --replicas N, or --executor ray."
+            )
+        return None
+    return Replicas(n=n, address=address, gpus=gpus)
 
 
 def _in_setting(plan: api.Plan, frames: str | None, size: int | str | None) -> api.Plan:

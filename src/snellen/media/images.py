@@ -98,6 +98,7 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         mime=shape.mime,
         width=shape.width,
         height=shape.height,
+        read_from=None if isinstance(image.source, bytes) else image.source,
     )
 
 

@@ -16,7 +16,8 @@ class Progress:
     `videos` of `videos_total` are done with, where there are some that questions share.
     `score_sum / score_n` is the running mean of the headline scoring, where it scores single
     samples. `cost` is that of the `priced` replies, `unpriced` those whose tokens the server does
-    not say, where the model has `prices`. `notes` are to be said before anything else.
+    not say, where the model has `prices`. `notes` are to be said as they come, those that are there
+    from the start before anything else.
     """
 
     name: str
@@ -42,6 +43,9 @@ class Progress:
     score_n: int = 0
     started: float = field(default_factory=monotonic)
     finished: float | None = None
+
+    def note(self, said: str) -> None:
+        self.notes = (*self.notes, said)
 
     def count(self, usage: Usage | None) -> None:
         """Take a reply's tokens into account, and what they cost."""

@@ -24,6 +24,7 @@ from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.model import (
+    Expects,
     Generates,
     Generation,
     Model,
@@ -183,6 +184,7 @@ class Asking:
         self.progress = progress
         budget.runs.append(progress)
         self._ask = _asker(benchmark, model)
+        self._model = model
         self._wants_frames = getattr(model, "wants_frames", True)
         self._prompted = (
             model.prompted if isinstance(model, Prompts) and own_prompt(benchmark, model) else None
@@ -256,13 +258,17 @@ class Asking:
         """The videos of a group's first turns, which are being decoded from now on."""
         if self._online is not None or not self._wants_frames:
             return None
-        of = {
+        of = self._videos_of(group)
+        return Clips(of, self._settings.repeats, self._threads) if of else None
+
+    def _videos_of(self, group: Group) -> dict[str, list[Video]]:
+        """By sample, the videos of a group's first turns."""
+        return {
             sample.id: videos_of(request)
             for _, sample in group
             if any(isinstance(medium, Video) for medium in sample.media)
             and (request := self._request(sample, (), 0)) is not None
         }
-        return Clips(of, self._settings.repeats, self._threads) if of else None
 
     def _sessions(self, model: Model) -> Online:
         assert isinstance(model, Streams)
@@ -307,6 +313,8 @@ class Asking:
                 self._stop.set(spent, interrupted=True, patient=True)
                 return False
             stack.pop_all()
+        if isinstance(self._model, Expects) and self._online is None:
+            self._model.expect([one for some in self._videos_of(group).values() for one in some])
         opening = _Opening(slot, group, self._settings.repeats, clips)
         task = asyncio.create_task(self._group(group, opening))
         self._tasks.add(task)
@@ -559,7 +567,7 @@ class Asking:
         attempt: int,
         media: list[SeenMedia],
         slot: Slot,
-    ) -> Reply | ModelError:
+    ) -> Reply | ModelError | MediaError:
         """Send a request once, and write down what came of it."""
         self.progress.in_flight += 1
         self.progress.requests += 1
@@ -570,17 +578,19 @@ class Asking:
                 async with asyncio.timeout(self._settings.timeout):
                     reply = await self._ask(request)
         except TimeoutError:
-            error: ModelError = Overloaded(f"no reply within {self._settings.timeout:g} s")
+            error: ModelError | MediaError = Overloaded(
+                f"no reply within {self._settings.timeout:g} s"
+            )
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
             error = Overloaded("the model gave the request up (its own task was cancelled)")
-        except ModelError as caught:
+        except (ModelError, MediaError) as caught:
             error = caught
         else:
             self._limiter.replied(slot)
-            self._succeeded(key, digest, reply, attempt, media)
+            self._succeeded(key, digest, reply, attempt, _as_shown(media, request, reply))
             return reply
         finally:
             self.progress.in_flight -= 1
@@ -776,10 +786,11 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         ranks = model
 
         async def rank(request: Request) -> Reply:
-            choices = tuple(await ranks.rank(request))
+            ranking = await ranks.rank(request)
+            choices, shown = tuple(ranking), getattr(ranking, "shown", None)
             if not all(math.isfinite(choice.logprob) for choice in choices):
                 raise Rejected(f"{ranks.name} gives a choice a log-probability that is not finite")
-            return Reply(choices=choices, stop="stop")
+            return Reply(choices=choices, stop="stop", shown=shown)
 
         return rank
     if benchmark.ask == "session" and isinstance(model, Streams):
@@ -808,6 +819,19 @@ def _seen(request: Request) -> list[SeenMedia]:
         for message in request.messages
         for part in message.content
         if not isinstance(part, str) and part.digest is not None
+    ]
+
+
+def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
+    """The media with the times of the frames that a model decoded itself."""
+    if not media or reply.shown is None:
+        return media
+    shown = iter(reply.shown)
+    parts = (part for message in request.messages for part in message.content)
+    kinds = [type(part) for part in parts if not isinstance(part, str)]
+    return [
+        SeenMedia(digest=one.digest, frames=[*next(shown, ())]) if kind is Video else one
+        for one, kind in zip(media, kinds, strict=True)
     ]
 
 

@@ -1,0 +1,292 @@
+"""What runs in a worker of `executors.ray`: one replica, and the media of its requests.
+
+Nothing here knows of Ray. What goes between the processes are the dataclasses below and those of
+`model` and `content`; an error goes as its name and its words, since a stranger's class may not be
+there on the other side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import socket
+import traceback
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from snellen import __version__
+from snellen.content import Frame, Image, Message, Part, Video
+from snellen.errors import (
+    CatalogError,
+    DataError,
+    MediaError,
+    Overloaded,
+    Rejected,
+    SnellenError,
+    StoreError,
+    UsageError,
+)
+from snellen.media import images, video
+from snellen.model import Ranked, Reply, Request, Shown
+
+MOST_BYTES = 300 << 20
+"""Encoded frames that a worker keeps for further questions about the same videos."""
+ERRORS: Mapping[str, type[SnellenError]] = {
+    one.__name__: one
+    for one in (Overloaded, Rejected, MediaError, UsageError, CatalogError, StoreError, DataError)
+}
+"""What may be raised, each class before those that it is of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hello:
+    """Which process a worker is, and what it runs."""
+
+    snellen: str
+    python: str
+    node: str
+    pid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a worker's model is and can do."""
+
+    revision: str | None
+    concurrency: int | None
+    generates: bool
+    ranks: bool
+    decodes: bool
+    speed: tuple[str, ...] = ()
+    runs_on: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request with its media as references, and the videos that are asked about beside it."""
+
+    request: Request
+    beside: tuple[Video, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    reply: Reply
+    shown: Shown | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lacking:
+    """A medium cannot be read where the worker is; says why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """An error of ours, as its class's name, its words and its fields."""
+
+    kind: str
+    message: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, error: Exception, name: str) -> Failure:
+        for kind, one in ERRORS.items():
+            if isinstance(error, one):
+                known = ("retry_after", "throttled", "hopeless")
+                held = {key: value for key, value in vars(error).items() if key in known}
+                return cls(kind=kind, message=str(error), fields=held)
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        said = f"{name}: {type(error).__name__}: {error} ({where})"
+        return cls(kind="SnellenError", message=said)
+
+    def error(self) -> SnellenError:
+        return ERRORS.get(self.kind, SnellenError)(self.message, **self.fields)
+
+
+class Replica:
+    """One replica. `hello` first, then `open`, which gives what the model is."""
+
+    def hello(self) -> Hello:
+        return Hello(
+            snellen=__version__,
+            python=platform.python_version(),
+            node=socket.gethostname(),
+            pid=os.getpid(),
+        )
+
+    def open(self, spec: str, opening: Callable[[], Any], folder: str) -> Told | Failure:
+        """Open the model by `opening`, which gives a `catalog.Opened`, in the folder of whoever
+        asks, where this machine has it."""
+        try:
+            os.chdir(folder)
+            there = ""
+        except OSError as error:
+            there = f" There is no folder {folder} ({error.strerror})."
+        self._name = spec
+        self._threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        try:
+            opened = opening()
+        except SnellenError as error:
+            where = f"on {socket.gethostname()}"
+            return replace(Failure.of(error, spec), message=f"{where}: {error}{there}")
+        except Exception as error:
+            return Failure.of(error, spec)
+        self._model = opened.model
+        self._films = Films(max(1, min(4, self._threads // 2)))
+        self._decodes = getattr(opened.model, "wants_frames", True)
+        return Told(
+            revision=opened.revision,
+            concurrency=opened.concurrency,
+            generates=hasattr(opened.model, "generate"),
+            ranks=hasattr(opened.model, "rank"),
+            decodes=self._decodes,
+            speed=tuple(opened.speed),
+            runs_on=dict(opened.runs_on),
+            notes=tuple(getattr(opened.model, "notes", ())),
+        )
+
+    async def generate(self, asked: Asked) -> Answer | Lacking | Failure:
+        async def answer(request: Request) -> Reply:
+            reply = await self._model.generate(request)
+            # A stranger's class of it could not be read on the other side.
+            return Reply(**{one.name: getattr(reply, one.name) for one in fields(Reply)})
+
+        return await self._answered(asked, answer)
+
+    async def rank(self, asked: Asked) -> Answer | Lacking | Failure:
+        async def answer(request: Request) -> Reply:
+            ranked = await self._model.rank(request)
+            return Reply(choices=tuple(Ranked(float(one), int(n)) for one, n in ranked))
+
+        return await self._answered(asked, answer)
+
+    async def close(self) -> None:
+        if close := getattr(self._model, "close", None):
+            await close()
+
+    async def _answered(
+        self, asked: Asked, answer: Callable[[Request], Awaitable[Reply]]
+    ) -> Answer | Lacking | Failure:
+        try:
+            request = await self._there(asked)
+            if isinstance(request, Lacking):
+                return request
+            reply = await answer(request)
+        except Exception as error:  # no class of an error but ours is there on the other side
+            return Failure.of(error, self._name)
+        found = [one for message in request.messages for one in message.videos]
+        shown = tuple(tuple(frame.time for frame in one.frames) for one in found)
+        return Answer(reply=reply, shown=shown if found else None)
+
+    async def _there(self, asked: Asked) -> Request | Lacking:
+        """The request with its media read here, and found to be what they are where it was made.
+
+        Raises:
+            Rejected: one is another. MediaError: a video cannot be decoded.
+        """
+        messages = []
+        for message in asked.request.messages:
+            parts: list[Part] = []
+            for part in message.content:
+                if not isinstance(part, str):
+                    try:
+                        found = await self._load(part)
+                    except MediaError as error:
+                        return Lacking(reason=str(error))
+                    if part.digest not in (None, found.digest):
+                        raise Rejected(_another(part))
+                    part = found
+                if isinstance(part, Video) and self._decodes and not part.frames:
+                    part = await self._films.shown(part, asked.beside)
+                parts.append(part)
+            messages.append(Message(message.role, tuple(parts)))
+        return replace(asked.request, messages=tuple(messages))
+
+    async def _load(self, part: Image | Video) -> Image | Video:
+        if isinstance(part, Video):
+            if part.frames:
+                return part
+            return await asyncio.to_thread(video.load, replace(part, digest=None))
+        if isinstance(part.source, bytes):
+            return part
+        return replace(images.load(replace(part, digest=None)), place=part.place)
+
+
+def _another(medium: Image | Video) -> str:
+    name = medium.place or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
+    return (
+        f"{name} is another file on {socket.gethostname()} than where the run was started: its "
+        "bytes differ. Give every node the same files; where there are none, bytes are sent."
+    )
+
+
+class Films:
+    """Videos decoded in this process. What is asked about one video is decoded in one pass, as far
+    as it is known by then; the frames are kept for the next question, up to `MOST_BYTES`."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, "decode")
+        self._made: OrderedDict[Video, asyncio.Future[tuple[Frame, ...]]] = OrderedDict()
+        self._held: dict[Video, int] = {}
+        self.passes = 0
+
+    async def shown(self, asked: Video, beside: Sequence[Video]) -> Video:
+        """The video with its frames.
+
+        Raises:
+            MediaError: it cannot be decoded. UsageError: the extra is missing.
+        """
+        key = _bare(asked)
+        if key not in self._made:
+            loop = asyncio.get_running_loop()
+            same = (_bare(one) for one in beside if one.source == asked.source)
+            windows = [one for one in dict.fromkeys((key, *same)) if one not in self._made]
+            self._made.update((one, loop.create_future()) for one in windows)
+            self.passes += 1
+            loop.run_in_executor(self._threads, self._decode, windows, loop)
+        self._made.move_to_end(key)
+        return replace(asked, frames=await asyncio.shield(self._made[key]))
+
+    def _decode(self, windows: Sequence[Video], loop: asyncio.AbstractEventLoop) -> None:
+        wanted = [
+            video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
+            for one in windows
+        ]
+        found: tuple[Frame, ...] | Exception
+        try:
+            for number, found in video.decoded(windows[0], wanted):
+                loop.call_soon_threadsafe(self._tell, windows[number], found)
+        except Exception as error:  # for all who wait
+            for one in windows:
+                loop.call_soon_threadsafe(self._tell, one, error)
+
+    def _tell(self, one: Video, found: tuple[Frame, ...] | Exception) -> None:
+        made = self._made.get(one)
+        if made is None or made.done():
+            return
+        if isinstance(found, Exception):
+            made.set_exception(found)
+            made.exception()  # it is no crash that nobody waits for it
+            return
+        made.set_result(found)
+        sources = (frame.image.source for frame in found)
+        self._held[one] = sum(len(source) for source in sources if isinstance(source, bytes))
+        for other in [*self._made]:
+            if sum(self._held.values()) <= MOST_BYTES:
+                break
+            if other is not one and self._made[other].done():
+                del self._made[other]
+                self._held.pop(other, None)
+
+
+def _bare(one: Video) -> Video:
+    return replace(one, digest=None, frames=())

@@ -1,0 +1,674 @@
+"""Several replicas of a model, each in a process of its own, on one machine or many: Ray actors.
+
+The pool is a model like any other. It asks the replica that has least to do; what a worker had when
+it died is `Overloaded`, so that the runner, which alone asks again, does. Ray repeats nothing
+itself. Pictures and videos go as references and are read where the model is.
+
+Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py, python/ray/scripts/scripts.py#start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from snellen import __version__
+from snellen.content import Image, Message, Part, Video
+from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
+from snellen.executors._replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
+from snellen.executors._replicas import Replicas
+from snellen.media import video
+from snellen.model import Ranking, Reply, Request
+
+Method = Literal["generate", "rank"]
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
+    # What it has to say it prints to standard output, where a report, or JSON, is to be read.
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+}
+"""What Ray is told by the environment, before it is imported."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+WATCH = Path(__file__).with_name("_watch.py")
+CONNECTING = 10.0
+STARTING = 120.0
+"""Seconds until a cluster of our own must be there."""
+PLACING = 600.0
+"""Seconds until a worker's process must run: others may have the cluster's devices."""
+OPENING = 3600.0
+"""Seconds until its model must be open: weights may have to be fetched first."""
+CLOSING = 15.0
+DEATHS = 3
+"""So many deaths of a worker in a row, without an answer between them, and it stays dead."""
+PAUSES = (1.0, 5.0, 30.0, 0.0)
+"""Seconds between attempts to start a worker again."""
+STORE = 100 << 20
+"""Bytes for Ray's objects in a cluster of our own, which holds next to none."""
+TOGETHER = 64
+"""Videos of which it is remembered what else is asked about them, and who has decoded them."""
+LAST_WORDS = 1000
+"""Characters of a log that are quoted."""
+
+
+# -- the cluster
+
+
+class _Cluster:
+    """Ray, for as long as somebody holds it: the one that this process is in already, one that is
+    joined, or one of this machine alone, which ends with this process, however that ends."""
+
+    held: ClassVar[_Cluster | None] = None
+
+    def __init__(self, address: str | None) -> None:
+        import ray
+
+        self.ray: Any = ray
+        self.is_own = False
+        self.folder: Path | None = None
+        self._holders = 0
+        self._watch: subprocess.Popen[bytes] | None = None
+        self._joins = not ray.is_initialized()
+        self.address = address
+        if not self._joins:
+            return
+        if address is None:
+            self.is_own = True
+            self.address = address = self._started()
+        elif address != "auto":
+            _check_listens(address)
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:  # it has no common class for what can be wrong with an address
+            self._stop()
+            raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
+
+    @classmethod
+    def hold(cls, address: str | None) -> _Cluster:
+        """The cluster, with one more holder.
+
+        Raises:
+            UsageError: there is another already, or none can be had.
+        """
+        if cls.held is None:
+            cls.held = cls(address)
+        elif address not in (None, "auto", cls.held.address):
+            raise UsageError(
+                f"this process is in the Ray cluster {cls.held.address}, and cannot be in "
+                f"{address} too."
+            )
+        cls.held._holders += 1
+        return cls.held
+
+    def release(self) -> None:
+        self._holders -= 1
+        if self._holders:
+            return
+        _Cluster.held = None
+        if self._joins:
+            self.ray.shutdown()
+        self._stop()
+
+    def resources(self) -> Mapping[str, float]:
+        found: Mapping[str, float] = self.ray.cluster_resources()
+        return found
+
+    def last_words(self, pid: int) -> str:
+        """The end of what a worker wrote, where the cluster is of our own."""
+        if self.folder is None:
+            return ""
+        found = [*self.folder.glob(f"session_latest/logs/worker-*-{pid}.err")]
+        said = found[0].read_text(errors="replace").strip() if found else ""
+        return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
+
+    def _started(self) -> str:
+        """Start one, and give its address."""
+        # Ray's sockets lie in it, whose paths may not be long.
+        self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
+        log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+        command += ["--port=0", "--min-worker-port=0", "--max-worker-port=0", "--num-cpus=0"]
+        command += ["--dashboard-agent-grpc-port=0", "--dashboard-agent-listen-port=0"]
+        command += ["--include-dashboard=false", "--disable-usage-stats"]
+        command += [f"--object-store-memory={STORE}", f"--temp-dir={self.folder}"]
+        with log.open("wb") as told:
+            self._watch = subprocess.Popen(
+                [sys.executable, "-I", str(WATCH), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+                start_new_session=True,  # Ctrl-C is the run's, which ends the cluster after itself
+            )
+        until = time.monotonic() + STARTING
+        while not (address.exists() and (found := address.read_text().strip())):
+            ended = self._watch.poll() is not None
+            if ended or time.monotonic() > until:
+                said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
+                self._stop()
+                how = "it ended" if ended else f"it was not there within {STARTING:g} s"
+                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
+            time.sleep(0.05)
+        return found
+
+    def _stop(self) -> None:
+        """End what was started here. Nothing in it is worth a farewell."""
+        if self._watch is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._watch.pid, signal.SIGKILL)
+            self._watch.wait()
+            assert self._watch.stdin is not None
+            self._watch.stdin.close()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _check_listens(address: str) -> None:
+    """That somebody listens at HOST:PORT: Ray would try for minutes.
+
+    Raises:
+        UsageError: nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise UsageError(f"a Ray cluster's address is HOST:PORT or auto, not {address}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"there is no Ray cluster at {address}: {error}. `ray start` says its address."
+        ) from error
+
+
+# -- the pool
+
+
+class _Worker:
+    """One replica's place in the pool; `actor` is None while it is dead."""
+
+    def __init__(self, number: int, actor: Any) -> None:
+        self.number = number
+        self.actor: Any | None = actor
+        self.hello = Hello(snellen="", python="", node="", pid=0)
+        self.busy = 0
+        self.deaths = 0
+        self.lost: str | None = None
+        """Why it is not started any more."""
+
+    @property
+    def place(self) -> str:
+        return f"worker {self.number} (process {self.hello.pid} on {self.hello.node})"
+
+
+class Pool:
+    """Replicas of a model, asked as one.
+
+    `opening` gives what opens the model in a worker, for so many replicas; `devices` says that it
+    can use GPUs.
+
+    Raises:
+        UsageError: the replicas cannot be had, or are not alike.
+    """
+
+    wants_frames = False
+    """Videos are decoded in the workers."""
+
+    def __init__(
+        self,
+        spec: str,
+        opening: Callable[[int], Callable[[], Any]],
+        replicas: Replicas,
+        *,
+        devices: bool,
+        threads: str | None = None,
+    ) -> None:
+        self.name = spec
+        self.listeners: list[Callable[[str], object]] = []
+        """Are told what a person wants to know while it is asked."""
+        self._cluster = _Cluster.hold(replicas.address)
+        self._ray: Any = self._cluster.ray
+        self._workers: list[_Worker] = []
+        self._again: set[asyncio.Task[None]] = set()
+        self._without: set[str] = set()
+        self._beside: dict[Path, tuple[Video, ...]] = {}
+        self._seen_by: dict[Path, _Worker] = {}
+        self._changed = asyncio.Event()
+        try:
+            self._begin(opening, replicas, devices, threads)
+        except BaseException:
+            self._end()
+            raise
+
+    def _begin(
+        self,
+        opening: Callable[[int], Callable[[], Any]],
+        replicas: Replicas,
+        devices: bool,
+        threads: str | None,
+    ) -> None:
+        there = self._cluster.resources()
+        n, gpus = _shares(there, replicas, devices=devices, is_own=self._cluster.is_own)
+        cores = (os.cpu_count() or 1) if self._cluster.is_own else int(there.get("CPU", 1))
+        each = threads or str(max(1, cores // n))
+        self._options = {
+            "num_cpus": 0 if self._cluster.is_own else 1,
+            "num_gpus": gpus,
+            "max_restarts": 0,
+            "max_task_retries": 0,
+            "scheduling_strategy": "SPREAD",
+            "runtime_env": {"env_vars": dict.fromkeys(THREADS, each)},
+        }
+        self._opening = opening(n)
+        self._workers = [_Worker(number, self._actor()) for number in range(1, n + 1)]
+        for worker, hello in zip(self._workers, self._hellos(), strict=True):
+            worker.hello = hello
+        self.model = self._told()
+        if self.model.generates:
+            self.generate = self._generate
+        if self.model.ranks:
+            self.rank = self._rank
+        self.notes = self.model.notes
+        one = self.model.concurrency
+        self.concurrency = None if one is None else n * one
+        self.told = {
+            "executor": "ray",
+            "ray": self._ray.__version__,
+            "replicas": n,
+            "gpus_per_replica": gpus,
+            "cluster": "of its own" if self._cluster.is_own else self._cluster.address,
+            "nodes": dict(Counter(worker.hello.node for worker in self._workers)),
+        }
+
+    def expect(self, videos: Sequence[Video]) -> None:
+        """These are asked about together."""
+        for source in dict.fromkeys(one.source for one in videos):
+            beside = tuple(one for one in videos if one.source == source)
+            _keep(self._beside, source, beside)
+
+    async def close(self) -> None:
+        """End the workers, and the cluster if it is of our own."""
+        for task in self._again:
+            task.cancel()
+        await asyncio.gather(*self._again, return_exceptions=True)
+        closing = [one.actor.close.remote() for one in self._workers if one.actor is not None]
+        with suppress(TimeoutError, self._ray.exceptions.RayError):
+            async with asyncio.timeout(CLOSING):
+                for one in closing:
+                    await one
+        self._end()
+
+    def _end(self) -> None:
+        for worker in self._workers:
+            if worker.actor is not None:
+                self._ray.kill(worker.actor)
+                worker.actor = None
+        self._cluster.release()
+
+    # -- starting workers
+
+    def _actor(self) -> Any:
+        return self._ray.remote(Replica).options(**self._options).remote()
+
+    def _hellos(self) -> list[Hello]:
+        refs = [worker.actor.hello.remote() for worker in self._workers if worker.actor is not None]
+        found, late = self._ray.wait(refs, num_returns=len(refs), timeout=PLACING)
+        if late:
+            raise UsageError(
+                f"only {len(found)} of {len(refs)} workers were started within {PLACING:g} s. The "
+                f"cluster has {_said(self._cluster.resources())}, of which "
+                f"{_said(self._ray.available_resources())} are free. Ask for fewer (--replicas) or "
+                "less each (--gpus-per-replica), or wait until others are done."
+            )
+        try:
+            hellos: list[Hello] = self._ray.get(refs)
+        except self._ray.exceptions.RayError as error:
+            raise UsageError(_not_started(error)) from error
+        for hello in hellos:
+            _check_alike(hello)
+        return hellos
+
+    def _told(self) -> Told:
+        """What the workers' model is, which all say alike."""
+        opening = [(worker, self._open(worker)) for worker in self._workers]
+        until = time.monotonic() + OPENING
+        told: list[Told] = []
+        for worker, ref in opening:
+            try:
+                one = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
+            except self._ray.exceptions.GetTimeoutError as error:
+                raise UsageError(
+                    f"{self.name} was not open in {worker.place} within {OPENING:g} s."
+                ) from error
+            except self._ray.exceptions.RayError as error:
+                words = self._cluster.last_words(worker.hello.pid)
+                raise UsageError(
+                    f"{worker.place} died while it opened {self.name}: {_last_line(error)}{words}"
+                ) from error
+            if isinstance(one, Failure):
+                raise one.error()
+            told.append(one)
+        for worker, one in zip(self._workers, told, strict=True):
+            if other := _differ(told[0], one):
+                first = self._workers[0].hello.node
+                raise UsageError(
+                    f"{self.name} is not the same model on every node: its {other} on "
+                    f"{worker.hello.node} is not that on {first}. Give all nodes the same files."
+                )
+        return told[0]
+
+    def _open(self, worker: _Worker) -> Any:
+        assert worker.actor is not None
+        return worker.actor.open.remote(self.name, self._opening, os.getcwd())
+
+    async def _start_again(self, worker: _Worker) -> None:
+        """Start a dead worker anew, or say why it stays dead."""
+        for pause in PAUSES:
+            actor = self._actor()
+            try:
+                hello = await self._opened_again(actor)
+            except asyncio.CancelledError:
+                self._ray.kill(actor)
+                raise
+            except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
+                self._ray.kill(actor)
+                said = _last_line(error)
+                await asyncio.sleep(pause)
+            except (SnellenError, TimeoutError) as error:
+                self._ray.kill(actor)
+                said = (
+                    "no place was found for it" if isinstance(error, TimeoutError) else str(error)
+                )
+                break
+            else:
+                worker.actor, worker.hello = actor, hello
+                self._changed.set()
+                return
+        worker.lost = f"worker {worker.number} was not started again: {said}"
+        self._say(worker.lost)
+        self._changed.set()
+
+    async def _opened_again(self, actor: Any) -> Hello:
+        async with asyncio.timeout(PLACING):
+            hello: Hello = await actor.hello.remote()
+        _check_alike(hello)
+        async with asyncio.timeout(OPENING):
+            told: Told | Failure = await actor.open.remote(self.name, self._opening, os.getcwd())
+        if isinstance(told, Failure):
+            raise told.error()
+        if other := _differ(self.model, told):
+            raise UsageError(f"the {other} of its model on {hello.node} is another now")
+        return hello
+
+    def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
+        """A worker's death, as the one question sees it that it had."""
+        said = f"{worker.place} of {self.name} died while it had the question"
+        if worker.actor is actor:  # the first question to see it
+            worker.actor = None
+            worker.deaths += 1
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.kill(actor)
+            words = self._cluster.last_words(worker.hello.pid)
+            if worker.deaths >= DEATHS:
+                worker.lost = (
+                    f"{worker.place} of {self.name} died {DEATHS} times in a row without an answer "
+                    f"in between.{words}"
+                )
+                self._say(worker.lost)
+            else:
+                self._say(f"{worker.place} died, and is started again: {_last_line(error)}")
+                task = asyncio.get_running_loop().create_task(self._start_again(worker))
+                self._again.add(task)
+                task.add_done_callback(self._again.discard)
+            self._changed.set()
+        return Overloaded(said)
+
+    # -- asking
+
+    async def _generate(self, request: Request) -> Reply:
+        answer = await self._asked("generate", request)
+        return replace(answer.reply, shown=answer.shown)
+
+    async def _rank(self, request: Request) -> Ranking:
+        answer = await self._asked("rank", request)
+        ranking = Ranking(answer.reply.choices)
+        ranking.shown = answer.shown
+        return ranking
+
+    async def _asked(self, method: Method, request: Request) -> Answer:
+        """The answer of the worker that has least to do.
+
+        Raises:
+            Overloaded: it died. Rejected: there is none, and will be none. What the model raises.
+        """
+        watched = next((one.source for one in _videos(request)), None)
+        worker = await self._free(watched)
+        worker.busy += 1
+        try:
+            answer = await self._answer(worker, method, request, watched)
+        finally:
+            worker.busy -= 1
+            self._changed.set()
+        if isinstance(answer, Failure):
+            raise answer.error()
+        return answer
+
+    async def _answer(
+        self, worker: _Worker, method: Method, request: Request, watched: Path | None
+    ) -> Answer | Failure:
+        if worker.hello.node not in self._without:
+            beside = () if watched is None else self._beside.get(watched, ())
+            sent = Asked(request=referred(request), beside=beside)
+            answer = await self._call(worker, method, sent)
+            if not isinstance(answer, Lacking):
+                return answer
+            self._cannot_read(worker, answer)
+        answer = await self._call(worker, method, Asked(request=await _whole(request)))
+        if isinstance(answer, Lacking):
+            raise Rejected(f"{worker.place} cannot read what it was sent: {answer.reason}")
+        return answer
+
+    async def _call(
+        self, worker: _Worker, method: Method, asked: Asked
+    ) -> Answer | Lacking | Failure:
+        failed = self._ray.exceptions
+        actor = worker.actor
+        if actor is None:
+            raise Overloaded(f"{worker.place} of {self.name} died before it had the question")
+        ref = getattr(actor, method).remote(asked)
+        try:
+            answer: Answer | Lacking | Failure = await ref
+        except asyncio.CancelledError:  # nobody waits for it any more
+            self._ray.cancel(ref)
+            raise
+        except failed.TaskCancelledError as error:
+            raise Overloaded(f"{worker.place} of {self.name} gave the question up") from error
+        except failed.RayTaskError as error:
+            raise SnellenError(f"{worker.place} of {self.name}: {_last_line(error)}") from error
+        except failed.RayError as error:
+            raise self._died(worker, actor, error) from error
+        if worker.actor is actor:
+            worker.deaths = 0
+        return answer
+
+    async def _free(self, watched: Path | None) -> _Worker:
+        """The worker with least to do that has room for one more; one that has decoded the video,
+        where it has not much more to do than others.
+
+        Raises:
+            Rejected: all have died for good.
+        """
+        while True:
+            if all(worker.lost for worker in self._workers):
+                lost = self._workers[-1].lost
+                raise Rejected(f"no worker of {self.name} is left: {lost}", hopeless=True)
+            most = self.model.concurrency or math.inf
+            free = [one for one in self._workers if one.actor is not None and one.busy < most]
+            if not free:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            found = min(free, key=lambda one: one.busy)
+            if watched is not None:
+                seen_by = self._seen_by.get(watched)
+                if seen_by in free and seen_by.busy <= found.busy + max(1, most // 2):
+                    found = seen_by
+                _keep(self._seen_by, watched, found)
+            return found
+
+    def _cannot_read(self, worker: _Worker, answer: Lacking) -> None:
+        node = worker.hello.node
+        if not self.model.decodes:
+            raise Rejected(
+                f"{node}: {answer.reason} {self.name} reads files itself: they must lie there too.",
+                hopeless=True,
+            )
+        if node not in self._without:
+            self._without.add(node)
+            self._say(
+                f"{node} cannot read the data's files, and is sent their bytes instead, which is "
+                f"slower: {answer.reason}"
+            )
+
+    def _say(self, note: str) -> None:
+        for listener in self.listeners:
+            listener(note)
+
+
+def referred(request: Request) -> Request:
+    """The request with references in the place of bytes, where pictures were read from files."""
+
+    def reference(part: Part) -> Part:
+        if isinstance(part, Image) and part.read_from is not None:
+            return replace(part, source=part.read_from)
+        return part
+
+    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
+
+
+async def _whole(request: Request) -> Request:
+    """The request as one who has no files needs it: its videos' frames decoded here."""
+    parts: list[list[Part]] = []
+    for message in request.messages:
+        parts.append([])
+        for part in message.content:
+            if isinstance(part, Video) and not part.frames:
+                part = await asyncio.to_thread(video.shown, part)
+            parts[-1].append(part)
+    return _with_parts(request, parts)
+
+
+def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
+    """Without its origin, which back ends that are copied do not read."""
+    messages = tuple(
+        Message(message.role, tuple(content))
+        for message, content in zip(request.messages, parts, strict=True)
+    )
+    return replace(request, messages=messages, origin=None)
+
+
+def _videos(request: Request) -> list[Video]:
+    return [one for message in request.messages for one in message.videos]
+
+
+def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > TOGETHER:
+        del kept[next(iter(kept))]
+
+
+def _shares(
+    there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
+) -> tuple[int, float]:
+    """How many replicas, and how many GPUs each.
+
+    Raises:
+        UsageError: the cluster is too small.
+    """
+    has = there.get("GPU", 0.0)
+    cores = there.get("CPU", 0.0)
+    if not devices:
+        has = 0.0
+    n, gpus = replicas.n, replicas.gpus
+    if n is None:
+        n = max(1, int(has / (gpus or 1)))
+    if gpus is None:
+        gpus = has / n
+        gpus = math.floor(gpus) if gpus >= 1 else gpus
+    if gpus * n > has + 1e-9:
+        raise UsageError(
+            f"{n} replicas with {gpus:g} GPUs each need {gpus * n:g}, and the cluster has {has:g} "
+            "for them. Ask for fewer (--replicas) or less each (--gpus-per-replica)."
+        )
+    if not is_own and n > cores:
+        raise UsageError(
+            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Ask for fewer "
+            "(--replicas)."
+        )
+    return n, gpus
+
+
+def _check_alike(hello: Hello) -> None:
+    """That a worker runs what we do.
+
+    Raises:
+        UsageError: it does not; says what differs.
+    """
+    here = {"snellen": __version__, "Python": _minor(platform.python_version())}
+    theirs = {"snellen": hello.snellen, "Python": _minor(hello.python)}
+    for what, mine in here.items():
+        if theirs[what] != mine:
+            raise UsageError(
+                f"{hello.node} has {what} {theirs[what]}, and here it is {mine}: install the same "
+                "on every node."
+            )
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _differ(one: Told, other: Told) -> str | None:
+    """What of two models is not alike."""
+    if one.revision != other.revision:
+        return "revision"
+    can = [(told.generates, told.ranks, told.decodes) for told in (one, other)]
+    return "methods" if can[0] != can[1] else None
+
+
+def _not_started(error: Exception) -> str:
+    return (
+        f"a worker cannot be started: {_last_line(error)} Every node needs snellen {__version__} "
+        f"with Python {_minor(platform.python_version())}, as here."
+    )
+
+
+def _last_line(error: Exception) -> str:
+    """The last line of what Ray says, which is what happened; the others say where."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    return lines[-1].partition(" Some common causes")[0][:300]
+
+
+def _said(resources: Mapping[str, float]) -> str:
+    return f"{resources.get('CPU', 0):g} CPUs and {resources.get('GPU', 0):g} GPUs"

@@ -1,0 +1,565 @@
+"""--replicas: real Ray, on this machine: one cluster for all tests here that join it, and one that
+a run starts for itself. Models are files of Python."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from snellen import catalog
+from snellen.content import Image, user
+from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
+from snellen.executors._replicas import Replicas
+from snellen.model import Reply, Request, loaded
+from snellen.models._profile import Profile
+from snellen.testing import check_model
+from tests import videos
+from tests.test_cli.conftest import Snellen, snellen
+
+__all__ = ["snellen"]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None, reason="needs ray, of constraints-heavy.txt"
+    ),
+    # Ray warns that it hides GPUs from who has asked for none.
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+    # It leaves sockets and files of logs to the collector when it is left.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+STARTING = 90.0
+WORKS = '''
+"""Blurs a picture for a tenth of a second of CPU, and says which process it was."""
+import os, time
+import numpy as np
+from PIL import Image, ImageFilter
+
+def answer(messages):
+    began = time.thread_time()
+    drawn = np.random.default_rng(0).integers(0, 255, (300, 300, 3), dtype=np.uint8)
+    picture = Image.fromarray(drawn)
+    while time.thread_time() - began < 0.1:
+        picture = picture.filter(ImageFilter.GaussianBlur(3))
+    with open("asked", "a") as log:
+        log.write(f"{os.getpid()} {messages[-1].text.split()[1]}\\n")
+    return "A"
+'''
+SAYS = '''
+import hashlib, os, sys, time
+from snellen.errors import ModelError, Overloaded, Rejected
+from snellen.model import Reply
+
+class Mine(ModelError):
+    """A class that is nowhere but here."""
+
+class MyReply(Reply):
+    pass
+
+def pid(messages):
+    return str(os.getpid())
+
+def pictures(messages):
+    return " ".join(hashlib.sha256(one.source).hexdigest() for one in messages[-1].images)
+
+def threads(messages):
+    return " ".join(os.environ[f"{one}_NUM_THREADS"] for one in ("OMP", "OPENBLAS", "MKL"))
+
+def own_reply(messages):
+    return MyReply(text="mine", stop="stop")
+
+def overloaded(messages):
+    raise Overloaded("try later", retry_after=7.5, throttled=True)
+
+def rejected(messages):
+    raise Rejected("never", hopeless=True)
+
+def own_error(messages):
+    raise Mine("nobody else knows this class")
+
+class Ranking:
+    name = "ranks"
+
+    def generate(self, messages):
+        return "both"
+
+    async def rank(self, request):
+        return [(-float(n), len(choice)) for n, choice in enumerate(request.choices)]
+
+def dies(messages):
+    os._exit(1)
+
+async def slow(messages):
+    import asyncio
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        open("cancelled", "w").close()
+        raise
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a cluster of four CPUs, which ends with the tests."""
+    from snellen.executors.ray import SETTINGS
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SETTINGS.items():
+            patch.setenv(name, value)
+        patch.setenv("RAY_AUTH_MODE", "token")
+        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with tempfile.TemporaryDirectory(
+            prefix="ray-test-", dir="/tmp", ignore_cleanup_errors=True
+        ) as folder:
+            address = Path(folder, "ray_current_cluster")
+            with node(f"{folder}/log", "--head", "--port=0", f"--temp-dir={folder}", cpus=4):
+                wait_for(lambda: address.exists() and address.read_text().strip())
+                yield address.read_text().strip()
+
+
+@contextmanager
+def node(log: str, *where: str, cpus: int) -> Iterator[int]:
+    """A node of a cluster; gives the group of its processes, which ends here."""
+    from snellen.executors.ray import WATCH
+
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *where]
+    command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]
+    command += ["--dashboard-agent-listen-port=0", "--object-store-memory=104857600"]
+    with (
+        open(log, "wb") as told,
+        subprocess.Popen(
+            [sys.executable, "-I", str(WATCH), *command, f"--num-cpus={cpus}", "--num-gpus=0"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            start_new_session=True,
+        ) as process,
+    ):
+        yield process.pid
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the models and forty questions."""
+    (tmp_path / "works.py").write_text(WORKS)
+    (tmp_path / "says.py").write_text(SAYS)
+    rows = [
+        {"id": f"q{n}", "question": f"Which {n} ?", "A": "x", "B": "y", "answer": "A"}
+        for n in range(40)
+    ]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def wait_for(what: Callable[[], Any], seconds: float = STARTING) -> Any:
+    until = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.02)
+    return found
+
+
+def command(*more: str) -> list[str]:
+    run = ["run", "-b", "mine.jsonl", "-m", "python:works.py:answer"]
+    return [sys.executable, "-m", "snellen", *run, *more]
+
+
+def asked(folder: Path) -> list[tuple[int, str]]:
+    """Process and question, as the model wrote them."""
+    path = folder / "asked"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [(int(pid), question) for pid, _, question in (line.partition(" ") for line in lines)]
+
+
+def records(folder: Path) -> list[Any]:
+    [journal] = folder.glob("runs/*/*/*/replies.jsonl")
+    return [json.loads(line) for line in journal.read_bytes().splitlines()]
+
+
+def each_key_once(folder: Path) -> None:
+    answered = Counter(tuple(one["key"]) for one in records(folder) if one["state"] != "failed")
+    assert answered == {(f"q{n}", 0, 0): 1 for n in range(40)}
+    report = json.loads(next(folder.glob("runs/*/*/*/report.json")).read_text())
+    assert report["replies"] == {"ok": 40}
+
+
+def is_there(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def of_ray(folder: Path) -> list[int]:
+    """The processes of Ray whose working directory this is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if process.joinpath("cwd").readlink() == folder:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid() and is_there(pid)]
+
+
+def question(*parts: Any) -> Request:
+    return Request(messages=(user(*parts),))
+
+
+def ask(name: str, cluster: str, *requests: Request, n: int = 1) -> list[Any]:
+    """What replicas of a model of `says.py` say, or raise."""
+    opened = catalog.model(
+        f"python:says.py:{name}", Profile(concurrency=8), replicas=Replicas(n=n, address=cluster)
+    )
+    return asyncio.run(answers(opened, requests))
+
+
+async def answers(opened: catalog.Opened, requests: Sequence[Request]) -> list[Any]:
+    model: Any = opened.model
+    try:
+        return await asyncio.gather(*map(model.generate, requests), return_exceptions=True)
+    finally:
+        await model.close()
+
+
+# -- whole runs
+
+
+def test_killed_workers_cost_their_questions_under_way_and_nothing_else(
+    cluster: str, here: Path
+) -> None:
+    with subprocess.Popen(
+        command("--replicas", "2", "--ray-address", cluster), stderr=subprocess.PIPE, text=True
+    ) as run:
+        for n in (8, 20):
+            wait_for(lambda n=n: len(asked(here)) > n)  # type: ignore[misc]
+            os.kill(asked(here)[-1][0], signal.SIGKILL)
+        _, said = run.communicate(timeout=120)
+    assert run.returncode == 0, said
+    assert said.count("died, and is started again") == 2
+    each_key_once(here)
+    assert len({pid for pid, _ in asked(here)}) == 4
+    failed = [one for one in records(here) if one["state"] == "failed"]
+    assert len(failed) <= 2
+    assert all("died while it had the question" in one["error"]["message"] for one in failed)
+    assert len(asked(here)) <= 42
+
+
+def test_a_lost_node_costs_the_questions_under_way_on_it(cluster: str, here: Path) -> None:
+    with node(str(here / "node.log"), f"--address={cluster}", cpus=2) as group:
+        wait_for(lambda: "runtime started" in (here / "node.log").read_text())
+        args = command("--replicas", "6", "--ray-address", cluster)
+        with subprocess.Popen(args, stderr=subprocess.PIPE, text=True) as run:
+            wait_for(lambda: len({pid for pid, _ in asked(here)}) == 6)
+            os.killpg(group, signal.SIGKILL)
+            _, said = run.communicate(timeout=120)
+    assert run.returncode == 0, said
+    each_key_once(here)
+    assert 1 <= said.count("died, and is started again") <= 2, said
+
+
+def test_a_killed_run_goes_on_where_it_ended_and_leaves_no_worker(cluster: str, here: Path) -> None:
+    args = command("--replicas", "2", "--ray-address", cluster)
+    with subprocess.Popen(args, stderr=subprocess.DEVNULL) as run:
+        wait_for(lambda: len(asked(here)) > 10)
+        os.kill(run.pid, signal.SIGKILL)
+    workers = {pid for pid, _ in asked(here)}
+    wait_for(lambda: not any(map(is_there, workers)), 20)
+    before = len(asked(here))
+    again = subprocess.run(args, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0, again.stderr
+    each_key_once(here)
+    assert len(asked(here)) - before <= 40 - (before - 2 - 2)  # asked, and not in the journal
+
+
+def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
+    args = command("--replicas", "2")
+    with subprocess.Popen(args, stderr=subprocess.DEVNULL) as run:
+        wait_for(lambda: len(asked(here)) > 4)
+        started = of_ray(here)
+        assert len(started) > 4  # head, raylet, workers
+        os.kill(run.pid, signal.SIGKILL)
+    wait_for(lambda: not of_ray(here), 25)
+
+
+def test_ctrl_c_keeps_what_came_and_leaves_nothing_running(here: Path) -> None:
+    args = command("--executor", "ray", "--json")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(args, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as run:
+        wait_for(lambda: len(asked(here)) > 4)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does: all that are in the foreground
+        out, said = run.communicate(timeout=60)
+    assert run.returncode == 130, said
+    assert json.loads(out)["replies"]["ok"] == len(records(here)) > 4
+    assert "died" not in said
+    wait_for(lambda: not of_ray(here), 25)
+
+
+def test_a_run_may_begin_with_replicas_and_go_on_without(
+    cluster: str, here: Path, snellen: Snellen
+) -> None:
+    (here / "runs").mkdir()
+    base = ["run", "-b", "mine.jsonl", "-m", "python:says.py:pid", "--json"]
+    begun = snellen(*base, "--limit", "6", "--replicas", "2", "--ray-address", cluster)
+    gone_on = snellen(*base, "--limit", "8")
+    ended = snellen(*base, "--limit", "10", "--executor", "ray", "--ray-address", cluster)
+    assert {one.code for one in (begun, gone_on, ended)} == {0}, begun.err + ended.err
+    assert begun.json["identity"] == gone_on.json["identity"] == ended.json["identity"]
+    pids = [one["reply"] for one in records(here)]
+    assert len(pids) == 10 and str(os.getpid()) in pids[6:8] and str(os.getpid()) not in pids[:6]
+    [manifest] = here.glob("runs/*/*/*/manifest.json")
+    sessions = json.loads(manifest.read_text())["sessions"]
+    assert [one.get("replicated", {}).get("replicas") for one in sessions] == [2, None, 1]
+    assert [one["concurrency"] for one in sessions] == [2, 1, 1]
+
+
+def test_videos_are_decoded_by_the_workers_and_their_frames_are_recorded(
+    cluster: str, here: Path, snellen: Snellen
+) -> None:
+    videos.cfr(here / "clip.mp4", 60)
+    rows = [
+        {"id": n, "video": "clip.mp4", "start": 0, "end": end, "question": "?", "answer": "A"}
+        for n, end in enumerate((0.5, 1.0, 1.5, 2.0))
+    ]
+    (here / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    base = ["run", "-b", "clips.jsonl", "--task", "vqa", "-m", "python:says.py:pictures"]
+    base += ["--frames", "uniform:4", "--json"]
+    plain = snellen(*base, "--out", "plain")
+    spread = snellen(*base, "--replicas", "2", "--ray-address", cluster)
+    assert plain.code == spread.code == 0, spread.err
+
+    def told(folder: str) -> dict[str, Any]:
+        [journal] = here.glob(f"{folder}/*/*/*/replies.jsonl")
+        lines = map(json.loads, journal.read_bytes().splitlines())
+        return {one["key"][0]: (one["reply"], one["media"], one["request"]) for one in lines}
+
+    assert told("runs") == told("plain")
+    assert [len(media[0]["frames"]) for _, media, _ in told("runs").values()] == [4] * 4
+
+
+@pytest.mark.heavy
+def test_a_model_of_transformers_says_with_replicas_what_it_says_alone(
+    cluster: str, here: Path
+) -> None:
+    from tests.heavy.tiny_models import build
+
+    build("llava", here / "tiny")
+    asks = [sys.executable, "-m", "snellen", "run", "-b", "eyechart", "-m", "hf/./tiny"]
+    asks += ["--limit", "12", "--json"]
+    # In processes that go without torchvision, as the workers do.
+    plain, spread = (
+        subprocess.run([*asks, *more], capture_output=True, check=True, timeout=120).stdout
+        for more in (("--out", "plain"), ("--replicas", "2", "--ray-address", cluster))
+    )
+    assert json.loads(plain)["identity"] == json.loads(spread)["identity"]
+
+    def told(folder: str) -> dict[str, Any]:
+        [journal] = here.glob(f"{folder}/*/*/*/replies.jsonl")
+        lines = map(json.loads, journal.read_bytes().splitlines())
+        return {one["key"][0]: (one["reply"], one["stop"], one["usage"]) for one in lines}
+
+    assert told("runs") == told("plain")
+    assert len(told("runs")) == 12 and all(reply for reply, _, _ in told("runs").values())
+
+
+# -- one pool
+
+
+def jpeg(path: Path, seed: int) -> bytes:
+    """A picture of noise, of some 300 kB."""
+    pixels = np.random.default_rng(seed).integers(0, 255, (500, 500, 3), dtype=np.uint8)
+    out = BytesIO()
+    PIL.Image.fromarray(pixels).save(out, "JPEG", quality=95)
+    path.write_bytes(out.getvalue())
+    return out.getvalue()
+
+
+def test_pictures_go_as_references(cluster: str, here: Path) -> None:
+    import ray
+
+    from snellen.executors.ray import referred
+
+    data = jpeg(here / "one.jpg", 1)
+    request = loaded(question(Image(here / "one.jpg"), "?"))
+    assert len(ray.cloudpickle.dumps(request)) > len(data) > 200_000
+    sent = ray.cloudpickle.dumps(referred(request))
+    assert len(sent) < 2000
+    [reply] = ask("pictures", cluster, request)
+    assert request.messages[0].images[0].digest == f"sha256:{reply.text}"
+
+
+def test_a_picture_that_is_another_where_the_worker_is_is_not_shown(
+    cluster: str, here: Path
+) -> None:
+    jpeg(here / "one.jpg", 1)
+    request = loaded(question(Image(here / "one.jpg"), "?"))
+    jpeg(here / "one.jpg", 2)
+    [error] = ask("pictures", cluster, request)
+    assert isinstance(error, Rejected) and "is another file on" in str(error)
+
+
+def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
+    cluster: str, here: Path
+) -> None:
+    jpeg(here / "one.jpg", 1)
+    request = loaded(question(Image(here / "one.jpg"), "?"))
+    (here / "one.jpg").unlink()
+    opened = catalog.model("python:says.py:pictures", replicas=Replicas(n=1, address=cluster))
+    said: list[str] = []
+    opened.listeners.append(said.append)
+    replies = asyncio.run(answers(opened, [request, request]))
+    digest = request.messages[0].images[0].digest
+    assert [f"sha256:{reply.text}" for reply in replies] == [digest, digest]
+    assert len(said) == 1 and "is sent their bytes instead" in said[0]
+
+
+def test_replicas_share_the_cores_and_keep_the_contract(cluster: str, here: Path) -> None:
+    opened = catalog.model(
+        "python:says.py:threads", Profile(concurrency=8), replicas=Replicas(n=2, address=cluster)
+    )
+    model: Any = opened.model
+    assert check_model(model, question("?")).text == "1 1 1"
+
+
+def test_a_reply_of_a_class_of_the_models_own_is_read(cluster: str, here: Path) -> None:
+    assert ask("own_reply", cluster, question("?")) == [Reply(text="mine", stop="stop")]
+
+
+def test_replicas_rank_where_the_model_does(cluster: str, here: Path) -> None:
+    opened = catalog.model("python:says.py:Ranking", replicas=Replicas(n=1, address=cluster))
+
+    async def body() -> tuple[Any, Any]:
+        model: Any = opened.model
+        try:
+            asked = Request(messages=(user("?"),), kind="rank", choices=("a", "bc"))
+            return await model.rank(asked), await model.generate(question("?"))
+        finally:
+            await model.close()
+
+    ranked, said = asyncio.run(body())
+    assert (ranked, said.text) == (((-0.0, 1), (-1.0, 2)), "both")
+    plain = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    assert not hasattr(plain, "rank")
+    asyncio.run(plain.close())  # type: ignore[union-attr]
+
+
+def test_errors_cross_with_their_fields(cluster: str, here: Path) -> None:
+    [later] = ask("overloaded", cluster, question("?"))
+    assert isinstance(later, Overloaded) and str(later) == "try later"
+    assert (later.retry_after, later.throttled) == (7.5, True)
+    [never] = ask("rejected", cluster, question("?"))
+    assert isinstance(never, Rejected) and (str(never), never.hopeless) == ("never", True)
+
+
+def test_an_error_of_a_class_that_is_not_here_is_read(cluster: str, here: Path) -> None:
+    [error] = ask("own_error", cluster, question("?"))
+    assert type(error) is SnellenError
+    assert "Mine: nobody else knows this class (says.py, line " in str(error)
+
+
+def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) -> None:
+    opened = catalog.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
+
+    async def again_and_again() -> list[Exception]:
+        model: Any = opened.model
+        found: list[Exception] = []
+        try:
+            for _ in range(4):
+                with pytest.raises((Overloaded, Rejected)) as caught:
+                    await model.generate(question("?"))
+                found.append(caught.value)
+        finally:
+            await model.close()
+        return found
+
+    *died, last = asyncio.run(again_and_again())
+    assert [type(one) for one in died] == [Overloaded] * 3
+    assert not any(one.throttled for one in died if isinstance(one, Overloaded))
+    assert isinstance(last, Rejected) and last.hopeless
+    assert "died 3 times in a row without an answer" in str(last)
+
+
+def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> None:
+    opened = catalog.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
+
+    async def body(generate: Callable[[Request], Awaitable[Reply]]) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await generate(question("?"))
+        until = time.monotonic() + 10
+        while not (here / "cancelled").exists() and time.monotonic() < until:
+            await asyncio.sleep(0.05)
+
+    async def closed() -> None:
+        model: Any = opened.model
+        try:
+            await body(model.generate)
+        finally:
+            await model.close()
+
+    asyncio.run(closed())
+    assert (here / "cancelled").exists()
+
+
+# -- what cannot be
+
+
+def test_another_version_on_a_node_is_said(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("snellen.executors.ray.__version__", "0.0.1")
+    with pytest.raises(UsageError, match=r"has snellen [\d.]+\S*, and here it is 0\.0\.1: install"):
+        ask("pid", cluster, question("?"))
+
+
+def test_a_worker_that_dies_while_it_opens_the_model_is_said(cluster: str, here: Path) -> None:
+    (here / "dead.py").write_text("import os\nos._exit(3)\n")
+    with pytest.raises(UsageError, match=r"worker 1 \(process \d+ on .*\) died while it opened"):
+        catalog.model("python:dead.py:answer", replicas=Replicas(n=1, address=cluster))
+
+
+def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
+    with pytest.raises(UsageError, match=r"python:nowhere\.py: there is no such file"):
+        catalog.model("python:nowhere.py:answer", replicas=Replicas(n=1, address=cluster))
+
+
+def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
+    for replicas, said in (
+        (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each need 2, and the"),
+        (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            catalog.model("python:says.py:pid", replicas=replicas)
+
+
+def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:
+    for address, said in (
+        ("127.0.0.1:1", "there is no Ray cluster at 127.0.0.1:1: .*refused"),
+        ("somewhere", "is HOST:PORT or auto, not somewhere"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=address))

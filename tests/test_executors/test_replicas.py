@@ -1,0 +1,242 @@
+"""Replicas without Ray: what is refused before anything starts, and what a worker does, in this
+process. `tests/heavy/test_ray.py` has the workers."""
+
+import asyncio
+import importlib.util
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from snellen import catalog
+from snellen.content import Image, Message, Part, Video, user
+from snellen.errors import MediaError, UsageError
+from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
+from snellen.executors._replicas import Replicas
+from snellen.media import video
+from snellen.model import Request, loaded
+from snellen.models._profile import Profile, Serve
+from tests import videos
+from tests.test_cli.conftest import Snellen, rows, snellen
+
+__all__ = ["rows", "snellen"]
+SAYS = """
+def sizes(messages):
+    return " ".join(str(len(one.source)) for one in messages[-1].images)
+
+def raises(messages):
+    raise KeyError("what is this")
+"""
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> videos.Clip:
+    return videos.cfr(tmp_path_factory.mktemp("clips") / "clip.mp4", 60)
+
+
+@pytest.fixture
+def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "says.py").write_text(SAYS)
+    monkeypatch.chdir(tmp_path)
+    return "python:says.py:"
+
+
+def replica(spec: str) -> Replica:
+    one = Replica()
+    assert isinstance(one.open(spec, partial(catalog.model, spec), str(Path.cwd())), Told)
+    return one
+
+
+def question(*parts: Part) -> Request:
+    return Request(messages=(user(*parts),))
+
+
+# -- refused
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("openai/x", "openai/x: replicas are for models that run here"),
+        ("anthropic/x", "anthropic/x: replicas are for models that run here"),
+        ("hf-stream/x", "hf-stream/x watches streams"),
+        ("worker:a.py:b", "worker:a.py:b watches streams"),
+        ("recorded/x", "recorded/x has no replicas; python…, hf…, vllm…, baseline… can"),
+        ("vlmevalkit:a.py:b", "vlmevalkit:a.py:b has no replicas"),
+        ("baseline/most-frequent", "baseline/most-frequent has no replicas"),
+    ],
+)
+def test_a_model_that_gains_nothing_by_replicas_has_none(
+    snellen: Snellen, rows: Path, model: str, said: str
+) -> None:
+    refused = snellen("run", "-b", rows, "-m", model, "--replicas", "2")
+    assert refused.code == 2 and said in refused.err
+    assert not Path("runs").exists()
+
+
+def test_a_server_of_its_own_has_no_replicas() -> None:
+    with pytest.raises(UsageError, match="A server is asked more at once with --concurrency"):
+        catalog.check_replicated("openai/x", Profile(serve=Serve(kind="vllm")))
+
+
+def test_ray_that_is_missing_is_said_before_the_rows_are_read(
+    snellen: Snellen, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "ray" else found(name)
+    )
+    refused = snellen("run", "-b", rows, "-m", "baseline/first", "--executor", "ray")
+    assert refused.code == 2
+    assert "replicas need ray: pip install 'snellen[ray]'" in refused.err
+
+
+def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> None:
+    for flags in (("--ray-address", "auto"), ("--gpus-per-replica", "1")):
+        refused = snellen("run", "-b", rows, "-m", "baseline/first", *flags)
+        assert refused.code == 2 and "are for --replicas N, or --executor ray" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("replicas is a whole number from 1 on, not 0", {"n": 0}),
+        ("replicas is a whole number from 1 on, not True", {"n": True}),
+        ("a part of one GPU, or a whole number of them, not 1.5", {"gpus": 1.5}),
+        ("a part of one GPU, or a whole number of them, not -1", {"gpus": -1}),
+        ("a part of one GPU, or a whole number of them, not nan", {"gpus": float("nan")}),
+        ("Ray's client is not used", {"address": "ray://head:10001"}),
+    ],
+)
+def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=said):
+        Replicas(**wrong)  # type: ignore[arg-type]
+
+
+# -- how many
+
+
+@pytest.mark.parametrize(
+    ("gpus", "asked", "n", "each"),
+    [
+        (8, Replicas(), 8, 1),
+        (0, Replicas(), 1, 0),
+        (8, Replicas(n=2), 2, 4),
+        (8, Replicas(n=3), 3, 2),
+        (1, Replicas(n=2), 2, 0.5),
+        (8, Replicas(gpus=2), 4, 2),
+        (4, Replicas(gpus=0.5), 8, 0.5),
+        (8, Replicas(n=2, gpus=0), 2, 0),
+    ],
+)
+def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
+    from snellen.executors.ray import _shares
+
+    there = {"GPU": gpus, "CPU": 64.0}
+    assert _shares(there, asked, devices=True, is_own=False) == (n, each)
+
+
+def test_a_model_that_needs_no_gpu_gets_none() -> None:
+    from snellen.executors.ray import _shares
+
+    there = {"GPU": 8.0, "CPU": 64.0}
+    assert _shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
+    assert _shares(there, Replicas(n=3), devices=False, is_own=False) == (3, 0)
+
+
+# -- a worker's media
+
+
+def test_a_worker_says_what_it_cannot_read(says: str, tmp_path: Path) -> None:
+    request = question(Image(tmp_path / "none.png", digest="sha256:00"), "?")
+    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=request)))
+    assert isinstance(answer, Lacking) and "there is no file" in answer.reason
+
+
+def test_a_worker_in_another_folder_says_so(says: str) -> None:
+    opening = partial(catalog.model, "python:elsewhere.py:sizes")
+    told = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
+    assert isinstance(told, Failure)
+    assert "there is no such file" in told.message
+    assert "There is no folder /no/such/folder (No such file or directory)" in told.message
+
+
+def test_a_worker_tells_a_strangers_error(says: str) -> None:
+    answer = asyncio.run(replica(f"{says}raises").generate(Asked(request=question("?"))))
+    assert isinstance(answer, Failure)
+    assert (answer.kind, answer.fields) == ("Rejected", {"hopeless": False})
+    assert "KeyError: 'what is this' (says.py, line 6)" in str(answer.error())
+
+
+def test_a_worker_shows_the_frames_that_the_policy_picks_and_says_which(
+    says: str, clip: videos.Clip
+) -> None:
+    asked = loaded(question(Video(clip.path, end=1.0, policy="uniform:4"), "?"))
+    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=asked)))
+    assert isinstance(answer, Answer)
+    frames = video.shown(Video(clip.path, end=1.0, policy="uniform:4")).frames
+    assert answer.shown == (tuple(frame.time for frame in frames),)
+    assert answer.reply.text == " ".join(str(len(one.image.source)) for one in frames)  # type: ignore[arg-type]
+
+
+def test_a_videos_questions_share_one_pass(clip: videos.Clip) -> None:
+    windows = [Video(clip.path, end=end, policy="uniform:4") for end in (0.5, 1.0, 2.0)]
+
+    async def body() -> tuple[Films, list[Video]]:
+        films = Films(1)
+        found = [await films.shown(one, windows) for one in (*windows, *windows)]
+        return films, found
+
+    films, found = asyncio.run(body())
+    assert films.passes == 1
+    expected = [video.shown(one).frames for one in windows]
+    assert [one.frames for one in found] == [*expected, *expected]
+
+
+def test_frames_are_let_go_where_there_is_no_room(
+    clip: videos.Clip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("snellen.executors._replica.MOST_BYTES", 1)
+    one, other = (Video(clip.path, end=end, policy="uniform:4") for end in (0.5, 1.0))
+
+    async def body() -> int:
+        films = Films(1)
+        for each in (one, other, one):
+            assert len((await films.shown(each, ())).frames) == 4
+        return films.passes
+
+    assert asyncio.run(body()) == 3
+
+
+def test_a_video_that_cannot_be_decoded_fails_its_question(says: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.mp4"
+    path.write_bytes(b"no video")
+    asked = loaded(question(Video(path, policy="uniform:4"), "?"))
+    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=asked)))
+    assert isinstance(answer, Failure) and isinstance(answer.error(), MediaError)
+
+
+def test_a_picture_that_is_encoded_anew_keeps_its_name(says: str, tmp_path: Path) -> None:
+    import PIL.Image
+
+    PIL.Image.new("RGB", (9, 9)).save(tmp_path / "one.bmp")
+    request = loaded(question(Image(tmp_path / "one.bmp"), "?"))
+    from snellen.executors.ray import referred
+
+    sent = referred(request)
+    assert sent.messages[0].images[0].source == tmp_path / "one.bmp"
+    there = asyncio.run(replica(f"{says}sizes")._there(Asked(request=sent)))
+    assert there == request
+
+
+def test_what_was_read_from_bytes_has_no_reference(tmp_path: Path) -> None:
+    import PIL.Image
+
+    path = tmp_path / "one.png"
+    PIL.Image.new("RGB", (9, 9)).save(path)
+    [of_bytes] = loaded(question(Image(path.read_bytes()), "?")).messages[0].images
+    [of_file] = loaded(question(Image(path), "?")).messages[0].images
+    assert (of_bytes.read_from, of_file.read_from) == (None, path)
+    assert of_bytes == replace(of_file, place="")
+    assert Message("user", (of_bytes,)) == Message("user", (replace(of_file, place=""),))
