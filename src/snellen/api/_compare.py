@@ -12,7 +12,7 @@ from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
 from snellen.errors import SnellenError, UsageError
 from snellen.scoring import Predicted, replies_of
-from snellen.store import MANIFEST, Run, runs_below
+from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
 
 
 def compare(
@@ -48,6 +48,8 @@ def compare(
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
+        if (elsewhere := found_elsewhere(path, runs)) is not None:
+            notes.append(elsewhere)
         for run in runs:
             found.setdefault(run.resolve(), run)
         if not runs and path.resolve() not in found:
@@ -93,7 +95,8 @@ def _predictions(
 ) -> Said:
     if path.is_dir() and benchmark is None:
         raise UsageError(
-            f"{path}: there is no run in it. If predictions are, name their benchmark (-b)."
+            f"{path}: there is no run in it, down to {DEPTH} folders below. If predictions are, "
+            "name their benchmark (-b)."
         )
     return said_in(path, benchmark, data, ids, replies_in, only)
 

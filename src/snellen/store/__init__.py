@@ -17,6 +17,7 @@ from snellen.store._records import (
     schemas,
 )
 from snellen.store._run import (
+    DEPTH,
     MANIFEST,
     REPORT,
     SCORES,
@@ -25,6 +26,7 @@ from snellen.store._run import (
     Run,
     differences,
     differing,
+    found_elsewhere,
     identity_digest,
     open_run,
     runs_below,
@@ -32,6 +34,7 @@ from snellen.store._run import (
 )
 
 __all__ = [
+    "DEPTH",
     "FORMAT",
     "MANIFEST",
     "REPORT",
@@ -53,6 +56,7 @@ __all__ = [
     "Unknown",
     "differences",
     "differing",
+    "found_elsewhere",
     "identity_digest",
     "open_run",
     "reply_record",

@@ -20,12 +20,12 @@ from snellen.comparing import lines as told
 from snellen.comparing import p_value, shown_difference, significant, verdict
 from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
-from snellen.store import differing
+from snellen.store import DEPTH, differing
 from snellen.view._comparing import Compares
 from snellen.view._index import Index
 from snellen.view._indexes import Indexes
 from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
-from snellen.view._runs import Listed, Runs, is_being_written
+from snellen.view._runs import RESTED, Listed, Runs, is_being_written
 from snellen.view._samples import (
     Facet,
     Story,
@@ -45,8 +45,6 @@ MOST_BESIDE = 3
 """Runs beside one another."""
 READ = 0.99
 """The share of a run's files from which on it counts as read: more may be appended all the time."""
-RESTED = 50
-"""So many times as long as counting takes it is not done again."""
 
 
 class NotThere(Exception):
@@ -63,10 +61,10 @@ class Counted(NamedTuple):
 
 
 class Pages:
-    """Makes the pages of the runs in a folder."""
+    """Makes the pages of the runs in folders."""
 
-    def __init__(self, root: Path) -> None:
-        self.runs = Runs(root)
+    def __init__(self, *roots: Path) -> None:
+        self.runs = Runs(*roots)
         self.indexes = Indexes()
         self.compares = Compares()
         self._counted: dict[tuple[Path, str], Counted] = {}
@@ -84,7 +82,7 @@ class Pages:
         """
         run = self.runs.named(name)
         if run is None:
-            raise NotThere(f"There is no run {name!r} in {self.runs.root}.")
+            raise NotThere(f"There is no run {name!r} in {self.runs.where}.")
         if run.fault is not None:
             raise NotThere(run.fault)
         return run
@@ -106,7 +104,8 @@ class Pages:
         boards = [Board(name, of) for name, of in sorted(groups.items())]
         return _page(
             "runs.html",
-            root=str(self.runs.root),
+            roots=[*map(str, self.runs.roots)],
+            depth=DEPTH,
             known=known,
             boards=boards,
             faults=[run for run in every if run.fault is not None],
@@ -382,11 +381,13 @@ class Board:
 
 
 def told_apart(run: Listed, among: Sequence[Listed]) -> str:
-    """The settings that tell a run from others of its model: `probe.blind=blank`."""
-    found = {
+    """The folder and the settings that tell a run from others of its model: `probe.blind=blank`."""
+    others = [one for one in among if one.model == run.model and one.name != run.name]
+    apart = any(one.folder != run.folder for one in others)
+    found: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
+    found |= {
         f"{name}={value}": None
-        for other in among
-        if other.model == run.model and other.name != run.name
+        for other in others
         for name, value, _ in differing(run.identity, other.identity)
         if value is not None
     }
