@@ -175,7 +175,7 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
     found: list[Path] = []
     level = [folder]
     for _ in range(DEPTH):
-        below = []
+        below: list[Path] = []
         for path in (path for one in level for path in _folders(one)):
             if path.is_symlink():
                 to = path.resolve()

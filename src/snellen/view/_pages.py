@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -34,6 +35,7 @@ from snellen.view._samples import (
     find,
     key_of,
     lines,
+    narrowed,
     scorings,
     states,
     story,
@@ -41,6 +43,9 @@ from snellen.view._samples import (
 from snellen.view._text import CUT, one_line, visible, with_marks
 
 FOLDER = Path(__file__).parent
+FEW = 20_000
+"""Samples of a run up to which what can be chosen is counted under the filters; of 100,000 that
+alone takes 200 ms."""
 MOST_BESIDE = 3
 """Runs beside one another."""
 READ = 0.99
@@ -146,6 +151,14 @@ class Pages:
             n = chosen.count()
             found = lines(connection, chosen.page(), scoring)
             progress = self._progress(run, index)
+            total = sum(progress["states"].values())
+            every = self._known_facets(run, index, scoring)
+            is_narrow = not wanted.is_whole and total <= FEW
+            if is_narrow:
+                every = [
+                    self._narrowed(one, connection, index, wanted, scoring, best, beside)
+                    for one in every
+                ]
             return _page(
                 "samples.html",
                 run=run,
@@ -154,11 +167,12 @@ class Pages:
                 scorings=names,
                 best=best,
                 n=n,
-                total=sum(progress["states"].values()),
+                total=total,
                 lines=found,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
-                facets=self._known_facets(run, index, scoring),
+                facets=every,
+                is_narrow=is_narrow,
                 sorts=SORTS,
                 flips=FLIPS,
                 other=other,
@@ -332,6 +346,26 @@ class Pages:
             self._counting.add(key)
             threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
         return known.facets
+
+    def _narrowed(
+        self,
+        facet: Facet,
+        connection: sqlite3.Connection,
+        index: Index,
+        wanted: Wanted,
+        scoring: str,
+        best: float,
+        beside: Path | None,
+    ) -> Facet:
+        """A facet with its numbers under the other filters; `connection` has what all choose."""
+        if not wanted.by_facet(facet.name):
+            return narrowed(connection, facet, scoring)
+        others = wanted.without(facet.name)
+        if others.is_whole:
+            return facet
+        with index.connect() as another:
+            Chosen(another, others, scoring, best, beside)
+            return narrowed(another, facet, scoring)
 
     def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
         began = time.monotonic()
