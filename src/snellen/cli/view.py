@@ -12,7 +12,7 @@ import click
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 from snellen.result import plain
 
 
@@ -38,7 +38,7 @@ def command(folders: tuple[Path, ...], port: int | None, no_open: bool, as_json:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise UsageError(
-            f"the viewer needs {error.name}, of the extra `view`: pip install 'snellen[view]'"
+            f"the viewer needs {error.name}, of the extra `view`: {install('view')}"
         ) from error
 
     shown = folders or (Path("runs"),)
