@@ -32,7 +32,19 @@ snellen compare a.json b.json -b mathvista            # anybody's predictions
 snellen compare runs -o compared.md                   # every pair whole; .json has all numbers
 ```
 
-From Python `snellen.compare(a, b, ...)` gives the same, as `.comparisons`.
+From Python:
+
+```python
+import snellen
+
+before = snellen.evaluate("eyechart", model="baseline/first", limit=60)
+after = snellen.evaluate("eyechart", model="baseline/reader", limit=60)
+print(snellen.compare(before, after))
+```
+
+`snellen.compare(a, b, ...)` takes what `evaluate` and `load_run` give, and paths: of a run, of a
+folder of runs, of predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. What
+you can mend, such as two that share no sample, is raised as `snellen.SnellenError`.
 
 - A *difference* is taken on the samples that both sides have, by the metric that the benchmark
   publishes (an average of averages too), scored again by the authors' rule; pp are percentage

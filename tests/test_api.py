@@ -4,6 +4,7 @@ import asyncio
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile
 from snellen.models.scripted import Scripted
+from snellen.result import Result
 from snellen.sample import Sample
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
@@ -51,7 +53,9 @@ def rows(tmp_path: Path) -> Path:
 
 
 def test_what_is_promised_is_what_is_there() -> None:
-    assert snellen.__all__ == ["Profile", "ask", "compare", "evaluate", "load_run", "score"]
+    assert snellen.__all__ == [
+        "Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"
+    ]  # fmt: skip
     assert all(callable(getattr(snellen, name)) for name in snellen.__all__)
 
 
@@ -595,3 +599,28 @@ print(run_async(many()))
 """
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout == "100\n"
+
+
+def test_results_are_compared_as_their_runs_are(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one, other = (snellen.evaluate(str(rows), model=f"baseline/{n}") for n in ("first", "longest"))
+    assert one.run is not None and other.run is not None
+
+    found = snellen.compare(one, other).comparisons
+
+    assert found == snellen.compare(one.run, str(other.run)).comparisons
+
+
+def test_what_cannot_be_compared_is_said_in_words(rows: Path, tmp_path: Path) -> None:
+    run = snellen.evaluate(str(rows), model="baseline/first", out=tmp_path)
+    for other, said in (
+        (3, "given a int as number 2"),
+        ([run], "given a list as number 2"),
+        (None, "given a NoneType as number 2"),
+        (Result(run.report), "the result of baseline/first on mine has no run folder"),
+        (run, "is named twice"),
+    ):
+        with pytest.raises(snellen.SnellenError, match=re.escape(said)):
+            snellen.compare(run, other)  # type: ignore[arg-type]

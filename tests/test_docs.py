@@ -96,6 +96,14 @@ def test_the_training_loop_of_the_guide_measures_each_step(
     assert capsys.readouterr().out.count(" empty\n") == 6
 
 
+def test_the_comparison_of_the_guide_says_which_is_better(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module("comparisons.md", "my_comparison", tmp_path)
+    assert "baseline/reader is 76.33 pp above baseline/first" in capsys.readouterr().out
+
+
 def test_the_judge_of_the_guide_reads_its_verdicts_strictly(tmp_path: Path) -> None:
     judge = module("judges.md", "my_judge", tmp_path).judge
     sample = Sample(id="1", question="What is it?", target="a cat")

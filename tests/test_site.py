@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from snellen import catalog
+from tests.pages import FENCE
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -140,12 +141,48 @@ def test_links_and_what_lies_beside_a_page_are_let_through() -> None:
     assert list(closed.styled("a { background: url(../a.png) }")) == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md", "CONTRIBUTING.md"])
-def test_the_links_of_a_page_outside_the_site_lead_somewhere(name: str) -> None:
-    page = (ROOT / name).read_text(encoding="utf-8")
-    places = [at for at in re.findall(r"\]\(([^)#]+)\)", page) if not at.startswith("http")]
-    assert places
-    assert [at for at in places if not (ROOT / at).exists()] == []
+FOLDERS = (".", "docs", "docs/reference", "docs/decisions", "perf")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_the_links_of_a_page_lead_to_what_a_checkout_has(path: Path) -> None:
+    """What `make docs` makes is not there for a reader of the files, nor for most."""
+    assert dead_links(path) == []
+
+
+def dead_links(path: Path) -> list[str]:
+    """Links to other files, and to headings, that are not there."""
+    dead = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", path.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, heading = link.partition("#")
+        to = path.parent / name if name else path
+        made = (ROOT / "docs/generated") in to.resolve().parents
+        if made or not to.exists() or (heading and heading not in headings(to)):
+            dead.append(link)
+    return dead
+
+
+def headings(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and the site make them."""
+    page = FENCE.sub("", path.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_a_dead_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A b-c: d?\n\n[a](#a-b-c-d) [b](page.md#a-b-c-d) [c](https://x.example/)\n"
+        "[d](#e) [f](no.md)\n"
+        "```\n[g](no.md)\n```\n"
+    )
+    assert dead_links(page) == ["#e", "no.md"]
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,10 @@ class Viewer(NamedTuple):
 
 
 @contextlib.contextmanager
-def viewing(folder: Path) -> Iterator[Viewer]:
-    """`snellen view` of a folder."""
-    command = [sys.executable, "-m", "snellen", "view", str(folder), "--port", "0", "--no-open"]
+def viewing(folder: Path, *more: Path) -> Iterator[Viewer]:
+    """`snellen view` of folders."""
+    folders = map(str, (folder, *more))
+    command = [sys.executable, "-m", "snellen", "view", *folders, "--port", "0", "--no-open"]
     with subprocess.Popen(
         [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

@@ -2,7 +2,15 @@
 
 >>> import snellen
 >>> snellen.__all__
-['Profile', 'ask', 'compare', 'evaluate', 'load_run', 'score']
+['Profile', 'SnellenError', 'ask', 'compare', 'evaluate', 'load_run', 'score']
+
+What the caller can mend is raised as a `SnellenError`, whose message says what to do:
+
+>>> try:
+...     snellen.load_run("no-such-folder")
+... except snellen.SnellenError as error:
+...     print(error)
+no-such-folder is no run folder: it has no manifest.json.
 """
 
 from __future__ import annotations
@@ -11,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from snellen.api import Profile, ask, compare, evaluate, load_run, score
+    from snellen.errors import SnellenError
 
 __version__ = "0.1.0"
-__all__ = ["Profile", "ask", "compare", "evaluate", "load_run", "score"]
+__all__ = ["Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"]
 
 
 def __dir__() -> list[str]:
@@ -23,7 +32,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     # They are imported when they are first used, so that `import snellen` costs nothing.
     if name in __all__:
-        from snellen import api
+        from snellen import api, errors
 
-        return getattr(api, name)
+        return getattr(errors if name == "SnellenError" else api, name)
     raise AttributeError(f"module 'snellen' has no attribute {name!r}")

@@ -22,7 +22,7 @@ import msgspec
 
 from snellen.benchmark import Benchmark
 from snellen.datasets import data_at
-from snellen.errors import CatalogError, DataError, UsageError
+from snellen.errors import CatalogError, DataError, UsageError, install
 from snellen.executors._replicas import Replicas, check_installed
 from snellen.model import Generates, Model, Ranks, Streams
 from snellen.models._profile import ImageLimits, Profile
@@ -75,7 +75,7 @@ IN_PROCESS = 32
 """Requests at once to a model that runs here and says nothing else."""
 BUNDLED = "the data are the few bundled rows: this is no result"
 OF_CLASS = "vlmevalkit-class:"
-"""Before FILE:CLASS, a data set class written for VLMEvalKit."""
+"""Before `FILE:CLASS`, a data set class written for VLMEvalKit."""
 SYNTHETIC = "synthetic"
 """As `data`: the few rows that are bundled with a benchmark."""
 SERVERS: Mapping[str, tuple[str, Sequence[str]]] = {
@@ -586,7 +586,7 @@ def check_extra(spec: str) -> None:
     extra, packages = EXTRAS.get(spec.partition("/")[0], ("", ()))
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(f"{spec} needs {' and '.join(missing)}: pip install 'snellen[{extra}]'.")
+        raise UsageError(f"{spec} needs {' and '.join(missing)}: {install(extra)}.")
 
 
 def given(model: object, *, threads: int | None = None) -> Opened:

@@ -69,3 +69,12 @@ class Rejected(ModelError):
     def __init__(self, message: str, *, hopeless: bool = False) -> None:
         super().__init__(message)
         self.hopeless = hopeless
+
+
+def install(extra: str) -> str:
+    """How to get the packages of an extra, for a message.
+
+    >>> install("view")
+    "pip install '.[view]' in a checkout, else pip install 'snellen[view]'"
+    """
+    return f"pip install '.[{extra}]' in a checkout, else pip install 'snellen[{extra}]'"

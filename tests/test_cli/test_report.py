@@ -158,3 +158,11 @@ def test_a_run_in_a_folder_whose_name_is_no_utf_8_is_reported_in_every_format(
         done = snellen("report", runs, "--format", form)
         assert done.code == 0, form
         assert "<b>" not in done.out or form not in ("html", "md"), form
+
+
+def test_runs_below_any_folder_are_reported_and_named(snellen: Snellen, runs: Path) -> None:
+    done = snellen("report", ".")
+
+    assert done.code == 0 and "2 runs" in done.out
+    assert "found in .: runs/eyechart/baseline__first/" in done.err
+    assert snellen("report", runs).err == ""

@@ -80,7 +80,7 @@ WRONG = [
     ),
     ("score . --explain 1 --scoring all", "every scoring finds: leave out --scoring and --missing"),
     ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
-    ("report .", "no run folder: it has no manifest.json"),
+    ("report .", "there is no run in it, down to 6 folders below"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (

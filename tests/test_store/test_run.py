@@ -18,9 +18,11 @@ from snellen.store import (
     Run,
     Unknown,
     differences,
+    found_elsewhere,
     identity_digest,
     open_run,
     reply_record,
+    runs_below,
     safe_name,
     schemas,
 )
@@ -386,3 +388,43 @@ def test_each_kind_of_line_has_a_published_schema() -> None:
     published = schemas()
     assert set(published) == {"reply", "question", "event", "score", "label"}
     assert "key" in published["reply"]["$defs"]["ReplyRecord"]["properties"]
+
+
+def placed(folder: Path, *names: str) -> list[Path]:
+    """Folders that look like runs, as far as finding them goes."""
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "manifest.json").write_text("{}")
+    return [folder / name for name in names]
+
+
+def test_runs_are_found_below_any_folder_but_not_without_end(tmp_path: Path) -> None:
+    found = placed(
+        tmp_path, "runs/b/m/1", "of/may/runs/b/m/2", "one", "runs/b/.old/3", "1/2/3/4/5/6/7",
+        "one/judged/b/m/4",
+    )  # fmt: skip
+
+    assert runs_below(tmp_path) == sorted(found[:3])
+    assert runs_below(tmp_path / "of/may") == [found[1]]
+    assert runs_below(tmp_path / "nothing") == []
+
+
+def test_a_link_to_other_runs_is_followed_once_and_upwards_never(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    mine, theirs = *placed(here, "b/m/1"), *placed(there, "b/m/2")
+    for name, to in (("theirs", there), ("again", there), ("up", tmp_path), ("b/self", here / "b")):
+        (here / name).symlink_to(to)
+    (there / "back").symlink_to(here)
+
+    assert [run.resolve() for run in runs_below(here)] in ([mine, theirs], [theirs, mine])
+    assert runs_below(here, links=False) == [mine]
+
+
+def test_runs_that_lie_elsewhere_than_in_a_runs_folder_are_named(tmp_path: Path) -> None:
+    runs = placed(tmp_path, "b/m/1", "old/b/m/2")
+
+    assert found_elsewhere(tmp_path, runs[:1]) is None
+    assert found_elsewhere(tmp_path, runs) == f"found in {tmp_path}: b/m/1, old/b/m/2"
+    assert found_elsewhere(tmp_path, [runs[1]] * 12) == (
+        f"found in {tmp_path}: {', '.join(['old/b/m/2'] * 10)} and 2 more"
+    )

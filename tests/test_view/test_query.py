@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 
+from snellen.model import ReplyState
 from snellen.store import Run
+from snellen.view import _pages
 from snellen.view._index import FILE, Index
+from snellen.view._pages import Pages
 from snellen.view._query import Chosen, Wanted
 from snellen.view._samples import key_of
 from tests.viewers import question, reply, run_in, score
@@ -183,3 +187,47 @@ def test_one_run_can_be_read_while_another_thread_adds_to_it(tmp_path: Path) -> 
         assert connection.execute("SELECT count(*) FROM samples").fetchone() == (1,)
     with index.connect() as connection:
         assert connection.execute("SELECT count(*) FROM samples").fetchone() == (2,)
+
+
+def test_numbers_beside_filters_are_those_under_the_other_filters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples: list[tuple[str, float, ReplyState]] = [
+        ("red", 0.0, "ok"),
+        ("red", 1.0, "ok"),
+        ("blue", 0.0, "empty"),
+        ("blue", 0.5, "ok"),
+        ("green", 1.0, "ok"),
+    ]
+    named = [(f"s{n}", *one) for n, one in enumerate(samples)]
+    run_in(
+        tmp_path / "mine" / "model" / "0",
+        [question(name, n, tags={"hue": hue}) for n, (name, hue, _, _) in enumerate(named)],
+        [reply(name, "" if how == "empty" else "A", how) for name, _, _, how in named],
+        [score(name, worth) for name, _, worth, _ in named],
+    ).close()
+    pages = Pages(tmp_path)
+
+    def numbers(address: str) -> dict[str, int]:
+        page = pages.samples("mine/model/0", Wanted.of(parse_qsl(address)))
+        found = re.findall(r'<bdi>([\w ]+)</bdi> <span class="n">(\d+)</span>', page)
+        return {name: int(n) for name, n in found}
+
+    try:
+        whole = {"ok": 4, "empty": 1, "answered": 5, "a letter": 5, "red": 2, "blue": 2, "green": 1}
+        assert numbers("") == whole
+        wrong = {"ok": 1, "empty": 1, "answered": 2, "a letter": 2, "red": 1, "blue": 1, "green": 0}
+        assert numbers("score=wrong") == wrong
+        # Of what is chosen by hue there are the others to choose instead, also without a reply.
+        blue = {"ok": 1, "empty": 1, "answered": 2, "a letter": 2, "red": 2, "green": 1}
+        assert numbers("tag.hue=blue") == blue
+        both = {"ok": 0, "empty": 1, "answered": 1, "a letter": 1, "red": 1, "green": 0}
+        assert numbers("tag.hue=blue&score=wrong") == both
+        assert "Numbers: under the other filters." in pages.samples(
+            "mine/model/0", Wanted(score="wrong")
+        )
+        monkeypatch.setattr(_pages, "FEW", 4)
+        assert numbers("score=wrong") == whole
+        assert "of the whole run, 5 samples" in pages.samples("mine/model/0", Wanted(score="wrong"))
+    finally:
+        pages.stop()

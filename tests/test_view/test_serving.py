@@ -239,6 +239,37 @@ def test_links_lead_nowhere(folder: Path, tmp_path: Path) -> None:
         assert "scores.jsonl is no file" in viewer.get("/samples/b/m/1").text
 
 
+def test_runs_in_several_folders_are_told_apart_and_nothing_beside_them_is_shown(
+    tmp_path: Path,
+) -> None:
+    for folder in ("full", "small", "other"):
+        asked = [question("s", target=folder)]
+        run_in(tmp_path / folder / "mine" / "model" / "0123", asked, [reply("s", folder)]).close()
+    run = tmp_path / "small" / "mine" / "model" / "0123"
+
+    with viewing(tmp_path / "full", tmp_path / "small", run) as viewer:
+        page = viewer.get("/").text
+        assert re.findall(r'name="run" value="([^"]+)"', page) == [
+            "full/mine/model/0123",
+            "small/mine/model/0123",
+        ]
+        assert "in full" in page and "in small" in page and "other" not in page
+        for name in ("full", "small"):
+            assert viewer.get(f"/text/{name}/mine/model/0123?s=s").text == name
+        for name in ("other/mine/model/0123", "full/../other/mine/model/0123", "mine/model/0123"):
+            assert viewer.get(f"/run/{quote(name, safe='/')}").status == 404
+
+
+def test_runs_that_lie_deeper_are_found(tmp_path: Path) -> None:
+    run_in(tmp_path / "of" / "may" / "mine" / "model" / "0123", [question("s")]).close()
+    (tmp_path / "none").mkdir()
+
+    with viewing(tmp_path) as viewer:
+        assert viewer.get("/run/of/may/mine/model/0123").status == 200
+    with viewing(tmp_path / "none") as viewer:
+        assert "none yet, down to 6 folders below" in viewer.get("/").text
+
+
 def test_manifests_that_are_none_are_left_out_in_words(tmp_path: Path) -> None:
     for name, text in {
         "torn": b'{"format":0,', "empty": b"", "list": b"[]", "later": b'{"format":99}',

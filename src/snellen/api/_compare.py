@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,13 @@ from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
 from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
+from snellen.result import Result
 from snellen.scoring import Predicted, replies_of
-from snellen.store import MANIFEST, Run, runs_below
+from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
 
 
 def compare(
-    *sides: str | Path,
+    *sides: str | Path | Result,
     benchmark: str | Benchmark | None = None,
     data: str | Path | None = None,
     scoring: str | None = None,
@@ -26,8 +28,9 @@ def compare(
     only: str | None = None,
     details: bool = True,
 ) -> Compared:
-    """Compare run folders, all runs in folders, and predictions, two or more, on the samples that
-    they share. A difference is always of a later one less an earlier one.
+    """Compare two or more sets of replies, on the samples that they share: the path of a run, of a
+    folder of runs or of predictions, or what `evaluate` or `load_run` gave. A difference is always
+    of a later one less an earlier one.
 
     The replies are scored again from what is stored, as `score` does; nobody is asked and nothing
     is written, so a run under way can be compared as far as it is. `benchmark` and `data` are for
@@ -45,24 +48,26 @@ def compare(
     notes: list[str] = []
     broken: list[SnellenError] = []
     found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
-    places = [runs_at(side) for side in sides]
-    for path in places:
+    paths = [runs_at(_named(side, number)) for number, side in enumerate(sides, 1)]
+    for path in paths:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
+        if (elsewhere := found_elsewhere(path, runs)) is not None:
+            notes.append(elsewhere)
         for run in runs:
             found.setdefault(run.resolve(), run)
         if not runs and path.resolve() not in found:
             found[path.resolve()] = _predictions(path, benchmark, data, ids, replies_in, only)
     if len(found) < 2 <= len(sides):
-        raise UsageError(f"{sides[0]} is named twice: comparing takes two sets of replies.")
+        raise UsageError(f"{paths[0]} is named twice: comparing takes two sets of replies.")
     said = [one for one in found.values() if isinstance(one, Said)]
     if data is not None and not said:
         raise UsageError("data is for predictions, and these are runs, which have theirs.")
     # Where all are of the same rows nobody need read these to the last byte.
     digests = len(said) < len(found) or len({id(one.benchmark) for one in said}) > 1
     loaded: list[Loaded] = []
-    named = {place.resolve() for place in places}
+    named = {path.resolve() for path in paths}
     for place, one in found.items():
         if isinstance(one, Said):
             loaded.append(_of_predictions(one, scoring, digests=digests))
@@ -85,6 +90,24 @@ def compare(
         raise UsageError("\n".join([str(error), *notes])) from error
 
 
+def _named(side: object, number: int) -> str | Path:
+    if isinstance(side, str | Path):
+        return side
+    if isinstance(side, os.PathLike):
+        return Path(side)
+    if not isinstance(side, Result):
+        raise UsageError(
+            f"compare was given a {type(side).__name__} as number {number}: it takes paths of runs "
+            "and predictions, or results of evaluate and load_run, one by one."
+        )
+    if side.run is None:
+        raise UsageError(
+            f"the result of {side.report.model or 'replies from a file'} on "
+            f"{side.report.benchmark} has no run folder: name its file of predictions instead."
+        )
+    return side.run
+
+
 def _predictions(
     path: Path,
     benchmark: Benchmark | None,
@@ -95,7 +118,8 @@ def _predictions(
 ) -> Said:
     if path.is_dir() and benchmark is None:
         raise UsageError(
-            f"{path}: there is no run in it. If predictions are, name their benchmark (-b)."
+            f"{path}: there is no run in it, down to {DEPTH} folders below. If predictions are, "
+            "name their benchmark (-b)."
         )
     return said_in(path, benchmark, data, ids, replies_in, only)
 

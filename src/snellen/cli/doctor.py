@@ -15,6 +15,7 @@ from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.datasets import home
+from snellen.errors import install
 
 CORE = (
     "aiohttp",
@@ -84,7 +85,7 @@ def _print(found: dict[str, Any]) -> None:
         said = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
         if missing:
             said += ", " if said else ""
-            said += f"no {', '.join(missing)}: pip install 'snellen[{extra}]'"
+            said += f"no {', '.join(missing)}: {install(extra)}"
         click.echo(f"  {extra:<12} {said}")
 
 

@@ -17,7 +17,7 @@ from snellen.cli._places import RUNS
 from snellen.comparing import Comparisons
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result, plain
-from snellen.store import MANIFEST, runs_below
+from snellen.store import DEPTH, MANIFEST, found_elsewhere, runs_below
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -137,9 +137,14 @@ def _compared(results: Sequence[Result]) -> Comparisons | None:
 
 
 def _runs(given: Path) -> Sequence[Path]:
-    """The run itself, or those in the folder: benchmark, model and identity lead to each."""
+    """The run itself, or those in the folder."""
     if not given.exists():
         raise UsageError(f"{given}: there is no such file or folder.")
     if not given.is_dir() or (given / MANIFEST).exists():
         return [given]
-    return runs_below(given) or [given]
+    runs = runs_below(given)
+    if not runs:
+        raise UsageError(f"{given}: there is no run in it, down to {DEPTH} folders below.")
+    if (elsewhere := found_elsewhere(given, runs)) is not None:
+        print(plain(elsewhere), file=sys.stderr)
+    return runs

@@ -13,11 +13,12 @@ from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._places import RUNS
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
+from snellen.result import plain
 
 
 @click.command("view")
-@click.argument("folder", default="runs", type=RUNS, metavar="[DIR]")
+@click.argument("folders", nargs=-1, type=RUNS, metavar="[DIR]...")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -25,8 +26,8 @@ from snellen.errors import UsageError
 )
 @click.option("--no-open", is_flag=True, help="Open no browser; print the address alone.")
 @json_option
-def command(folder: Path, port: int | None, no_open: bool, as_json: bool) -> int:
-    """Show the runs in DIR (default: runs) in a browser, also while they are written: samples,
+def command(folders: tuple[Path, ...], port: int | None, no_open: bool, as_json: bool) -> int:
+    """Show the runs in each DIR (default: runs) in a browser, also while they are written: samples,
     what the model saw and said, how it was scored, and runs side by side.
 
     Only this machine can reach it; nothing is sent anywhere, and no run's file is changed. With
@@ -38,15 +39,18 @@ def command(folder: Path, port: int | None, no_open: bool, as_json: bool) -> int
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise UsageError(
-            f"the viewer needs {error.name}, of the extra `view`: pip install 'snellen[view]'"
+            f"the viewer needs {error.name}, of the extra `view`: {install('view')}"
         ) from error
+
+    shown = folders or (Path("runs"),)
 
     def started(address: str) -> None:
         if as_json:
-            put({"address": address, "runs": f"{folder}"})
-        print(f"The runs in {folder} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
+            put({"address": address, "runs": [f"{one}" for one in shown]})
+        where = plain(" and ".join(f"{one}" for one in shown))
+        print(f"The runs in {where} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    serve(folder, port, started)
+    serve(shown, port, started)
     return DONE

@@ -27,7 +27,7 @@ from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
 from snellen.datasets._table import Row
 from snellen.datasets._vlmevalkit import strings, vlmevalkit_tsv
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.media import images as media
 
 PICTURES = ("image", "images", "image_path")
@@ -221,7 +221,7 @@ def _write_parquet(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
         raise UsageError(
-            "parquet is written with pyarrow, which is not there: pip install 'snellen[parquet]'."
+            f"parquet is written with pyarrow, which is not there: {install('parquet')}."
         ) from error
     types = {
         "text": pa.string(),

@@ -12,7 +12,7 @@ from snellen.datasets._find import Found, path_of
 from snellen.datasets._index import Fields, Index, Learnt, Scan, identity, index_of
 from snellen.datasets._lines import empty
 from snellen.datasets._table import Facts, Row, fields_digest
-from snellen.errors import DataError
+from snellen.errors import DataError, install
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -126,7 +126,7 @@ def _opened(path: Path) -> Iterator["ParquetFile"]:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise DataError(
-            f"{path} is parquet, which pyarrow is needed for: pip install 'snellen[parquet]'."
+            f"{path} is parquet, which pyarrow is needed for: {install('parquet')}."
         ) from error
     identity(path)  # says so where it is not there, in our words
     try:

@@ -6,7 +6,7 @@ import importlib.util
 import math
 from dataclasses import dataclass
 
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,4 +48,4 @@ def check_installed() -> None:
         UsageError: there is none.
     """
     if importlib.util.find_spec("ray") is None:
-        raise UsageError("replicas need ray: pip install 'snellen[ray]'.")
+        raise UsageError(f"replicas need ray: {install('ray')}.")

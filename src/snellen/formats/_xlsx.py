@@ -15,7 +15,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.formats._cells import EXACT, NoText
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _filled(path: Path, inspected: int) -> list["CalamineSheet"]:
         import python_calamine as calamine
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} is a spreadsheet, which needs an extra: pip install 'snellen[xlsx]'. Or save "
+            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or save "
             "it as .tsv, .csv or .json."
         ) from error
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.datasets import placed
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.formats._cells import EXACT, LONGEST, cell
 
 MOST_ROWS = 1_048_575  # under the header
@@ -28,7 +28,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         from xlsxwriter.exceptions import XlsxFileError
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} is a spreadsheet, which needs an extra: pip install 'snellen[xlsx]'. Or write "
+            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or write "
             ".tsv, .csv or .jsonl."
         ) from error
     with placed(path) as part:

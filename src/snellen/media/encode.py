@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,9 +51,7 @@ def _encoded(path: Path, frames: Iterable[NDArray[np.uint8]], fps: Fraction) -> 
     try:
         import av
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"{path} is a video, which needs an extra: pip install 'snellen[video]'."
-        ) from error
+        raise UsageError(f"{path} is a video, which needs an extra: {install('video')}.") from error
     size: tuple[int, ...] | None = None
     file = BytesIO()
     with av.open(file, "w", format="mp4", options={"fflags": "bitexact"}) as container:

@@ -23,7 +23,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
 from snellen.content import Frame, Image, Video
-from snellen.errors import MediaError, UsageError
+from snellen.errors import MediaError, UsageError, install
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ CONTAINERS = (
 """No playlists: they name other files, wherever they lie."""
 DEFAULT = "uniform:64"
 """The policy where nobody says another."""
-NO_AV = "videos need the extra `video`: pip install 'snellen[video]'"
+NO_AV = f"videos need the extra `video`: {install('video')}"
 
 
 @dataclass(frozen=True, kw_only=True)

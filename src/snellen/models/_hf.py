@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
@@ -18,9 +18,7 @@ def libraries(model: str) -> tuple[ModuleType, ModuleType]:
         import torch
         import transformers
     except ImportError as error:
-        raise UsageError(
-            f"{model} needs the extra `hf`: pip install 'snellen[hf]' ({error})."
-        ) from error
+        raise UsageError(f"{model} needs the extra `hf`: {install('hf')} ({error}).") from error
     return torch, transformers
 
 

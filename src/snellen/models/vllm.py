@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from snellen.content import Image, Message, Part
-from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.errors import Overloaded, Rejected, UsageError, install
 from snellen.media import images
 from snellen.model import Ranked, Reply, Request, Times, Usage
 from snellen.models._profile import Profile, refuse_keys
@@ -47,7 +47,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
         import vllm
     except ImportError as error:
         raise UsageError(
-            f"vllm/{name} needs the extra `vllm`: pip install 'snellen[vllm]' ({error})."
+            f"vllm/{name} needs the extra `vllm`: {install('vllm')} ({error})."
         ) from error
     known = {field.name for field in fields(vllm.AsyncEngineArgs)}.difference(OURS)
     engine, sampling = {}, {}

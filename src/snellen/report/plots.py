@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.comparing import Comparisons
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 from snellen.report import _rows
 from snellen.report._differences import in_points
 from snellen.report._ladder import number, numeral, place
@@ -284,7 +284,7 @@ def _matplotlib() -> Iterator[None]:
     try:
         import matplotlib
     except ImportError as error:
-        raise UsageError("Plots need an extra: pip install 'snellen[plots]'.") from error
+        raise UsageError(f"Plots need an extra: {install('plots')}.") from error
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **SETTINGS}):
         yield
 

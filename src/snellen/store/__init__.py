@@ -20,6 +20,7 @@ from snellen.store._records import (
     schemas,
 )
 from snellen.store._run import (
+    DEPTH,
     MANIFEST,
     REPORT,
     SCORES,
@@ -28,6 +29,7 @@ from snellen.store._run import (
     Run,
     differences,
     differing,
+    found_elsewhere,
     identity_digest,
     open_run,
     runs_below,
@@ -35,6 +37,7 @@ from snellen.store._run import (
 )
 
 __all__ = [
+    "DEPTH",
     "FORMAT",
     "MANIFEST",
     "REPORT",
@@ -58,6 +61,7 @@ __all__ = [
     "differences",
     "differing",
     "fetch",
+    "found_elsewhere",
     "identity_digest",
     "is_address",
     "mirror",

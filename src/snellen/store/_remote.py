@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from snellen.errors import StoreError, UsageError
+from snellen.errors import StoreError, UsageError, install
 from snellen.store._mirror import SCHEMES
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -158,7 +158,7 @@ def _open(scheme: str) -> Any:
         UsageError: its package is not installed.
     """
     package = SCHEMES[scheme]
-    extra = "'snellen[s3]'" if package == "s3fs" else package
+    how = install("s3") if package == "s3fs" else f"pip install {package}"
     try:
         import fsspec
 
@@ -166,7 +166,7 @@ def _open(scheme: str) -> Any:
             scheme, use_listings_cache=False, skip_instance_cache=True, **OPTIONS.get(scheme, {})
         )
     except ImportError as error:
-        raise UsageError(f"{scheme}:// needs {package}: pip install {extra}") from error
+        raise UsageError(f"{scheme}:// needs {package}: {how}") from error
 
 
 def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:

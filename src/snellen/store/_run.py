@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -161,10 +162,49 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [f"{name} ({mine}, was {theirs})" for name, mine, theirs in differing(one, other)]
 
 
-def runs_below(folder: Path) -> list[Path]:
-    """The runs in a folder: benchmark, model and identity lead to each."""
-    levels = ("*", "*/*", "*/*/*")
-    return sorted(path.parent for level in levels for path in folder.glob(f"{level}/{MANIFEST}"))
+DEPTH = 6
+"""Folders down to which runs are looked for: benchmark, model and identity, and three above."""
+NAMED = 10
+"""Runs that are named where they lie elsewhere."""
+
+
+def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
+    """The runs in a folder, at most `DEPTH` folders down, but not those that lie in a run (a
+    judge's). What begins with a dot is passed over; links too unless `links`, and those that lead
+    to what is looked through anyway."""
+    root = folder.resolve()
+    followed = {root}
+    found: list[Path] = []
+    level = [folder]
+    for _ in range(DEPTH):
+        below: list[Path] = []
+        for path in (path for one in level for path in _folders(one)):
+            if path.is_symlink():
+                to = path.resolve()
+                if not links or to in followed or root in to.parents or to in root.parents:
+                    continue
+                followed.add(to)
+            (found if (path / MANIFEST).exists() else below).append(path)
+        level = below
+    return sorted(found)
+
+
+def found_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
+    """Which runs were found in a folder, in words; None where benchmark, model and identity lead
+    to each, as a runs folder has them."""
+    names = [run.relative_to(folder).as_posix() for run in runs if run != folder]
+    if all(name.count("/") == 2 for name in names):
+        return None
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"found in {folder}: {', '.join(names[:NAMED])}{rest}"
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [folder / one.name for one in entries if one.name[0] != "." and one.is_dir()]
+    except OSError:
+        return []  # it may not be looked into, or is gone
 
 
 class Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -20,12 +21,12 @@ from snellen.comparing import lines as told
 from snellen.comparing import p_value, shown_difference, significant, verdict
 from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
-from snellen.store import differing
+from snellen.store import DEPTH, differing
 from snellen.view._comparing import Compares
 from snellen.view._index import Index
 from snellen.view._indexes import Indexes
 from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
-from snellen.view._runs import Listed, Runs, is_being_written
+from snellen.view._runs import RESTED, Listed, Runs, is_being_written
 from snellen.view._samples import (
     Facet,
     Story,
@@ -34,6 +35,7 @@ from snellen.view._samples import (
     find,
     key_of,
     lines,
+    narrowed,
     scorings,
     states,
     story,
@@ -41,12 +43,13 @@ from snellen.view._samples import (
 from snellen.view._text import CUT, one_line, visible, with_marks
 
 FOLDER = Path(__file__).parent
+FEW = 20_000
+"""Samples of a run up to which what can be chosen is counted under the filters; of 100,000 that
+alone takes 200 ms."""
 MOST_BESIDE = 3
 """Runs beside one another."""
 READ = 0.99
 """The share of a run's files from which on it counts as read: more may be appended all the time."""
-RESTED = 50
-"""So many times as long as counting takes it is not done again."""
 
 
 class NotThere(Exception):
@@ -63,10 +66,10 @@ class Counted(NamedTuple):
 
 
 class Pages:
-    """Makes the pages of the runs in a folder."""
+    """Makes the pages of the runs in folders."""
 
-    def __init__(self, root: Path) -> None:
-        self.runs = Runs(root)
+    def __init__(self, *roots: Path) -> None:
+        self.runs = Runs(*roots)
         self.indexes = Indexes()
         self.compares = Compares()
         self._counted: dict[tuple[Path, str], Counted] = {}
@@ -84,7 +87,7 @@ class Pages:
         """
         run = self.runs.named(name)
         if run is None:
-            raise NotThere(f"There is no run {name!r} in {self.runs.root}.")
+            raise NotThere(f"There is no run {name!r} in {self.runs.where}.")
         if run.fault is not None:
             raise NotThere(run.fault)
         return run
@@ -106,7 +109,8 @@ class Pages:
         boards = [Board(name, of) for name, of in sorted(groups.items())]
         return _page(
             "runs.html",
-            root=f"{self.runs.root}",
+            roots=[f"{root}" for root in self.runs.roots],
+            depth=DEPTH,
             known=known,
             boards=boards,
             faults=[run for run in every if run.fault is not None],
@@ -147,6 +151,14 @@ class Pages:
             n = chosen.count()
             found = lines(connection, chosen.page(), scoring)
             progress = self._progress(run, index)
+            total = sum(progress["states"].values())
+            every = self._known_facets(run, index, scoring)
+            is_narrow = not wanted.is_whole and total <= FEW
+            if is_narrow:
+                every = [
+                    self._narrowed(one, connection, index, wanted, scoring, best, beside)
+                    for one in every
+                ]
             return _page(
                 "samples.html",
                 run=run,
@@ -155,11 +167,12 @@ class Pages:
                 scorings=names,
                 best=best,
                 n=n,
-                total=sum(progress["states"].values()),
+                total=total,
                 lines=found,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
-                facets=self._known_facets(run, index, scoring),
+                facets=every,
+                is_narrow=is_narrow,
                 sorts=SORTS,
                 flips=FLIPS,
                 other=other,
@@ -334,6 +347,26 @@ class Pages:
             threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
         return known.facets
 
+    def _narrowed(
+        self,
+        facet: Facet,
+        connection: sqlite3.Connection,
+        index: Index,
+        wanted: Wanted,
+        scoring: str,
+        best: float,
+        beside: Path | None,
+    ) -> Facet:
+        """A facet with its numbers under the other filters; `connection` has what all choose."""
+        if not wanted.by_facet(facet.name):
+            return narrowed(connection, facet, scoring)
+        others = wanted.without(facet.name)
+        if others.is_whole:
+            return facet
+        with index.connect() as another:
+            Chosen(another, others, scoring, best, beside)
+            return narrowed(another, facet, scoring)
+
     def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
         began = time.monotonic()
         try:
@@ -382,11 +415,13 @@ class Board:
 
 
 def told_apart(run: Listed, among: Sequence[Listed]) -> str:
-    """The settings that tell a run from others of its model: `probe.blind=blank`."""
-    found = {
+    """The folder and the settings that tell a run from others of its model: `probe.blind=blank`."""
+    others = [one for one in among if one.model == run.model and one.name != run.name]
+    apart = any(one.folder != run.folder for one in others)
+    found: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
+    found |= {
         f"{name}={value}": None
-        for other in among
-        if other.model == run.model and other.name != run.name
+        for other in others
         for name, value, _ in differing(run.identity, other.identity)
         if value is not None
     }

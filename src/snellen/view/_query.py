@@ -100,6 +100,20 @@ class Wanted:
             }
         )
 
+    def by_facet(self, name: str) -> str:
+        """What is chosen by a facet of this name; nothing where that is empty."""
+        if name.startswith("tag."):
+            return self.tags.get(name[4:], "")
+        return str(getattr(self, name))
+
+    def without(self, name: str) -> Wanted:
+        """The same without what is chosen by a facet of this name."""
+        if name.startswith("tag."):
+            tags = {tag: value for tag, value in self.tags.items() if f"tag.{tag}" != name}
+            return replace(self, tags=tags)
+        cleared: dict[str, Any] = {name: ""}
+        return replace(self, **cleared)
+
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left out."""

@@ -16,12 +16,16 @@ import msgspec
 
 from snellen.errors import SnellenError
 from snellen.result import Result, load_report
-from snellen.store import MANIFEST, REPORT, Run, Stamp, pull
+from snellen.store import MANIFEST, REPORT, Run, Stamp, pull, runs_below
 
-LEVELS = ("*", "*/*", "*/*/*", "*/*/*/judged/*/*/*")
-"""Benchmark, model and identity lead to a run; a judge's lie in the run that is judged."""
 REFRESHED = 5.0
 """Seconds for which what was fetched from an object store is taken for what lies there."""
+JUDGED = "judged/*/*/*"
+"""Where a judge's runs lie in the run that is judged."""
+RESTED = 50
+"""So many times as long as it took is waited before something is looked for or counted again,"""
+SLOW = 0.05
+"""if looking for runs took as many seconds as this."""
 QUIET = 30.0
 """Seconds without a record after which a run counts as stopped where the system does not say who
 holds its lock."""
@@ -29,7 +33,8 @@ holds its lock."""
 
 @dataclass(frozen=True)
 class Listed:
-    """A run, or what hinders to show it. `name` is its folder's below the viewer's."""
+    """A run, or what hinders to show it. `name` is its folder's below the viewer's, or below the
+    one that all of these lie in."""
 
     name: str
     path: Path
@@ -50,6 +55,11 @@ class Listed:
     @property
     def model(self) -> str:
         return str(self.manifest.get("model", ""))
+
+    @property
+    def folder(self) -> str:
+        """What of its name stands before benchmark, model and identity."""
+        return "/".join(self.name.split("/")[:-3])
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -77,13 +87,21 @@ class Listed:
 
 
 class Runs:
-    """What lies below a folder, looked at anew each time it is asked for."""
+    """What lies below folders, looked at anew each time it is asked for."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+    def __init__(self, *roots: Path) -> None:
+        self.roots = [root.resolve() for root in roots]
+        self._above = Path(os.path.commonpath(self.roots))
         self._known: dict[Path, tuple[tuple[Stamp | None, ...], Listed]] = {}
         self._fetching = threading.Lock()
-        self._fetched = time.monotonic()  # where the folder was named
+        self._fetched = time.monotonic()  # where the folders were named
+        self._found: list[tuple[str, Path]] = []
+        self._due = 0.0
+
+    @property
+    def where(self) -> str:
+        """The folders, in words."""
+        return " and ".join(f"{root}" for root in self.roots)
 
     def all(self) -> list[Listed]:
         """Every run, by name."""
@@ -105,22 +123,24 @@ class Runs:
     def _refresh(self) -> None:
         with self._fetching:
             if time.monotonic() - self._fetched >= REFRESHED:
-                pull(self.root)
+                for root in self.roots:
+                    pull(root)
                 self._fetched = time.monotonic()
 
-    def _folders(self) -> Iterator[tuple[str, Path]]:
-        if (self.root / MANIFEST).exists():
-            yield self.root.name, self.root
-            levels: tuple[str, ...] = ("judged/*/*/*",)
-        else:
-            levels = LEVELS
-        for level in levels:
-            for manifest in self.root.glob(f"{level}/{MANIFEST}"):
-                path = manifest.parent
-                name = path.relative_to(self.root).as_posix()
-                # Links may lead anywhere, and what is not UTF-8 has no address.
-                if path.resolve() == path and not _surrogates(name):
-                    yield name, path
+    def _folders(self) -> list[tuple[str, Path]]:
+        began = time.monotonic()
+        if began >= self._due:
+            self._found = list(self._looked())
+            took = time.monotonic() - began
+            self._due = began + RESTED * took if took > SLOW else 0.0
+        return self._found
+
+    def _looked(self) -> Iterator[tuple[str, Path]]:
+        # Links may lead anywhere, and what is not UTF-8 has no address.
+        for path in dict.fromkeys(path for root in self.roots for path in _runs(root)):
+            name = "" if path == self._above else path.relative_to(self._above).as_posix()
+            if not _surrogates(name):
+                yield name or path.name, path
 
     def _listed(self, name: str, path: Path) -> Listed:
         run = Run(path)
@@ -132,6 +152,15 @@ class Runs:
         if known is None or known[0] != stamps:
             known = self._known[path] = (stamps, _read(name, run, stamps))
         return known[1]
+
+
+def _runs(root: Path) -> Iterator[Path]:
+    """The runs in a folder, or itself, and those of judges in each."""
+    for run in [root] if (root / MANIFEST).exists() else runs_below(root, links=False):
+        yield run
+        for manifest in run.glob(f"{JUDGED}/{MANIFEST}"):
+            if manifest.parent.resolve() == manifest.parent:
+                yield manifest.parent
 
 
 def odd(run: Path) -> str | None:

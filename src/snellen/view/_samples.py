@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """What can be chosen by one name, and how many samples each choice has in the whole run."""
+    """What can be chosen by one name, and how many samples each choice has."""
 
     name: str
     title: str
@@ -146,7 +146,8 @@ def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
 
 
 def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
-    """What samples can be chosen by; of tags those with few values."""
+    """What samples can be chosen by, with the numbers of the whole run; of tags those with few
+    values."""
     known = states(connection)
     found = [Facet("state", "Reply", sorted(known.items(), key=lambda one: -one[1]))]
     for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
@@ -165,6 +166,29 @@ def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
         if 1 < len(values) <= FACET
     ]
     return [facet for facet in found if facet.choices]
+
+
+def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Facet:
+    """The same choices, with their numbers among the chosen samples (`Chosen`)."""
+    among = "FROM chosen c CROSS JOIN"
+    here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
+    values: tuple[str, ...] = ()
+    if facet.name == "state":
+        sql = f"SELECT {here['state']}, count(*) {among} samples s ON s.row = c.row GROUP BY 1"
+    elif facet.name in here:
+        sql = (
+            f"SELECT {here[facet.name]}, count(*) {among} scores x "
+            "ON x.scoring = ? AND x.row = c.row GROUP BY 1"
+        )
+        values = (scoring,)
+    else:
+        sql = (
+            "SELECT value, count(*) FROM tags t CROSS JOIN chosen c ON c.row = t.row "
+            "WHERE tag = ? GROUP BY 1"
+        )
+        values = (facet.name.removeprefix("tag."),)
+    found = dict(connection.execute(sql, values).fetchall())
+    return facet._replace(choices=[(name, found.get(name, 0)) for name, _ in facet.choices])
 
 
 def best_score(run: Listed, scoring: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -93,8 +93,8 @@ class Guarded:
 class Server:
     """The addresses. Each is answered in a thread: files are read."""
 
-    def __init__(self, root: Path) -> None:
-        self.pages = Pages(root)
+    def __init__(self, *roots: Path) -> None:
+        self.pages = Pages(*roots)
         self.media = Media()
 
     def app(self) -> Starlette:
@@ -256,19 +256,20 @@ def _whole(request: Request, name: str) -> int:
     return int(said)
 
 
-def serve(root: Path, port: int | None, started: Callable[[str], None]) -> None:
-    """Serve the runs in a folder until interrupted; `started` is told the address.
+def serve(roots: Sequence[Path], port: int | None, started: Callable[[str], None]) -> None:
+    """Serve the runs in folders until interrupted; `started` is told the address.
 
     Raises:
         UsageError: there is no such folder, or the port is taken.
     """
-    if not root.is_dir():
-        raise UsageError(
-            f"{root}: there is no such folder. `snellen demo` makes a first run in `runs`."
-        )
+    for root in roots:
+        if not root.is_dir():
+            raise UsageError(
+                f"{root}: there is no such folder. `snellen demo` makes a first run in `runs`."
+            )
     bound = _bound(port)
     port = bound.getsockname()[1]
-    server = Server(root)
+    server = Server(*roots)
     config = uvicorn.Config(
         Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
         server_header=False, timeout_graceful_shutdown=1,
