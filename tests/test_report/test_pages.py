@@ -258,8 +258,11 @@ def test_what_a_probe_tells_has_a_section_of_its_own() -> None:
     )
     text = Page(report.html([result(probe=probe)])).text
 
-    several = Page(report.html([result(), result(probe=probe)])).text
-    assert "mine × openai/m (probe: permute_options=4)" in several
+    data = {"digest": "01234567"}
+    plain = {"model": "openai/m", "data": data}
+    permuted = result(probe=probe, identity={**plain, "probe": probe.probe})
+    several = Page(report.html([result(identity=plain), permuted])).text
+    assert "mine × openai/m (permute_options=4)" in several
     assert "consistency 25.00 % [10.00, 40.00]" in text
     assert "8 of 10 questions have a score in each of their passes" in text
     assert "A 90.00 % [80.00, 100.00] 25.00 % 100.00 %" in text

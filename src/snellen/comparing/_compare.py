@@ -67,8 +67,8 @@ def compare(
     flips: list[RankFlip] = []
     shown: list[Side] = []
     views = Views()
-    for group, benchmark in zip(groups, benchmark_names(groups), strict=True):
-        names = side_names(group)
+    benchmarks = benchmark_names(groups, [group[0].benchmark.name for group in groups])
+    for group, benchmark, names in zip(groups, benchmarks, side_names(groups), strict=True):
         shown += [_side(*one, benchmark) for one in zip(group, names, strict=True)]
         said += _notes(group, names)
         for pair in combinations(zip(group, names, strict=True), 2):

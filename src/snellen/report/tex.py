@@ -35,7 +35,7 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     """Tables of the headline metrics and of each benchmark's categories; where a comparison of the
     same runs is at hand, its leaderboards, in which bold is what does not differ from the best."""
     boards = [] if compared is None else compared.leaderboards
-    benchmarks, models = _rows.by_benchmark(results)
+    benchmarks, models = _rows.by_benchmark(results), _rows.by_model(results)
     parts = [HEADER, *map(_board, boards)]
     if not boards:
         headings, *rows = _rows.overview(results)
@@ -43,9 +43,8 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     if compared is not None and not boards:
         parts += _differences_of(compared)
     if len(benchmarks) > 1 and len(models) > 1:
-        parts.append(_grid(benchmarks, models))
-    for name in benchmarks:
-        of = {model: found[name][0] for model, found in models.items() if name in found}
+        parts.append(_grid([*benchmarks], models))
+    for name, of in benchmarks.items():
         parts += _categories(name, of)
     return "\n".join(parts)
 
@@ -80,9 +79,9 @@ def _board(board: Leaderboard) -> str:
     return _lines(caption, board.benchmark, headings, rows)
 
 
-def _grid(benchmarks: Sequence[str], models: dict[str, dict[str, list[Result]]]) -> str:
+def _grid(benchmarks: Sequence[str], models: dict[str, dict[str, Result]]) -> str:
     rows = [
-        [model, *(_headline(of[name][0]) if name in of else "" for name in benchmarks)]
+        [model, *(_headline(of[name]) if name in of else "" for name in benchmarks)]
         for model, of in models.items()
     ]
     return _table("Headline metric by benchmark.", "models", ("model", *benchmarks), rows)
