@@ -193,8 +193,9 @@ def test_models_stand_beside_one_another_by_category_without_ladders() -> None:
     other = result("hf/other", scorings={**law, "official": worse})
     text = Page(report.html([result(), other])).text
 
-    assert "mine: accuracy by subject subject openai/m hf/other art 40.00 % 40.00 %" in text
-    assert "law 60.00 % 12.50 %" in text
+    heads = "mine: accuracy by subject, with 95 % intervals subject n openai/m hf/other"
+    assert f"{heads} art 100 40.00 % [30.00, 50.00] 40.00 % [30.00, 50.00]" in text
+    assert "law 100 60.00 % [50.00, 70.00] 12.50 %" in text
     assert "mine: accuracy by letters" not in text
     assert "Better at what" not in Page(report.html([result()])).text
 

@@ -283,6 +283,21 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
     return rows
 
 
+def beside(
+    of: Mapping[str, Result], tag: str, *, intervals: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Headings, and a row for each category of a tag with the first metric of each model that is
+    broken down by it; n is of each model's where they differ (`100/98`)."""
+    by = {model: one.by(tag) for model, one in of.items() if tag in one.report.breakdown}
+    rows = []
+    for label in dict.fromkeys(label for found in by.values() for label in found):
+        cells = [shown(found[label]) if label in found else EMPTY for found in by.values()]
+        n = "/".join(dict.fromkeys(cell.n for cell in cells if cell.n))
+        said = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
+        rows.append([label, n, *said])
+    return [tag, "n", *by], rows
+
+
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
     """The shares right at the levels of a ladder, in their order; none where the tag is no ladder,
     or nothing of it was asked."""

@@ -188,19 +188,15 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
         scored = {model: one for model, one in of.items() if one.report.scorings}
         if not 2 <= len(scored) <= BESIDE:
             continue
-        names, group = [*scored], [*scored.values()]
-        first = group[0]
+        first = next(iter(scored.values()))
         for tag in first.report.breakdown:
             if tag in first.report.ladders:
                 continue
-            found = [one.by(tag) if tag in one.report.breakdown else {} for one in group]
-            rows = [
-                (label, *(shown(of[label]).value if label in of else "" for of in found))
-                for label in dict.fromkeys(label for of in found for label in of)
-            ]
+            headings, rows = _rows.beside(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
-                yield table(f"{benchmark}: {metric} by {tag}", (tag, *names), rows)
+                caption = f"{benchmark}: {metric} by {tag}, with 95 % intervals"
+                yield table(caption, headings, rows)
 
 
 def _grid(results: Sequence[Result]) -> Table | None:

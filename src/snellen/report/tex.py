@@ -26,6 +26,7 @@ SIGNS = str.maketrans(
         "*": "{*}",
     }
 )
+UNTESTED = " Differences are not tested here: that is what snellen compare does."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
@@ -93,20 +94,14 @@ def _headline(result: Result) -> str:
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
     """A table for each tag: a row for each category, a column for each model."""
-    tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
+    scored = {model: result for model, result in of.items() if result.report.scorings}
+    tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
-        by = {
-            model: result.by(tag)
-            for model, result in of.items()
-            if result.report.scorings and tag in result.report.breakdown
-        }
-        labels = dict.fromkeys(label for found in by.values() for label in found)
-        rows = [
-            [label, *(shown(found[label]).value if label in found else "" for found in by.values())]
-            for label in labels
-        ]
-        if any(any(row[1:]) for row in rows):
-            yield _table(f"{name} by {tag}.", f"{name}-{tag}", (tag, *by), rows)
+        headings, rows = _rows.beside(scored, tag, intervals=False)
+        if rows:
+            untested = len(headings) > 3
+            caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
+            yield _table(caption, f"{name}-{tag}", headings, rows)
 
 
 def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
