@@ -201,7 +201,7 @@ def test_several_judges_give_their_mean_and_their_spread_is_in_the_error(tmp_pat
     assert both.headline.stderr == pytest.approx(math.sqrt((alone / 2) ** 2 + 1 / 64))
     assert both.headline.ci95 is not None
     assert both.headline.ci95[0] < 0.75
-    assert any("50.0% of them all alike" in note for note in both.report.notes)
+    assert any("50.0 % of them all alike" in note for note in both.report.notes)
 
 
 def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_below_ten_clusters_no_difference_is_found(tmp_path: Path) -> None:
 def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
     benchmark = catalog.benchmark("eyechart")
     assert max(row.disagree for row in api.power(benchmark, accuracy=0.97).rows) < 0.06
-    with pytest.raises(UsageError, match="cannot disagree on more than 6%"):
+    with pytest.raises(UsageError, match="cannot disagree on more than 6 %"):
         api.power(benchmark, accuracy=0.97, disagree=[0.2])
 
 

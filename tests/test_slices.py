@@ -81,7 +81,7 @@ def test_a_model_that_always_says_a_is_right_where_the_answer_is_a() -> None:
 def test_the_report_says_that_the_score_depends_on_the_place() -> None:
     result = Result(report(lettered(400)))
     [note] = [note for note in result.report.notes if "place" in note]
-    assert "100.0% where it is A, 0.0% where it is B" in note
+    assert "100.0 % where it is A, 0.0 % where it is B" in note
     assert "by place of the right answer: the mean score differs (p < 0.0001)" in as_text([result])
     assert "| A | 100.00 % |" in markdown([result])
 
@@ -101,7 +101,7 @@ def test_a_place_of_one_question_asked_often_is_not_said_to_be_the_worst() -> No
     values = {name: bin.value for name, bin in found.slices["answer_place"].bins.items()}
     assert values == {"A": 0.5, "B": 0.8, "C": 0.0}
     [note] = [note for note in found.notes if "place" in note]
-    assert "80.0% where it is B, 50.0% where it is A" in note
+    assert "80.0 % where it is B, 50.0 % where it is A" in note
 
 
 def test_a_score_that_does_not_depend_on_the_place_is_not_said_to() -> None:
@@ -205,7 +205,7 @@ def test_scores_are_shares_of_the_best_and_may_be_parts() -> None:
         pytest.approx(share) for share in (0.4, 0.2, 0.2, 0.2)
     ]
     [note] = found.notes
-    assert "40.0% where it is A, 20.0% where it is B" in note
+    assert "40.0 % where it is A, 20.0 % where it is B" in note
 
 
 def test_a_run_knows_the_sizes_of_its_pictures(tmp_path: Path) -> None:

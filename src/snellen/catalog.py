@@ -73,6 +73,8 @@ WINDOW = "window:4"
 """How a model that does not watch streams is shown them."""
 IN_PROCESS = 32
 """Requests at once to a model that runs here and says nothing else."""
+MEASURES = ("Estimate", "Metric", "Mapping[str, Metric]", "float")
+"""What metrics, those that make metrics, and scores of one answer give back."""
 BUNDLED = "the data are the few bundled rows: this is no result"
 OF_CLASS = "vlmevalkit-class:"
 """Before `FILE:CLASS`, a data set class written for VLMEvalKit."""
@@ -321,12 +323,21 @@ def _reads_data(stem: str) -> bool:
 
 
 def metrics() -> Iterator[tuple[str, str]]:
-    """Every metric's name, and the first line of what it is, read without importing it."""
+    """Every metric, and what one answer is worth, by the name under which `snellen.metrics` has it
+    (`mean`, `acuity.threshold`), with the first sentence of what it is; read without importing it.
+    """
     folder = FOLDER.parent / "metrics"
     for path in sorted(folder.glob("*.py")):
+        start = "" if path.stem.startswith("_") else f"{path.stem}."
         for node in ast.parse(path.read_bytes()).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                yield node.name, (ast.get_docstring(node) or "").partition("\n")[0]
+            if (
+                isinstance(node, ast.FunctionDef)
+                and not node.name.startswith("_")
+                and node.returns is not None
+                and ast.unparse(node.returns) in MEASURES
+            ):
+                said = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+                yield f"{start}{node.name}", re.sub(r"(?<=[.]) .*", "", said)
 
 
 def _resolve(name: str) -> tuple[str, Mapping[str, Any]]:

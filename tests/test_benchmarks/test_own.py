@@ -674,7 +674,7 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
             {**MCQ, "answer": "a bird"},
             "row 1 of mine.jsonl has the answer 'a bird', which is neither",
         ),
-        ({**MCQ, "answer": "C"}, "neither the letter nor the text"),
+        ({**MCQ, "answer": "C"}, "the answer 'C', and there are only 2 choices"),
         ({**MCQ, "answer": 1}, "neither the letter nor the text"),
         ({**MCQ, "A": "B", "B": "A", "answer": "A"}, "could mean A or B"),
         ({**MCQ, "A": "same", "B": "same", "answer": "same"}, "could mean A or B"),

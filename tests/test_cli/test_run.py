@@ -126,9 +126,9 @@ def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
 
 
 @pytest.mark.parametrize(
-    ("floor", "code"), [("accuracy=0.66", 0), ("accuracy=0.67", 1), ("accuracy/nothing=0", 1)]
+    ("floor", "code"), [("accuracy=0.66", 0), ("accuracy=0.67", 1), ("accuracy/nothing=0", 2)]
 )
-def test_a_metric_below_its_floor_exits_1(
+def test_a_metric_below_its_floor_exits_1_and_one_that_is_none_2(
     snellen: Snellen, rows: Path, floor: str, code: int
 ) -> None:
     done = snellen(*FIRST, "--fail-under", floor)
@@ -150,6 +150,28 @@ def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
     done = snellen(*FIRST, "--fail-under", "accuracy/nothing=0")
 
     assert "no accuracy/nothing to be 0 or more; there are accuracy\n" in done.err
+
+
+def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) -> None:
+    asked = [
+        {
+            "id": f"q{n}",
+            "image": f"pics/p{n}.png",
+            "question": "?",
+            "A": "x",
+            "B": "y",
+            "answer": "A",
+        }
+        for n in range(5)
+    ]
+    asked.append({**asked[0], "id": "r", "image": "text.png"})
+    (rows.parent / "text.png").write_text("no picture")
+    rows.write_text("".join(json.dumps(row) + "\n" for row in asked))
+    notes = snellen(*FIRST, "--json").json["notes"]
+
+    missing, other = (note for note in notes if note.startswith("failed"))
+    assert missing.startswith("failed 5, such as q0: pics/p0.png is missing: there is no file ")
+    assert other.startswith("failed 1, such as r: text.png is no image")
 
 
 def test_a_floor_above_1_that_only_the_result_can_refuse_loses_nothing(

@@ -118,7 +118,7 @@ def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
     spatial = [line for line in lines if "perception/spatial" in line]
     assert not spatial or all("100.00 %" in line for line in spatial)
     sheet = snellen("report", "runs", "--format", "csv").out
-    assert sum(line.endswith("probe: blind=none") for line in sheet.splitlines()) > 0
+    assert sum(",probe: blind=none," in line for line in sheet.splitlines()) > 0
 
 
 def test_a_result_prints_its_probe(snellen: Snellen) -> None:
@@ -138,3 +138,14 @@ def test_what_seeing_gives_is_said_of_one_model_alone(snellen: Snellen) -> None:
     board, _, pairs = done.out.partition("all pairs")
     assert "open_ended=True" not in board.partition("eyechart: official and")[0]
     assert "open_ended=True" in pairs
+    assert "(open_ended=True) is in pairs alone, and not ranked: asked without options" in pairs
+
+
+def test_a_benchmark_under_a_probe_has_the_probe_in_its_name(snellen: Snellen) -> None:
+    for model in ("baseline/first", "baseline/reader"):
+        snellen("run", "-m", model, "-b", POSITIONS)
+        snellen("run", "-m", model, "-b", POSITIONS, "--permute-options", "4")
+    done = snellen("compare", "runs")
+
+    boards = [line.partition(":")[0] for line in done.out.splitlines() if "that all have" in line]
+    assert sorted(boards) == ["eyechart", "eyechart (permute_options=4)"]

@@ -56,7 +56,11 @@ def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None
     assert {"eyechart", "mathvision"} <= {one["name"] for one in found["benchmarks"]}
     assert {"suite:quick", "suite:core"} <= {one["name"] for one in found["suites"]}
     assert {"openai/NAME", "baseline/reader"} <= {one["name"] for one in found["models"]}
-    assert {"mean", "threshold"} <= {one["name"] for one in found["metrics"]}
+    metrics = [one["name"] for one in found["metrics"]]
+    assert {"mean", "acuity.threshold", "yes_no.f1", "streaming.f1", "anls.anls"} <= {*metrics}
+    assert len({*metrics}) == len(metrics)
+    assert not {"streaming.to_json", "streaming.columns_of", "captions.captions"} & {*metrics}
+    assert all(one["title"].endswith(".") for one in found["metrics"])
     assert all(one["title"] for kind in found.values() for one in kind)
 
 

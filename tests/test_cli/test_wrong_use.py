@@ -40,6 +40,10 @@ WRONG = [
     ),
     ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* 64 bits at most"),
     ("{RUN} --seed 18446744073709551616", "cannot be stored: .* 64 bits at most"),
+    (
+        "run -m baseline/first -b mathvision --data nowhere",
+        "nowhere: there is no such file or folder. --data names where",
+    ),
     ("run -m baseline/first -b mathvision", "no test.jsonl .* with --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
     ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
@@ -58,6 +62,8 @@ WRONG = [
     ("{RUN} --timeout 30", "'--timeout': '30': write connect=S,first=S,total=S"),
     ("{RUN} --timeout all=30", "'--timeout': no all; write connect=S"),
     ("{RUN} --profile absent.toml", "absent.toml: the profile cannot be read"),
+    ("{RUN} --profile images.toml", r"max_sid.*\[images\] has the fields .*max_side"),
+    ("{RUN} --profile serve.toml", r"`knd`.*\[serve\] has the fields kind"),
     ("{RUN} --profile mine.jsonl", "mine.jsonl: .* A profile has the fields base_url"),
     ("{RUN} --fail-under accuracy", "'--fail-under': 'accuracy': write METRIC=X"),
     ("{RUN} --fail-under accuracy=high", "'--fail-under': 'high' is no number"),
@@ -97,6 +103,8 @@ def test_what_is_wrong_is_said_on_standard_error_with_what_to_do(
     snellen: Snellen, rows: Path, words: str, message: str
 ) -> None:
     (rows.parent / "X_MMStar.xlsx").write_bytes(b"PK\x03\x04")
+    (rows.parent / "images.toml").write_text("[images]\nmax_sid = 168\n")
+    (rows.parent / "serve.toml").write_text('[serve]\nknd = "vllm"\n')
     said = snellen(*words.replace("{RUN}", " ".join(RUN)).split())
 
     assert said.code == 2

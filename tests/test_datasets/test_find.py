@@ -158,7 +158,7 @@ def test_a_missing_folder_is_said_to_be_missing_whatever_is_elsewhere(
 ) -> None:
     put(elsewhere / "home/data/mathvision/test.jsonl")
 
-    with pytest.raises(DataError, match="there is no such folder"):
+    with pytest.raises(DataError, match="nowhere: there is no such file or folder"):
         assert find(tmp_path / "nowhere", "mathvision", NAMES).path
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snellen import catalog
 from snellen.api import compare
-from snellen.report import compared_markdown, compared_text
+from snellen.report import compared_html, compared_markdown, compared_text
 from snellen.result import ACTED_ON
 from tests.test_comparing.test_compare import A, B, run
 from tests.tiny import benchmark
@@ -26,6 +26,21 @@ def test_a_pair_is_shown_with_its_verdict_metrics_and_categories(tmp_path: Path)
     assert "left out: 1 failed in b, such as s19" in said
     assert "by kind" in said
     assert "a true difference of" in said
+
+
+def test_of_two_settings_the_verdict_comes_first_and_what_choosing_gives_last(
+    tmp_path: Path,
+) -> None:
+    run(tmp_path, "m", A, temperature=0.0)
+    run(tmp_path, "m", B, temperature=0.5)
+    document = compare(tmp_path, benchmark=benchmark(20)).comparisons
+    said, marked = compared_text(document), compared_markdown(document)
+
+    assert "m (temperature=0.5) is 20.00 pp above" in said.splitlines()[2]  # 14 of 20, and 10
+    assert "best of 2 settings" not in said
+    assert marked.index("is 20.00 pp above") < marked.index("best of 2 settings")
+    page = compared_html(document)
+    assert page.index("is 20.00 pp above") < page.index("best of 2 settings")
 
 
 def test_three_are_shown_as_standings_and_pairs(tmp_path: Path) -> None:

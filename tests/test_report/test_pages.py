@@ -193,8 +193,9 @@ def test_models_stand_beside_one_another_by_category_without_ladders() -> None:
     other = result("hf/other", scorings={**law, "official": worse})
     text = Page(report.html([result(), other])).text
 
-    assert "mine: accuracy by subject subject openai/m hf/other art 40.00 % 40.00 %" in text
-    assert "law 60.00 % 12.50 %" in text
+    heads = "mine: accuracy by subject, with 95 % intervals subject n openai/m hf/other"
+    assert f"{heads} art 100 40.00 % [30.00, 50.00] 40.00 % [30.00, 50.00]" in text
+    assert "law 100 60.00 % [50.00, 70.00] 12.50 %" in text
     assert "mine: accuracy by letters" not in text
     assert "Better at what" not in Page(report.html([result()])).text
 
@@ -258,8 +259,11 @@ def test_what_a_probe_tells_has_a_section_of_its_own() -> None:
     )
     text = Page(report.html([result(probe=probe)])).text
 
-    several = Page(report.html([result(), result(probe=probe)])).text
-    assert "mine × openai/m (probe: permute_options=4)" in several
+    data = {"digest": "01234567"}
+    plain = {"model": "openai/m", "data": data}
+    permuted = result(probe=probe, identity={**plain, "probe": probe.probe})
+    several = Page(report.html([result(identity=plain), permuted])).text
+    assert "mine × openai/m (permute_options=4)" in several
     assert "consistency 25.00 % [10.00, 40.00]" in text
     assert "8 of 10 questions have a score in each of their passes" in text
     assert "A 90.00 % [80.00, 100.00] 25.00 % 100.00 %" in text

@@ -98,3 +98,14 @@ def test_no_plot_takes_anothers_file(tmp_path: Path) -> None:
 
     assert len({*drawn}) == len(drawn) == len([*tmp_path.iterdir()])
     assert tmp_path / "a-b-subject-2.svg" in drawn
+
+
+def test_runs_of_one_model_have_a_row_and_a_curve_each(tmp_path: Path) -> None:
+    full = {"model": "openai/m"}
+    small = {**full, "profile": {"images": {"max_side": 168}}}
+    paths = report.plots([result(identity=full), result(identity=small)], tmp_path, "svg")
+
+    for name in ("headline", "mine-letters", "mine-subject"):
+        (path,) = (path for path in paths if path.stem == name)
+        said = {*texts(path)}
+        assert {"openai/m", "openai/m (max_side=168)"} <= said

@@ -172,13 +172,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m
 """  # noqa: E501
 
 TERMINAL = """
@@ -295,6 +295,62 @@ def test_markdown_has_the_same_table_and_then_each_report_whole() -> None:
     )
     assert row in text
     assert MARKDOWN in text
+
+
+FULL: dict[str, Any] = {"model": "openai/m"}
+SMALL = {**FULL, "profile": {"images": {"max_side": 168}}}
+
+
+def test_runs_of_one_model_are_told_apart_by_their_settings_in_every_format() -> None:
+    full, small = made(identity=FULL), made(identity=SMALL)
+    two = [Result(full, Path("runs/0a1b")), Result(small, Path("runs/2c3d"))]
+    name = "openai/m (max_side=168)"
+
+    assert re.search(rf"^ mine +{re.escape(name)} +205 .* 2c3d ", report.as_text(two), re.MULTILINE)
+    assert re.findall("^## (.*)$", report.markdown(two), re.MULTILINE)[1:] == [
+        "mine × openai/m",
+        "mine × openai/m (max\\_side=168)",
+    ]
+    named = [row["named"] for row in csv.DictReader(io.StringIO(report.csv(two)))]
+    assert named == ["mine × openai/m"] * 6 + [f"mine × {name}"] * 6
+    assert f">mine × {name}<" in report.html([Result(full), Result(small)])
+    assert r"openai/m & openai/m (max\_side=168) \\" in report.latex(two)  # by category
+
+
+def test_a_model_has_one_name_on_all_benchmarks_asked_with_the_same_settings() -> None:
+    three = [
+        Result(made(identity=FULL)),
+        Result(made(identity=SMALL)),
+        Result(made(benchmark="other", identity=SMALL)),
+    ]
+
+    text = report.markdown(three)
+    assert "| other | openai/m (max\\_side=168) |" in text
+    assert "| mine | openai/m |" in text
+
+
+def test_runs_that_nothing_tells_apart_have_a_number() -> None:
+    text = report.as_text([Result(made()), Result(made())])
+
+    assert re.findall(r"^ mine +openai/m \((\d)\) ", text, re.MULTILINE) == ["1", "2"]
+
+
+def test_options_of_a_known_benchmark_are_named_where_they_are_not_the_usual_ones() -> None:
+    def chart(**options: Any) -> Result:
+        identity = {"benchmark": "eyechart", "options": {"seed": 0, **options}}
+        return Result(made(benchmark="eyechart", identity=identity))
+
+    text = report.as_text([chart(n=648), chart(n=100)])  # 648 is what eyechart has unasked
+    assert re.findall("^ (eyechart[^ ]*) ", text, re.MULTILINE) == ["eyechart", "eyechart:n=100"]
+
+
+def test_models_with_one_benchmark_are_said_to_be_left_out_by_capability() -> None:
+    other = asking("mine", 0.5, 100)
+    other.report = msgspec.structs.replace(other.report, model="lone")
+
+    said = "left out, with fewer than two benchmarks (probes aside): lone"
+    assert f"note: {said}" in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9), other])
+    assert said not in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9)])
 
 
 def test_csv_has_several_results_under_one_row_of_names() -> None:
@@ -691,7 +747,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {16}
+    assert set(columns(text.splitlines())) == {17}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from snellen import report
-from tests.test_report.made import HOSTILE, comparisons, result
+from tests.test_report.made import HOSTILE, comparisons, metric, result
 
 
 def rows(latex: str, label: str) -> list[list[str]]:
@@ -23,13 +23,23 @@ def test_results_are_a_table_with_intervals() -> None:
 
 
 def test_categories_have_a_column_for_each_model() -> None:
-    found = rows(report.latex([result(), result("hf/other")]), "mine-subject")
+    text = report.latex([result(), result("hf/other")])
 
-    assert found == [
-        ["subject", "openai/m", "hf/other"],
-        ["art", r"40.00\,\%", r"40.00\,\%"],
-        ["law", r"60.00\,\%", r"60.00\,\%"],
+    assert rows(text, "mine-subject") == [
+        ["subject", "n", "openai/m", "hf/other"],
+        ["art", "100", r"40.00\,\%", r"40.00\,\%"],
+        ["law", "100", r"60.00\,\%", r"60.00\,\%"],
     ]
+    assert "mine by subject. Differences are not tested here" in text
+    assert "Differences are not tested here" not in report.latex([result()])
+
+
+def test_models_that_a_category_counts_otherwise_have_an_n_each() -> None:
+    one = result("hf/other")
+    one.scoring().metrics["accuracy/art"] = metric(0.4, n=98)
+
+    art = rows(report.latex([result(), one]), "mine-subject")[1]
+    assert art == ["art", "100/98", r"40.00\,\%", r"40.00\,\%"]
 
 
 def test_bold_is_what_shares_a_letter_with_the_best_and_nothing_else() -> None:

@@ -137,7 +137,7 @@ def test_a_part_that_rests_on_two_clusters_is_undefined_too_often() -> None:
     # both are missing from (38/40)^40 = 12.9 % of resamples
     found = bootstrap_sums(in_two(2), of_both, n=40, resamples=20_000)
     assert found.ci95 is None
-    assert found.reason is not None and "undefined in 13% of resamples" in found.reason
+    assert found.reason is not None and "undefined in 13 % of resamples" in found.reason
 
 
 def test_a_few_undefined_resamples_are_left_out() -> None:

@@ -128,8 +128,8 @@ def power(
     for one in disagree:
         if one > most + 1e-12:
             raise UsageError(
-                f"two models that are right in {accuracy:.0%} cannot disagree on more than "
-                f"{most:.0%} of the samples; disagree is {one:.0%}."
+                f"two models that are right in {100 * accuracy:.0f} % cannot disagree on more than "
+                f"{100 * most:.0f} % of the samples; disagree is {100 * one:.0f} %."
             )
     sizes, hidden = _sizes(benchmark, limit)
     n, notes = sum(sizes), []

@@ -762,6 +762,11 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
             f"{where} has the answer {answer!r}, which could mean {' or '.join(sorted(meant))} "
             f"({listed}). Make the choices differ, or write the answer as a letter."
         )
+    if len(answer) == 1 and answer.isascii() and answer.isalpha():
+        raise DataError(
+            f"{where} has the answer {answer!r}, and there are only {len(choices)} choices "
+            f"({listed}). Give the letter of one of them, or add the choice that is missing."
+        )
     raise DataError(
         f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
         f"({listed}). Write it as a letter."

@@ -151,8 +151,9 @@ def _table(found: Power) -> Iterator[str]:
         yield f"{NEVER}: not even if the same one is right wherever they disagree"
     if any(row.disagree == found.unrelated for row in found.rows):
         yield (
-            f"{percent(found.unrelated)}: two models that are right in {found.accuracy:.0%} and "
-            "err independently; models that are alike disagree less"
+            f"{percent(found.unrelated)}: two models that are right in "
+            f"{100 * found.accuracy:.0f} % and err independently; models that are alike disagree "
+            "less"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -30,7 +30,7 @@ from snellen.model import Reply
 from snellen.models._profile import Profile, read_profile
 from snellen.result import Result, plain
 from snellen.runner import Progress
-from snellen.scoring import Scored, Tally
+from snellen.scoring import MetricReport, Scored, Tally
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)
@@ -506,6 +506,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
     """Say what is left to do, if anything; gives the exit code."""
     code = DONE
     unfinished = False
+    known = {metric for one in finished if one.result for metric in _metrics(one.result)}
     for one in finished:
         name = one.progress.name
         # No result counts a turn that is asked and not scored.
@@ -518,7 +519,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             _say(f"{name}: not scored; `snellen score {one.run}` does it")
         else:
             _say_of_all(one.progress, one.result)
-            code = max(code, _against(floors, one.result, name))
+            code = max(code, _against(floors, one.result, name, known))
         unfinished |= bool(failed or one.stopped)
     if unfinished:
         _say("the same command goes on where this one ended, and asks again what has no reply")
@@ -538,10 +539,14 @@ def _say_of_all(progress: Progress, result: Result) -> None:
         )
 
 
-def _against(floors: Mapping[str, float], result: Result, run: str) -> int:
+def _metrics(result: Result) -> Mapping[str, MetricReport]:
+    return result.scoring().metrics if result.report.scorings else {}
+
+
+def _against(floors: Mapping[str, float], result: Result, run: str, known: Set[str]) -> int:
     """Say which of a run's metrics is below its floor, has no value, or cannot be compared
-    with it; gives the exit code."""
-    metrics = result.scoring().metrics
+    with it; gives the exit code. One that no run has is not `known`: its name is wrong."""
+    metrics = _metrics(result)
     code = DONE
     for name, floor in floors.items():
         if (metric := name.partition("/")[0]) not in metrics:
@@ -549,6 +554,7 @@ def _against(floors: Mapping[str, float], result: Result, run: str) -> int:
         if name not in metrics:
             there = ", ".join(one for one in metrics if one.partition("/")[0] == metric)
             said = f"no {name} to be {floor:g} or more; there are {there}"
+            code = max(code, DONE if name in known else WRONG_USE)
         elif (value := metrics[name].value) is None:
             said = f"{name} is undefined, not {floor:g} or more"
         elif not 0 <= floor <= 1 and metrics[metric].unit == FRACTION:

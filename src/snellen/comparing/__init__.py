@@ -2,6 +2,7 @@
 
 from snellen.comparing._compare import compare
 from snellen.comparing._compared import Compared
+from snellen.comparing._names import benchmark_names, side_names
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -40,6 +41,7 @@ __all__ = [
     "Standing",
     "Unpaired",
     "adjustments",
+    "benchmark_names",
     "best",
     "compare",
     "flipped",
@@ -47,6 +49,7 @@ __all__ = [
     "load",
     "p_value",
     "shown_difference",
+    "side_names",
     "significant",
     "verdict",
 ]

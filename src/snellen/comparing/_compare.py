@@ -12,7 +12,7 @@ from snellen import stats
 from snellen.comparing._measured import Measured, View, Views, adjusted, differ
 from snellen.comparing._names import benchmark_names, settings, side_names
 from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
-from snellen.comparing._probes import ranked, said_of_probes, under_one_scoring
+from snellen.comparing._probes import probe_of, ranked, said_of_probes, under_one_scoring
 from snellen.comparing._report import (
     BestOf,
     Comparison,
@@ -49,7 +49,7 @@ def compare(
     if not groups:
         raise UsageError(_why_none(sides))
     said = [
-        f"{one.where} is in no comparison: nothing else here has its questions"
+        f"{one.where} is in no comparison: nothing else here has its questions{_as_probe(one)}"
         for group in every
         if len(group) == 1
         for one in group
@@ -67,8 +67,8 @@ def compare(
     flips: list[RankFlip] = []
     shown: list[Side] = []
     views = Views()
-    for group, benchmark in zip(groups, benchmark_names(groups), strict=True):
-        names = side_names(group)
+    benchmarks = benchmark_names(groups, [group[0].benchmark.name for group in groups])
+    for group, benchmark, names in zip(groups, benchmarks, side_names(groups), strict=True):
         shown += [_side(*one, benchmark) for one in zip(group, names, strict=True)]
         said += _notes(group, names)
         for pair in combinations(zip(group, names, strict=True), 2):
@@ -83,6 +83,7 @@ def compare(
         best += best_of(benchmark, group, names, views)
         if len(group) > 2 or len(groups) > 1:
             standing = ranked(group)
+            said += _off_the_board(group, names, standing)
             on_it, their_names = [group[n] for n in standing], [names[n] for n in standing]
             board = leaderboard(benchmark, on_it, their_names, views)
             if board is None:
@@ -248,6 +249,23 @@ def _side(side: Loaded, name: str, benchmark: str) -> Side:
         replies=dict(side.replies),
         identity=dict(side.identity),
     )
+
+
+def _off_the_board(
+    sides: Sequence[Loaded], names: Sequence[str], standing: Sequence[int]
+) -> Iterator[str]:
+    """Who of the sides has no standing, and why."""
+    for number, (side, name) in enumerate(zip(sides, names, strict=True)):
+        if number not in standing:
+            yield (
+                f"{name} is in pairs alone, and not ranked: asked without options, it is scored by "
+                f"{side.scoring}, the others by {sides[standing[0]].scoring}"
+            )
+
+
+def _as_probe(side: Loaded) -> str:
+    said = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
+    return f", as they were asked ({said})" if said else ""
 
 
 def _notes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Protocol
 
-from snellen.comparing._sides import Loaded
+from snellen import catalog
+from snellen.errors import CatalogError
 from snellen.store import differing
 
 NAMES = ("model", "replies")
@@ -16,7 +18,20 @@ ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
 """Fields that differ because others do: a probe leaves rows out, which is no other data."""
 
 
-def settings(a: Loaded, b: Loaded) -> list[str]:
+class Asked(Protocol):
+    """Whose replies, how they were asked for, and where they are."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    @property
+    def where(self) -> str: ...
+
+
+def settings(a: Asked, b: Asked) -> list[str]:
     """The settings in which two sides differ: `media.frames: uniform:64 against fps:1`"""
     return [
         f"{name}: {_said(one, name)} against {_said(other, name)}"
@@ -24,71 +39,136 @@ def settings(a: Loaded, b: Loaded) -> list[str]:
     ]
 
 
-def setting_names(sides: Sequence[Loaded]) -> list[str]:
+def setting_names(sides: Sequence[Asked]) -> list[str]:
     """For each side what it has in the settings in which runs of one model differ:
     `prompt=cot temperature=0.7`; "" where none does, or what it has of them is not set."""
-    fields: dict[str, None] = {}
-    for one in sides:
-        for other in sides:
-            if one is not other and one.model == other.model:
-                fields.update(dict.fromkeys(name for name, _, _ in _fields(one, other)))
-    shorts = Counter(name.rpartition(".")[2] for name in fields)
-    found = []
-    for side in sides:
-        parts = []
-        for name in fields:
-            short = name.rpartition(".")[2]
-            value = _value(side.identity, name)
-            if value is not None:  # "blind=none" is how a side was asked, not that it was not
-                parts.append(f"{short if shorts[short] == 1 else name}={_said(value, name)}")
-        found.append(" ".join(parts))
-    return found
+    fields = _telling([sides])
+    return [_setting(side, fields) for side in sides]
 
 
-def side_names(sides: Sequence[Loaded]) -> list[str]:
-    """A name of its own for each: the model, the settings that tell its runs apart, and what its
-    folder or file is called where these do not."""
-    models = Counter(side.model for side in sides)
-    named = [
-        f"{side.model} ({setting})" if models[side.model] > 1 and setting else side.model
-        for side, setting in zip(sides, setting_names(sides), strict=True)
-    ]
-    uses = Counter(named)
-    doubled = [n for n, name in enumerate(named) if uses[name] > 1]
-    for n, tail in zip(doubled, _tails([sides[n].where for n in doubled]), strict=True):
-        named[n] = f"{named[n]} ({tail})"
-    return named
-
-
-def benchmark_names(groups: Sequence[Sequence[Loaded]]) -> list[str]:
-    """What each group of sides is asked: the benchmark, with the options in which groups of that
-    name differ (`mmbench:lang=cn`)."""
+def side_names(groups: Sequence[Sequence[Asked]]) -> list[list[str]]:
+    """A name for each side, its own in its group: the model, the settings that tell its runs apart,
+    and what its folder or file is called where these do not. A model has the same name in all
+    groups for the same settings."""
+    fields = _telling(groups)
+    several = {
+        model
+        for group in groups
+        for model, n in Counter(side.model for side in group).items()
+        if n > 1
+    }
     found = []
     for group in groups:
-        first = group[0]
-        name = first.benchmark.name
-        among = [one[0] for one in groups if one[0].benchmark.name == name]
-        options = [
-            f"{option}={_said(value)}"
-            for option, value in _options(first).items()
-            if any(_options(other).get(option) != value for other in among)
-        ]
-        found.append(f"{name}:{','.join(options)}" if options else name)
-    uses = Counter(found)
-    seen: Counter[str] = Counter()
-    for n, name in enumerate(found):
-        seen[name] += 1
-        if uses[name] > 1:
-            found[n] = f"{name} (data {seen[name]})"
+        named = []
+        for side in group:
+            setting = _setting(side, fields) if side.model in several else ""
+            named.append(f"{side.model} ({setting})" if setting else side.model)
+        uses = Counter(named)
+        doubled = [n for n, name in enumerate(named) if uses[name] > 1]
+        for n, tail in zip(doubled, _tails([group[n].where for n in doubled]), strict=True):
+            named[n] = f"{named[n]} ({tail})"
+        found.append(named)
     return found
 
 
-def _options(side: Loaded) -> Mapping[str, Any]:
+def benchmark_names(groups: Sequence[Sequence[Asked]], names: Sequence[str]) -> list[str]:
+    """What each group of sides is asked: the benchmark, with the options in which groups of that
+    name differ from each other and from what is usual (`mmbench:lang=cn`), and the probe or the
+    data where these tell none apart (`eyechart (permute_options=4)`)."""
+    found = []
+    for group, name in zip(groups, names, strict=True):
+        among = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
+        unlike = {
+            option: value
+            for option, value in _options(group[0]).items()
+            if any(_options(other).get(option) != value for other in among)
+        }
+        usual = _defaults(group[0]) if unlike else {}
+        options = [
+            f"{option}={_said(value)}"
+            for option, value in unlike.items()
+            if option not in usual or usual[option] != value
+        ]
+        found.append(f"{name}:{','.join(options)}" if options else name)
+    found = _added(found, [_probe(group) for group in groups])
+    found = _added(found, [_digest(group[0]) for group in groups])
+    return _numbered(found)
+
+
+def _added(names: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Names that several have, with what more there is to say of each."""
+    uses = Counter(names)
+    return [
+        f"{name} ({said})" if said and uses[name] > 1 else name
+        for name, said in zip(names, more, strict=True)
+    ]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    uses, seen = Counter(names), Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} ({seen[name]})" if uses[name] > 1 else name)
+    return found
+
+
+def _probe(group: Sequence[Asked]) -> str:
+    """`permute_options=4`, of a group that is all of one probe."""
+    said = {
+        ", ".join(
+            f"{name}={_said(value)}"
+            for name, value in (side.identity.get("probe") or {}).items()
+            if name != "seed"
+        )
+        for side in group
+    }
+    return said.pop() if len(said) == 1 else ""
+
+
+def _digest(side: Asked) -> str:
+    digest = (side.identity.get("data") or {}).get("digest")
+    return f"data {_said(digest, 'data.digest')}" if digest else ""
+
+
+def _telling(groups: Sequence[Sequence[Asked]]) -> list[str]:
+    """The fields in which runs of one model differ that stand in one group."""
+    fields: dict[str, None] = {}
+    for group in groups:
+        for one, other in permutations(group, 2):
+            if one.model == other.model:
+                fields.update(dict.fromkeys(name for name, _, _ in _fields(one, other)))
+    return [*fields]
+
+
+def _setting(side: Asked, fields: Sequence[str]) -> str:
+    """What a side has in these fields: `prompt=cot temperature=0.7`."""
+    shorts = Counter(name.rpartition(".")[2] for name in fields)
+    parts = []
+    for name in fields:
+        short = name.rpartition(".")[2]
+        value = _value(side.identity, name)
+        if value is not None:  # "blind=none" is how a side was asked, not that it was not
+            parts.append(f"{short if shorts[short] == 1 else name}={_said(value, name)}")
+    return " ".join(parts)
+
+
+def _options(side: Asked) -> Mapping[str, Any]:
     options: Mapping[str, Any] = side.identity.get("options", {})
     return options
 
 
-def _fields(a: Loaded, b: Loaded) -> Iterator[tuple[str, Any, Any]]:
+def _defaults(side: Asked) -> Mapping[str, Any]:
+    """What a benchmark's options are where nobody says; empty for one that is not in the
+    catalogue."""
+    try:
+        found = catalog.options(str(side.identity.get("benchmark")))
+    except CatalogError:
+        return {}
+    return {option: one["default"] for option, one in found.items()}
+
+
+def _fields(a: Asked, b: Asked) -> Iterator[tuple[str, Any, Any]]:
     """Where two identities differ; of predictions it is not known how they were asked for."""
     one, other = a.identity, b.identity
     common = {*one, *other} if "model" in one and "model" in other else {*one} & {*other}
@@ -124,7 +204,9 @@ def _said(value: Any, name: str = "") -> str:
 
 
 def _tails(places: Sequence[str]) -> list[str]:
-    """As many of the last parts of paths as tell all of them apart."""
+    """As many of the last parts of paths as tell all of them apart; numbers where none do."""
+    if len(set(places)) < len(places):
+        return [*map(str, range(1, len(places) + 1))]
     parts = [PurePath(place).parts or (place,) for place in places]
     for n in range(1, max(map(len, parts), default=1) + 1):
         tails = ["/".join(one[-n:]) for one in parts]

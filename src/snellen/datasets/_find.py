@@ -108,9 +108,12 @@ class Found:
             return self.data
         if found := looked_up(self._folders, self.names):
             return found
+        if self.data is not None and not self.data.exists():
+            raise DataError(
+                f"{self.data}: there is no such file or folder. --data names where the "
+                f"rows of {self.benchmark} are: {wanted}, or the folder with it."
+            )
         where = ", nor in ".join(f"{folder}" for folder in self._folders)
-        if self.data is not None and not self.data.is_dir():
-            where += " (there is no such folder)"
         get = (
             f"Get it with `snellen data get {self.spec or self.benchmark}`. "
             if self.published

@@ -108,11 +108,11 @@ def threshold(
         best = _best(profile, grid, heights)
         undefined = partial(Estimate, value=None, unit=unit, n=len(right))
         if best < 0:
-            share = f"{hits[0] / shown[0]:.0%} are right"
-            return undefined(reason=f"at the hardest level, {names[0]}, still {share}")
+            share = f"{100 * hits[0] / shown[0]:.0f} % are right"
+            return undefined(reason=f"at the hardest level, {_plain(names[0])}, still {share}")
         if best > 1:
-            share = f"{hits[-1] / shown[-1]:.0%} are right"
-            return undefined(reason=f"at the easiest level, {names[-1]}, only {share}")
+            share = f"{100 * hits[-1] / shown[-1]:.0f} % are right"
+            return undefined(reason=f"at the easiest level, {_plain(names[-1])}, only {share}")
         value = level_at(best)
         clusters = len(np.unique(cluster))
         if clusters < FEWEST_CLUSTERS:
@@ -136,6 +136,11 @@ def threshold(
         return Estimate(value=value, unit=unit, n=len(right), ci95=(low, high))
 
     return metric
+
+
+def _plain(level: str) -> str:
+    """A level's name without the noughts that put it in order: `13 pixels` of `013 pixels`."""
+    return re.sub(r"(?<![0-9.])0+(?=[0-9])", "", level)
 
 
 def _profile(

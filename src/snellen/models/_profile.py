@@ -190,8 +190,23 @@ def read_profile(path: Path) -> Profile:
         raise UsageError(f"{path}: the profile cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         allowed = _allowed(str(error))
-        fields = f"A profile has the fields {', '.join(Profile.__struct_fields__)}."
-        raise UsageError(f"{path}: {error}. {allowed or fields}") from error
+        raise UsageError(f"{path}: {error}. {allowed or _fields(str(error))}") from error
+
+
+def _fields(error: str) -> str:
+    """What fields there are, of the table in which one is unknown by an error that ends in its
+    path, else of a profile."""
+    found = re.search(r"unknown field .* at `\$\.([\w.]+)`$", error)
+    kind: Any = Profile
+    for name in found[1].split(".") if found else ():
+        kind = _struct(next(one.type for one in msgspec.structs.fields(kind) if one.name == name))
+    table = f"[{found[1]}]" if found else "A profile"
+    return f"{table} has the fields {', '.join(kind.__struct_fields__)}."
+
+
+def _struct(kind: Any) -> Any:
+    """The struct that a type is, or may be."""
+    return next(one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__"))
 
 
 def _allowed(error: str) -> str:
@@ -199,8 +214,7 @@ def _allowed(error: str) -> str:
     found = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
     for name in found[1].split(".") if found else ():
-        structs = [one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__")]
-        kind = next(one.type for one in msgspec.structs.fields(structs[0]) if one.name == name)
+        kind = next(one.type for one in msgspec.structs.fields(_struct(kind)) if one.name == name)
     parts = (kind, *get_args(kind))
     words = [repr(one) for part in parts for one in get_args(part) if isinstance(one, str)]
     if any({int, float} & {part, *get_args(part)} for part in parts):

@@ -50,7 +50,8 @@ class Part(NamedTuple):
 
 def parts(document: Comparisons, *, whole: bool) -> Iterator[Part]:
     """A document part by part: standings, then pairs; of several pairs the details only if `whole`
-    is asked for."""
+    is asked for. The one pair of two sides comes first, and what choosing between them is worth,
+    which its verdict says as well, only if `whole` is."""
     pairs = document.comparisons
     for board in document.leaderboards:
         yield _board(board)
@@ -61,17 +62,24 @@ def parts(document: Comparisons, *, whole: bool) -> Iterator[Part]:
     if len(pairs) > 1:
         for benchmark in dict.fromkeys(one.benchmark for one in pairs):
             yield _pairs([one for one in pairs if one.benchmark == benchmark])
-    if document.best_of or document.rank_flips:
-        said = [best(one) for one in document.best_of]
-        said += [flipped(one) for one in document.rank_flips]
-        yield Part("by setting", said)
+    if len(pairs) > 1:
+        yield from _by_setting(document)
     if len(pairs) == 1 or whole:
         for one in pairs:
             yield from _pair(one, document)
+    if len(pairs) == 1 and whole:
+        yield from _by_setting(document)
     said = [f"note: {note}" for note in (*adjustments(document), *document.notes)]
     if len(pairs) > 1 and not whole:
         said.append("`snellen compare A B` shows one pair whole; so does --format md all of them")
     yield Part("", said)
+
+
+def _by_setting(document: Comparisons) -> Iterator[Part]:
+    said = [best(one) for one in document.best_of]
+    said += [flipped(one) for one in document.rank_flips]
+    if said:
+        yield Part("by setting", said)
 
 
 def _board(board: Leaderboard) -> Part:

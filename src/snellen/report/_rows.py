@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from snellen.capabilities import over
 from snellen.catalog import BUNDLED
+from snellen.comparing import benchmark_names, side_names
 from snellen.report._ladder import ladder, number
 from snellen.result import Result, Shown, duration, money, percent, shown
 from snellen.scoring import (
@@ -58,6 +58,26 @@ COUNTED = (
 EMPTY = Shown("", "", "", "")
 
 
+class Told(NamedTuple):
+    """What a result is called among others: what was asked, and who."""
+
+    benchmark: str
+    model: str
+
+
+class Asked(NamedTuple):
+    """What `comparing` names a result by."""
+
+    model: str
+    identity: Mapping[str, Any]
+    where: str
+
+    @classmethod
+    def of(cls, result: Result) -> Asked:
+        where = "" if result.run is None else str(result.run)
+        return cls(names(result)[1], result.report.identity, where)
+
+
 def title(result: Result) -> str:
     """`eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`"""
     return " × ".join(names(result))
@@ -71,11 +91,39 @@ def names(result: Result) -> tuple[str, str]:
     return benchmark, report.model or "replies from a file"
 
 
+def told(results: Sequence[Result]) -> list[Told]:
+    """What each result is called among the others: the benchmark with the options that tell its
+    data from others of that name, and the model with the settings that tell its runs apart."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, result in enumerate(results):
+        identity = result.report.identity
+        digest = (identity.get("data") or {}).get("digest")
+        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(place)
+    asked = [[Asked.of(results[place]) for place in group] for group in groups.values()]
+    benchmarks = benchmark_names(asked, [name for name, _ in groups])
+    found = {
+        place: Told(benchmark, model)
+        for benchmark, group, models in zip(
+            benchmarks, groups.values(), side_names(asked), strict=True
+        )
+        for place, model in zip(group, models, strict=True)
+    }
+    return [found[place] for place in range(len(results))]
+
+
+def titles(results: Sequence[Result]) -> list[str]:
+    """What sections of several results are headed: `eyechart × baseline/reader (max_side=168)`"""
+    return [" × ".join(name) for name in told(results)]
+
+
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     """Headings, and a row for each result with the first metric of its headline scoring; the run's
-    own name only where benchmark and model do not tell the rows apart."""
-    rows = [OVERVIEW, *(_overview_row(result) for result in results)]
-    if len({row[:2] for row in rows}) == len(rows):
+    own name only where benchmark and model alone do not tell the rows apart."""
+    rows = [
+        OVERVIEW,
+        *((*name, *_overview_row(one)) for name, one in zip(told(results), results, strict=True)),
+    ]
+    if len({names(result) for result in results}) == len(results):
         return [(*row[:RUN], *row[RUN + 1 :]) for row in rows]
     return [*rows]
 
@@ -105,7 +153,6 @@ def _overview_row(result: Result) -> tuple[str, ...]:
         if result.headline.value is None:
             notes.append(result.headline.reason or "")
     return (
-        *names(result),
         f"{report.n:,}",
         metric,
         cells.value,
@@ -117,19 +164,27 @@ def _overview_row(result: Result) -> tuple[str, ...]:
     )
 
 
-def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], str]:
-    """A row under CAPABILITIES for each model and each leaf that its benchmarks ask for, none for
-    results of one benchmark; and what must be said of them all."""
-    by_model: dict[str, list[Result]] = {}
-    for result in results:
+def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
+    """A row under CAPABILITIES for each leaf that the benchmarks of a model ask for, none for a
+    model with one benchmark; and what must be said of them all.
+
+    Other data are another benchmark; of several results on the same data the first one counts,
+    which has most replies, whatever their order here.
+    """
+    by_model: dict[str, dict[str, list[Result]]] = {}
+    for named, result in zip(told(results), results, strict=True):
+        of = by_model.setdefault(names(result)[1], {})
         if not result.report.identity.get("probe"):  # a probe's score is none of the model's
-            by_model.setdefault(names(result)[1], []).append(result)
+            of.setdefault(named.benchmark, []).append(result)
     rows: list[Sequence[str]] = []
     bundled: dict[str, bool] = {}
-    for model, of in by_model.items():
-        benchmarks = _benchmarks(of)
-        if len(benchmarks) == 1:
+    for model, benchmarks in by_model.items():
+        if len(benchmarks) < 2:
             continue
+        for same in benchmarks.values():
+            same.sort(
+                key=lambda one: (one.failed - one.report.n, _words(_options(one)), str(one.run))
+            )
         for name, (first, *_) in benchmarks.items():
             bundled[name] = bundled.get(name, False) or _bundled(first)
         for one in over({name: first.report for name, (first, *_) in benchmarks.items()}):
@@ -142,40 +197,10 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], str]:
             rows.append((model, one.leaf, cells.value, cells.interval, f"{one.n:,}", asked, remark))
     few = [name for name in bundled if bundled[name]]
     which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
-    return rows, f"{which}{BUNDLED}" if few else ""
-
-
-def _benchmarks(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """One model's results by benchmark. Other data are another benchmark, which is named with the
-    options that differ; of several results on the same data the first one counts, which has most
-    replies, whatever their order here."""
-    groups: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        digest = result.report.identity.get("data", {}).get("digest")
-        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(result)
-    for of in groups.values():
-        of.sort(key=lambda one: (one.failed - one.report.n, _words(_options(one)), str(one.run)))
-    labels = {
-        key: _named(
-            key[0], of[0], [rest[0] for other, rest in groups.items() if other[0] == key[0]]
-        )
-        for key, of in groups.items()
-    }
-    uses = Counter(labels.values())
-    return {
-        label if uses[label] == 1 else f"{label} (data {data[:8]})": groups[name, data]
-        for (name, data), label in labels.items()
-    }
-
-
-def _named(name: str, one: Result, among: Sequence[Result]) -> str:
-    """The name with the options that not all of that name have: `mmbench:lang=cn`"""
-    options = [
-        f"{option}={_words(value)}"
-        for option, value in _options(one).items()
-        if any(_options(other).get(option) != value for other in among)
-    ]
-    return f"{name}:{','.join(options)}" if options else name
+    said = [f"{which}{BUNDLED}"] if few else []
+    if rows and (left := [model for model, of in by_model.items() if len(of) < 2]):
+        said.append(f"left out, with fewer than two benchmarks (probes aside): {', '.join(left)}")
+    return rows, said
 
 
 def _counts_once(name: str, results: Sequence[Result]) -> str:
@@ -256,6 +281,21 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
             values = [text for cell in cells for text in cell[:2]]
             rows.append([label, *values, *cells[0][2:]])
     return rows
+
+
+def beside(
+    of: Mapping[str, Result], tag: str, *, intervals: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Headings, and a row for each category of a tag with the first metric of each model that is
+    broken down by it; n is of each model's where they differ (`100/98`)."""
+    by = {model: one.by(tag) for model, one in of.items() if tag in one.report.breakdown}
+    rows = []
+    for label in dict.fromkeys(label for found in by.values() for label in found):
+        cells = [shown(found[label]) if label in found else EMPTY for found in by.values()]
+        n = "/".join(dict.fromkeys(cell.n for cell in cells if cell.n))
+        said = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
+        rows.append([label, n, *said])
+    return [tag, "n", *by], rows
 
 
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
@@ -378,15 +418,20 @@ def rule_headings(one: Disagreement) -> tuple[str, str]:
     return " | ".join(f"{scoring}'s rule" for scoring in one.scorings), "n"
 
 
-def by_benchmark(results: Sequence[Result]) -> tuple[list[str], dict[str, dict[str, list[Result]]]]:
-    """The benchmarks, with the options that tell them apart, and each model's results by them."""
-    benchmarks = _benchmarks(results)
-    models: dict[str, dict[str, list[Result]]] = {}
-    for result in results:
-        for name, of in benchmarks.items():
-            if result in of:
-                models.setdefault(names(result)[1], {}).setdefault(name, []).append(result)
-    return list(benchmarks), models
+def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
+    """For each benchmark its results by model, both named as `told` names them."""
+    found: dict[str, dict[str, Result]] = {}
+    for name, result in zip(told(results), results, strict=True):
+        found.setdefault(name.benchmark, {})[name.model] = result
+    return found
+
+
+def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
+    """For each model its results by benchmark, both named as `told` names them."""
+    found: dict[str, dict[str, Result]] = {}
+    for name, result in zip(told(results), results, strict=True):
+        found.setdefault(name.model, {})[name.benchmark] = result
+    return found
 
 
 def rules(one: Disagreement) -> list[tuple[str, str]]:

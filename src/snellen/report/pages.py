@@ -7,7 +7,6 @@ models. The page's policy lets nothing run but its own script, without which it 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -97,7 +96,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """A page with a section for each result; before several tables of them all, and where they
     stand by a comparison of the same runs."""
     several = len(results) != 1
-    titles = _titles(results)
+    titles = _rows.titles(results)
     return _page(
         "results.html",
         title=f"{len(results)} runs" if several else titles[0],
@@ -169,74 +168,46 @@ def table(
 # -- several results
 
 
-def _titles(results: Sequence[Result]) -> list[str]:
-    """Benchmark and model, with the probe and the run's own name where these do not tell results
-    apart."""
-    return _apart([_rows.title(result) for result in results], results)
-
-
-def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
-    uses = Counter(names)
-    probed = [
-        f"{name} ({_rows.probe_title(result)})"
-        if uses[name] > 1 and result.report.probe is not None
-        else name
-        for name, result in zip(names, results, strict=True)
-    ]
-    uses = Counter(probed)
-    return [
-        name if uses[name] == 1 or result.run is None else f"{name} ({result.run.name})"
-        for name, result in zip(probed, results, strict=True)
-    ]
-
-
 def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]:
     headings, *rows = _rows.overview(results)
     links = [(f"run-{n}", title) for n, title in enumerate(titles, start=1)]
     metrics = [result.headline if result.report.scorings else None for result in results]
-    capabilities, note = _rows.by_capability(results)
+    capabilities, notes = _rows.by_capability(results)
     return {
         "overview": table("Headline metric of each run", headings, rows, metrics, links=links),
         "grid": _grid(results),
         "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", _rows.CAPABILITIES, capabilities),
-        "capability_notes": [note] if note else [],
+        "capability_notes": notes,
     }
 
 
 def _better_at(results: Sequence[Result]) -> Iterator[Table]:
     """Models beside one another by category, for each benchmark that a few of them were asked."""
-    benchmarks, models = _rows.by_benchmark(results)
-    for benchmark in benchmarks:
-        group = [
-            one for of in models.values() for one in of.get(benchmark, ()) if one.report.scorings
-        ]
-        if not 2 <= len(group) <= BESIDE:
+    for benchmark, of in _rows.by_benchmark(results).items():
+        scored = {model: one for model, one in of.items() if one.report.scorings}
+        if not 2 <= len(scored) <= BESIDE:
             continue
-        names = _apart([one.report.model for one in group], group)
-        first = group[0]
+        first = next(iter(scored.values()))
         for tag in first.report.breakdown:
             if tag in first.report.ladders:
                 continue
-            found = [one.by(tag) if tag in one.report.breakdown else {} for one in group]
-            rows = [
-                (label, *(shown(of[label]).value if label in of else "" for of in found))
-                for label in dict.fromkeys(label for of in found for label in of)
-            ]
+            headings, rows = _rows.beside(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
-                yield table(f"{benchmark}: {metric} by {tag}", (tag, *names), rows)
+                caption = f"{benchmark}: {metric} by {tag}, with 95 % intervals"
+                yield table(caption, headings, rows)
 
 
 def _grid(results: Sequence[Result]) -> Table | None:
     """Models by benchmarks; None where there is one of either."""
-    benchmarks, models = _rows.by_benchmark(results)
+    benchmarks, models = _rows.by_benchmark(results), _rows.by_model(results)
     if len(benchmarks) == 1 or len(models) == 1:
         return None
-    rows = []
-    for model, of in models.items():
-        cells = ("; ".join(map(_headline, of.get(name, ()))) for name in benchmarks)
-        rows.append((model, *cells))
+    rows = [
+        (model, *(_headline(of[name]) if name in of else "" for name in benchmarks))
+        for model, of in models.items()
+    ]
     return table("Headline metric and 95 % interval", ("model", *benchmarks), rows)
 
 

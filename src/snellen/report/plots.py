@@ -97,10 +97,8 @@ def plots(
 def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tuple[str, Figure]]:
     if figure := _headlines(results):
         yield "headline", figure
-    benchmarks, models = _rows.by_benchmark(results)
-    for benchmark in benchmarks:
-        of = {name: found[benchmark][0] for name, found in models.items() if benchmark in found}
-        of = {name: result for name, result in of.items() if result.report.scorings}
+    for benchmark, named in _rows.by_benchmark(results).items():
+        of = {name: result for name, result in named.items() if result.report.scorings}
         tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
         for tag in tags:
             if any(_rows.levels(result, tag) for result in of.values()):
@@ -114,12 +112,10 @@ def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tu
 def _headlines(results: Sequence[Result]) -> Figure | None:
     """A panel for each benchmark, a row for each run."""
     panels = []
-    benchmarks, models = _rows.by_benchmark(results)
-    for benchmark in benchmarks:
+    for benchmark, of in _rows.by_benchmark(results).items():
         there = [
             (model, result)
-            for model, found in models.items()
-            for result in found.get(benchmark, [])
+            for model, result in of.items()
             if result.report.scorings and result.headline.value is not None
         ]
         if there:

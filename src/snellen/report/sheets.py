@@ -12,7 +12,7 @@ from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
-    "low", "high", "bound_low", "bound_high", "reason", "run", "remark",
+    "low", "high", "bound_low", "bound_high", "reason", "run", "remark", "named",
 )  # fmt: skip
 COMPARED = (
     "benchmark", "scoring", "a", "b", "by", "name", "value_a", "value_b", "difference", "unit",
@@ -23,11 +23,11 @@ FORMULA = ("=", "+", "-", "@")
 
 def csv(results: Sequence[Result]) -> str:
     """All metrics of all results, numbers in full; low and high are the 95 % interval's, the remark
-    the result's."""
+    the result's. It is `named` with the options and settings that tell it from the others."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for result in results:
+    for result, named in zip(results, _rows.titles(results), strict=True):
         report = result.report
         run = "" if result.run is None else f"{result.run}"
         remark = "; ".join(_rows.short_of(result))
@@ -39,7 +39,7 @@ def csv(results: Sequence[Result]) -> str:
                     report.benchmark, report.model, name, scoring.version, metric,
                     found.value, found.unit, found.n, found.stderr,
                     *(found.ci95 or (None, None)), *bounds, found.reason,
-                    run, remark,
+                    run, remark, named,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

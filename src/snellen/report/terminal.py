@@ -127,10 +127,10 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
         headings, *rows = _rows.overview(results)
         _table(console, f"{len(results)} runs", headings, rows, WIDE)
-        capabilities, note = _rows.by_capability(results)
+        capabilities, notes = _rows.by_capability(results)
         if capabilities:
-            if note:
-                console.print()
+            console.print()
+            for note in notes:
                 _line(console, f"note: {note}", style="yellow")
             _table(console, "by capability", _rows.CAPABILITIES, capabilities, WIDE)
         _line(console, _rows.how_to_see_one(results))

@@ -26,6 +26,7 @@ SIGNS = str.maketrans(
         "*": "{*}",
     }
 )
+UNTESTED = " Differences are not tested here: that is what snellen compare does."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
@@ -35,7 +36,7 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     """Tables of the headline metrics and of each benchmark's categories; where a comparison of the
     same runs is at hand, its leaderboards, in which bold is what does not differ from the best."""
     boards = [] if compared is None else compared.leaderboards
-    benchmarks, models = _rows.by_benchmark(results)
+    benchmarks, models = _rows.by_benchmark(results), _rows.by_model(results)
     parts = [HEADER, *map(_board, boards)]
     if not boards:
         headings, *rows = _rows.overview(results)
@@ -43,9 +44,8 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     if compared is not None and not boards:
         parts += _differences_of(compared)
     if len(benchmarks) > 1 and len(models) > 1:
-        parts.append(_grid(benchmarks, models))
-    for name in benchmarks:
-        of = {model: found[name][0] for model, found in models.items() if name in found}
+        parts.append(_grid([*benchmarks], models))
+    for name, of in benchmarks.items():
         parts += _categories(name, of)
     return "\n".join(parts)
 
@@ -80,9 +80,9 @@ def _board(board: Leaderboard) -> str:
     return _lines(caption, board.benchmark, headings, rows)
 
 
-def _grid(benchmarks: Sequence[str], models: dict[str, dict[str, list[Result]]]) -> str:
+def _grid(benchmarks: Sequence[str], models: dict[str, dict[str, Result]]) -> str:
     rows = [
-        [model, *(_headline(of[name][0]) if name in of else "" for name in benchmarks)]
+        [model, *(_headline(of[name]) if name in of else "" for name in benchmarks)]
         for model, of in models.items()
     ]
     return _table("Headline metric by benchmark.", "models", ("model", *benchmarks), rows)
@@ -94,20 +94,14 @@ def _headline(result: Result) -> str:
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
     """A table for each tag: a row for each category, a column for each model."""
-    tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
+    scored = {model: result for model, result in of.items() if result.report.scorings}
+    tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
-        by = {
-            model: result.by(tag)
-            for model, result in of.items()
-            if result.report.scorings and tag in result.report.breakdown
-        }
-        labels = dict.fromkeys(label for found in by.values() for label in found)
-        rows = [
-            [label, *(shown(found[label]).value if label in found else "" for found in by.values())]
-            for label in labels
-        ]
-        if any(any(row[1:]) for row in rows):
-            yield _table(f"{name} by {tag}.", f"{name}-{tag}", (tag, *by), rows)
+        headings, rows = _rows.beside(scored, tag, intervals=False)
+        if rows:
+            untested = len(headings) > 3
+            caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
+            yield _table(caption, f"{name}-{tag}", headings, rows)
 
 
 def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -26,15 +26,16 @@ def write_markdown(result: Result) -> None:
 
 def markdown(results: Sequence[Result]) -> str:
     """A section for each result, with tables; before several a table with a line for each."""
-    parts = [_section(result) for result in results]
+    titles = _rows.titles(results)
+    parts = [_section(one, title) for one, title in zip(results, titles, strict=True)]
     if len(results) > 1:
         headings, *rows = _rows.overview(results)
         table = "\n".join(_table(headings, rows))
         parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
-        capabilities, note = _rows.by_capability(results)
+        capabilities, notes = _rows.by_capability(results)
         if capabilities:
             table = "\n".join(_table(_rows.CAPABILITIES, capabilities))
-            said = f"{_text(note)}\n\n" if note else ""
+            said = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{said}{table}\n")
     return "\n".join(parts)
 
@@ -51,9 +52,9 @@ def compared_markdown(document: Comparisons) -> str:
     return "\n".join(sections)
 
 
-def _section(result: Result) -> str:
+def _section(result: Result, title: str) -> str:
     report = result.report
-    lines = [f"## {_text(_rows.title(result))}", ""]
+    lines = [f"## {_text(title)}", ""]
     lines += _table(_rows.HEADINGS, list(_rows.headline_rows(result)))
     if baselines := blind(report):
         lines += ["", _text(baselines)]

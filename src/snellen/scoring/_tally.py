@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,6 +55,8 @@ EMPTY_SHARE = 0.02
 EXAMPLES = 5
 REASONS = 3
 LONGEST_REASON = 300
+FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
+"""What tells apart failures that have one reason: a path, a file's name, a place in a file."""
 REPEATED = 0.1
 """Where fewer questions have several replies these are doubled rows of a file, and no repeats."""
 SHORT = 8
@@ -165,7 +168,7 @@ class Tally:
         self._references: list[tuple[str, ...]] = []
         self._choices = array("i")
         self._reply_states = bytearray()
-        self._errors: dict[str, tuple[int, str]] = {}
+        self._errors: dict[str, tuple[int, str, str]] = {}
         self._disagreements: dict[str, _Differing] = {}
         # For each row which (row, turn) it is about, and what was said, as a hash.
         self._asked = array("q")
@@ -227,11 +230,13 @@ class Tally:
                 f"{self._refused:,} replies were withheld by the service and count as wrong"
             )
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
-            said.append(f"{empty:,} of {n:,} replies are empty ({empty / n:.1%}), and scored so")
+            said.append(
+                f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %), and scored so"
+            )
         if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
             said.append(
-                f"{cut:,} of {n:,} replies ({cut / n:.1%}) were cut at the token limit: raise "
-                "--max-tokens"
+                f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
+                "limit: raise --max-tokens"
             )
             if self._thinking:
                 said.append(
@@ -347,10 +352,10 @@ class Tally:
 
     def _why_failed(self) -> list[str]:
         """The commonest reasons of failures, each with a question that it befell."""
-        common = sorted(self._errors.items(), key=lambda item: -item[1][0])
+        common = sorted(self._errors.values(), key=lambda one: -one[0])
         said = [
             f"failed {n:,}, such as {name}: {error[:LONGEST_REASON]}"
-            for error, (n, name) in common[:REASONS]
+            for n, name, error in common[:REASONS]
         ]
         if rest := len(common) - REASONS:
             said += [f"failed for {rest:,} other reasons: see replies.jsonl"] if rest > 0 else []
@@ -380,8 +385,9 @@ class Tally:
             self._labelled[sample.id, scored.repeat] = len(self._reply_states)
         self._reply_states.append(REPLY_CODES[scored.state])
         if scored.error is not None:
-            n, example = self._errors.get(scored.error, (0, sample.id))
-            self._errors[scored.error] = (n + 1, example)
+            reason = FILE.sub("FILE", scored.error)
+            n, example, error = self._errors.get(reason, (0, sample.id, scored.error))
+            self._errors[reason] = (n + 1, example, error)
         self._cluster.append(self._cluster_of(scored.conversation or sample))
         for tag, (codes, column) in self._tags.items():
             column.append(codes.setdefault(sample.tags.get(tag, ""), len(codes)))
@@ -633,8 +639,8 @@ class Tally:
         means = [(value, name) for name in names if (value := place.bins[name].value) is not None]
         (low, worst), (high, best) = min(means), max(means)
         said = (
-            f"the score depends on the place of the right answer: {high:.1%} where it is {best}, "
-            f"{low:.1%} where it is {worst} (p {place.adjusted:.2g})"
+            f"the score depends on the place of the right answer: {100 * high:.1f} % where it is "
+            f"{best}, {100 * low:.1f} % where it is {worst} (p {place.adjusted:.2g})"
         )
         if "permute_options" not in self._benchmark.probe:  # where the questions are the same
             said += (
@@ -768,7 +774,7 @@ class Tally:
         metric = next(iter(slots[0]))
         values = [slot[metric].value for slot in slots]
         by_each = ", ".join("none" if value is None else f"{value:.4f}" for value in values)
-        share = f", {alike / several:.1%} of them all alike" if several else ""
+        share = f", {100 * alike / several:.1f} % of them all alike" if several else ""
         self._say_once(
             f"{name}: {several:,} replies have several verdicts{share}; {metric} by each judge and "
             f"time alone {by_each}: reported is the mean, with their spread in its error"

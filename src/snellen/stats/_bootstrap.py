@@ -174,7 +174,8 @@ def _estimate(
     drawn = resampled()
     undefined = float(np.isnan(drawn).mean())
     if undefined > MOST_UNDEFINED:
-        reason = f"undefined in {undefined:.0%} of resamples: part of it rests on too few clusters"
+        often = f"undefined in {100 * undefined:.0f} % of resamples"
+        reason = f"{often}: part of it rests on too few clusters"
         return Estimate(value=value, unit=unit, n=n, reason=reason)
     drawn = np.sort(drawn[~np.isnan(drawn)])
     spread = float(drawn.std())

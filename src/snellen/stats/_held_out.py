@@ -83,7 +83,7 @@ def held_out(
     once = [dealt(np.ones((size, groups))) for size in _blocks(SPLITS, sums.size)]
     ways, undefined = _defined(np.concatenate(once))
     if undefined > MOST_UNDEFINED:
-        reason = f"undefined in {undefined:.0%} of ways to deal: {FEW}"
+        reason = f"undefined in {100 * undefined:.0f} % of ways to deal: {FEW}"
         return Estimate(value=None, unit=unit, n=n, reason=reason)
     value = float(ways.mean())
     known = partial(Estimate, value=value, unit=unit, n=n)
@@ -95,7 +95,7 @@ def held_out(
         pairs.append(np.stack([dealt(counts), dealt(counts)]))
     drawn, undefined = _defined(np.concatenate(pairs, axis=1))
     if undefined > MOST_UNDEFINED:
-        return known(reason=f"undefined in {undefined:.0%} of resamples: {FEW}")
+        return known(reason=f"undefined in {100 * undefined:.0f} % of resamples: {FEW}")
     variance = float(np.cov(drawn)[0, 1])
     if variance <= 1e-24 * value**2:
         return known(reason="all resamples have the same value")
