@@ -34,6 +34,10 @@ sys.stdin.read()
 """
 COMMAND = """
 import sys
+from contextlib import suppress
+with suppress(ImportError):
+    import s3fs
+    s3fs.S3FileSystem.retries = 1
 from snellen.store import _mirrored
 _mirrored.EVERY, _mirrored.RENEWED, _mirrored.LEASE, _mirrored.AT_THE_END = 0.1, 0.3, 1.5, 2
 from snellen import cli

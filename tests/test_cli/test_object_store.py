@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as pillow
 
+from snellen.errors import install
 from snellen.store import _mirrored as mirrored
 from tests.stores import COMMAND, Bucket, Machine, Proxy
 from tests.test_cli.conftest import Snellen
@@ -270,7 +271,7 @@ def test_without_the_extra_it_says_how_to_install_it(
     process = here.start("report", f"{bucket.url}/r", command=absent)
     _, err = process.communicate()
     assert process.returncode == 2
-    assert err == "Error: s3:// needs s3fs: pip install 'snellen[s3]'\n"
+    assert err == f"Error: s3:// needs s3fs: {install('s3')}\n"
 
 
 def test_a_secret_in_an_address_is_not_repeated(bucket: Bucket, there: Snellen) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from snellen import catalog
 from snellen.content import Image, Message, Part, Video, user
-from snellen.errors import MediaError, UsageError
+from snellen.errors import MediaError, UsageError, install
 from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
 from snellen.executors._replicas import Replicas
 from snellen.media import video
@@ -89,7 +89,7 @@ def test_ray_that_is_missing_is_said_before_the_rows_are_read(
     )
     refused = snellen("run", "-b", rows, "-m", "baseline/first", "--executor", "ray")
     assert refused.code == 2
-    assert "replicas need ray: pip install 'snellen[ray]'" in refused.err
+    assert f"replicas need ray: {install('ray')}." in refused.err
 
 
 def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> None:

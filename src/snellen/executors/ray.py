@@ -24,7 +24,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -252,11 +252,10 @@ class Pool:
         self._beside: dict[Path, tuple[Video, ...]] = {}
         self._seen_by: dict[Path, _Worker] = {}
         self._changed = asyncio.Event()
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._end)
             self._begin(opening, replicas, devices, threads)
-        except BaseException:
-            self._end()
-            raise
+            stack.pop_all()
 
     def _begin(
         self,
