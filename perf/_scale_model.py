@@ -1,10 +1,12 @@
 """A discrete-event model of a run: one driver, replicas of a model, and the wire between them.
 
 A run keeps `slots` questions under way. Each takes `before` CPU seconds of the driver, which does
-one thing at a time; then the wire, one request after the other; then a replica: `handling` CPU
-seconds of its process, which also does one thing at a time, and the call itself, which is `work`
-CPU seconds of that process or `wait` seconds that cost this machine nothing, `at_once` calls
-together; then `after` CPU seconds of the driver. A request goes to the replica that has the fewest.
+one thing at a time, in turns: all that waits when a turn begins, which costs `wake` CPU seconds
+beside what is done in it, as an event loop's do (so few under way cost more each); then the wire,
+one request after the other; then a replica: `handling` CPU seconds of its process, which also does
+one thing at a time, and the call itself, which is `work` CPU seconds of that process or `wait`
+seconds that cost this machine nothing, `at_once` calls together; then `after` CPU seconds of the
+driver. A request goes to the replica that has the fewest.
 With a `spread` calls that wait differ, by that part of their length up or down, all alike often.
 
 Driver and replicas share `cores`: with more that are busy than cores each gets an equal part
@@ -35,6 +37,7 @@ class Setting:
     before: float
     after: float
     replicas: int
+    wake: float = 0.0
     handling: float = 0.0
     work: float = 0.0
     wait: float = 0.0
@@ -47,8 +50,8 @@ class Setting:
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """`span` is from the first request sent to the last reply had. `rate` is questions a second
-    while the middle half of the replies came, when a run neither begins nor ends, by what the
-    driver did for them; `driver` and `wire` are the parts of the time in which they are busy."""
+    while the middle half of the replies came, when a run neither begins nor ends; `driver` and
+    `wire` are the parts of the time in which they are busy."""
 
     span: float
     rate: float
@@ -63,24 +66,35 @@ def simulate(setting: Setting) -> Outcome:
 
 
 class _Worker:
-    """What does one thing at a time: jobs of CPU seconds, in the order in which they came."""
+    """What does one thing at a time: jobs of CPU seconds, in the order in which they came, in turns
+    of those that wait when one begins."""
 
-    def __init__(self, cores: _Cores) -> None:
+    def __init__(self, cores: _Cores, wake: float = 0.0) -> None:
         self._cores = cores
+        self._wake = wake
         self._jobs: deque[tuple[float, Then]] = deque()
+        self._turn: deque[tuple[float, Then]] = deque()
         self.cpu = 0.0
 
     def do(self, seconds: float, then: Then) -> None:
         self._jobs.append((seconds, then))
-        if len(self._jobs) == 1:
-            self._cores.start(seconds, self._done)
+        if not self._turn:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._turn, self._jobs = self._jobs, deque()
+        seconds, then = self._turn[0]
+        self._turn[0] = (seconds + self._wake, then)
+        self._cores.start(seconds + self._wake, self._done)
 
     def _done(self) -> None:
-        seconds, then = self._jobs.popleft()
+        seconds, then = self._turn.popleft()
         self.cpu += seconds
-        if self._jobs:
-            self._cores.start(self._jobs[0][0], self._done)
+        if self._turn:
+            self._cores.start(self._turn[0][0], self._done)
         then()
+        if self._jobs and not self._turn:
+            self._begin()
 
 
 class _Cores:
@@ -152,7 +166,7 @@ class _Run:
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         self._cores = _Cores(setting.cores)
-        self._driver = _Worker(self._cores)
+        self._driver = _Worker(self._cores, setting.wake)
         random = Random(0)
         self._replicas = [_Replica(self._cores, setting, random) for _ in range(setting.replicas)]
         # (requests that it has, its number): out of date where the first is.
@@ -160,7 +174,7 @@ class _Run:
         self._left = setting.questions
         self._wire_free = 0.0
         self._first: float | None = None
-        self._replies: list[tuple[float, float]] = []
+        self._replies: list[float] = []
 
     def outcome(self) -> Outcome:
         for _ in range(min(self._setting.slots, self._setting.questions)):
@@ -168,11 +182,10 @@ class _Run:
         self._cores.run()
         replies, setting = self._replies, self._setting
         assert self._first is not None
-        (began, before), (ended, after) = replies[len(replies) // 4], replies[3 * len(replies) // 4]
-        questions = (after - before) / (setting.before + setting.after)
+        first, last = len(replies) // 4, 3 * len(replies) // 4
         return Outcome(
-            span=replies[-1][0] - self._first,
-            rate=questions / (ended - began),
+            span=replies[-1] - self._first,
+            rate=(last - first) / (replies[last] - replies[first]),
             driver=self._driver.cpu / self._cores.now,
             wire=len(replies) * setting.wire / self._cores.now,
         )
@@ -211,5 +224,5 @@ class _Run:
                 return number
 
     def _had(self) -> None:
-        self._replies.append((self._cores.now, self._driver.cpu))
+        self._replies.append(self._cores.now)
         self._next()

@@ -92,6 +92,7 @@ def points(found: Mapping[str, Any]) -> Iterator[Point]:
                 slots=kind.slots * one["replicas"],
                 before=driver / 2,
                 after=driver / 2,
+                wake=wake(found),
                 replicas=one["replicas"],
                 handling=over_http["handling"],
                 work=kind.work,
@@ -119,6 +120,7 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
             slots=slots,
             before=driver / 2,
             after=driver / 2,
+            wake=wake(found),
             replicas=gpus,
             wait=vlm.call,
             spread=SPREAD,
@@ -126,6 +128,13 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
             wire=int(PICTURE) * HTTP_BODY / WIRE,
         )
     )
+
+
+def wake(found: Mapping[str, Any]) -> float:
+    """CPU seconds of a turn of the driver's loop: a question that is alone has two of its own, one
+    of many shares them with nearly all others."""
+    alone, among_many = found["alone"]["driver"], found["sizes"][SMALL]["driver"]
+    return float(max(0.0, alone - among_many) / 2)
 
 
 def bears(found: Mapping[str, Any], which: str = PICTURE) -> float:

@@ -94,11 +94,13 @@ def middle(found: list[dict[str, float]]) -> dict[str, float]:
 # -- rounds: what the model of a run is made of, and what it must foretell
 
 
-def asked_over_http(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
+def asked_over_http(
+    args: argparse.Namespace, size: int, n: int, slots: int = AT_ONCE
+) -> dict[str, float]:
     """CPU seconds a sample of the driver and of a server whose calls are free."""
     with servers(1) as (server,):
         server.stats()
-        found = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[server.url])
+        found = part("ask", work=str(args.work), n=n, slots=slots, bytes=size, urls=[server.url])
         there = server.stats()
     return {
         "driver": found["cpu"] / n,
@@ -138,6 +140,7 @@ def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[s
 def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
     over_http: dict[int, list[dict[str, float]]] = {size: [] for size in SIZES}
     here: list[dict[str, float]] = []
+    alone: list[dict[str, float]] = []
     measured: dict[tuple[int, int], list[dict[str, float]]] = {}
     n = max(500, round(args.seconds * 700))
     part("ask", work=str(args.work), n=100, slots=AT_ONCE, bytes=SIZES[0], urls=[])  # cached now
@@ -145,6 +148,8 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
         for size in SIZES:
             over_http[size].append(asked_over_http(args, size, max(100, n * SIZES[0] // size)))
             say(f"round {number + 1}: driver over HTTP, {size:,} bytes", over_http[size][-1])
+        alone.append(asked_over_http(args, SIZES[0], n // 2, slots=1))
+        say("driver over HTTP, one question at a time", alone[-1])
         here.append(asked_here(args, SIZES[0], n))
         say("driver, model in its process", here[-1])
         for place, kind in enumerate(KINDS):
@@ -155,6 +160,7 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
                 say(f"{kind.name}, {replicas} servers", found)
     return {
         "sizes": {str(size): middle(found) for size, found in over_http.items()},
+        "alone": middle(alone),
         "here": middle(here),
         "points": [
             {

@@ -58,6 +58,17 @@ def test_one_question_at_a_time_takes_the_sum_of_its_parts(model: ModuleType) ->
     assert one.driver == pytest.approx(4 / 26)
 
 
+def test_a_turn_of_the_driver_is_shared_by_all_that_waits_for_it(model: ModuleType) -> None:
+    alone = played(model, questions=100, slots=1, before=0.001, wake=0.002, replicas=1, wait=0.01)
+    many = played(model, slots=200, before=0.001, wake=0.002, replicas=1, wait=0.01, at_once=200)
+
+    # Two turns for each question, 2 + 1 ms, and 10 ms of the call.
+    assert alone.rate == pytest.approx(1 / 0.016)
+    # Always busy, in turns of many: 2 ms of its own for each question, and little of the turns.
+    assert many.driver == pytest.approx(1.0, rel=0.02)
+    assert 1 / 0.0022 < many.rate < 1 / 0.002
+
+
 def test_a_driver_that_is_always_busy_sets_the_pace(model: ModuleType) -> None:
     one = played(model, slots=128, before=0.001, replicas=4, wait=0.02, at_once=32)
 

@@ -334,7 +334,7 @@ def test_a_run_may_begin_with_replicas_and_go_on_without(
     [manifest] = here.glob("runs/*/*/*/manifest.json")
     sessions = json.loads(manifest.read_text())["sessions"]
     assert [one.get("replicated", {}).get("replicas") for one in sessions] == [2, None, 1]
-    assert [one["concurrency"] for one in sessions] == [2, 1, 1]
+    assert [one["concurrency"] for one in sessions] == [4, 1, 2]
 
 
 def test_videos_are_decoded_by_the_workers_and_their_frames_are_recorded(

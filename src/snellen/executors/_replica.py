@@ -15,6 +15,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,10 @@ class Failure:
 
 
 class Replica:
-    """One replica. `hello` first, then `open`, which gives what the model is."""
+    """One replica. `hello` first, then `open`, which gives what the model is. Of what it is asked
+    beyond what the model takes at once it reads the media meanwhile."""
+
+    _room: AbstractAsyncContextManager[object] = nullcontext()
 
     def hello(self) -> Hello:
         return Hello(
@@ -143,6 +147,8 @@ class Replica:
         self._model = opened.model
         self._films = Films(max(1, min(4, self._threads // 2)))
         self._decodes = getattr(opened.model, "wants_frames", True)
+        if opened.concurrency is not None:
+            self._room = asyncio.Semaphore(opened.concurrency)
         return Told(
             revision=opened.revision,
             concurrency=opened.concurrency,
@@ -180,7 +186,8 @@ class Replica:
             request = await self._there(asked)
             if isinstance(request, Lacking):
                 return request
-            reply = await answer(request)
+            async with self._room:
+                reply = await answer(request)
         except Exception as error:  # no class of an error but ours is there on the other side
             return Failure.of(error, self._name)
         found = [one for message in request.messages for one in message.videos]

@@ -56,6 +56,9 @@ PLACING = 600.0
 OPENING = 3600.0
 """Seconds until its model must be open: weights may have to be fetched first."""
 CLOSING = 15.0
+AHEAD = 1
+"""Questions that a worker has beyond those that its model takes at once: the next one is there, and
+its media are read, when an answer is given. The way there and back takes 5 ms."""
 DEATHS = 3
 """So many deaths of a worker in a row, without an answer between them, and it stays dead."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
@@ -287,7 +290,7 @@ class Pool:
             self.rank = self._rank
         self.notes = self.model.notes
         one = self.model.concurrency
-        self.concurrency = None if one is None else n * one
+        self.concurrency = None if one is None else n * (one + AHEAD)
         self.told = {
             "executor": "ray",
             "ray": self._ray.__version__,
@@ -519,7 +522,7 @@ class Pool:
             if all(worker.lost for worker in self._workers):
                 lost = self._workers[-1].lost
                 raise Rejected(f"no worker of {self.name} is left: {lost}", hopeless=True)
-            most = self.model.concurrency or math.inf
+            most = math.inf if self.model.concurrency is None else self.model.concurrency + AHEAD
             free = [one for one in self._workers if one.actor is not None and one.busy < most]
             if not free:
                 self._changed.clear()
