@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen.datasets import data_at, place_of, runs_at
 from snellen.errors import StoreError
 from snellen.model import Reply
 from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
@@ -425,3 +426,43 @@ def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) ->
     with again.folder.lock():
         assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
         again.close()
+
+
+def test_rows_that_are_fetched_leave_a_run_beside_them_as_it_is(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-b s3://b/mine.jsonl --out s3://b/runs`: the folder of the rows has the run in it."""
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    bucket.put("mine.jsonl", b"{}\n")
+    run = Run(place_of(f"{bucket.url}/runs/b/m/0"))
+    dies(run, monkeypatch)
+    answer(run, "s0", "yes")
+    run.folder.send(["replies-1000001.jsonl"])
+    answer(run, "s1", "no", place=1)
+
+    assert data_at(f"{bucket.url}/mine.jsonl").read_bytes() == b"{}\n"
+    score = runs_at(f"{bucket.url}/runs/b/m/0/replies-1000001.jsonl")
+    assert score.read_bytes().count(b"\n") == 1, "what the store has"
+    again = Run(run.path)
+    with again.folder.lock():
+        again.load()
+        assert again.has_reply(("s1", 0, 0))
+        again.close()
+
+
+def test_data_that_were_removed_from_the_store_are_gone(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    for key in ("set/mine.jsonl", "set/a.png", "replies.csv", "all/rows.jsonl"):
+        bucket.put(key, b"{}\n")
+    named = ("set/mine.jsonl", "replies.csv", "all")
+    rows, replies, folder = (f"{bucket.url}/{one}" for one in named)
+    found = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
+    assert all(one.exists() for one in found)
+    bucket.remove("set/mine.jsonl")
+    bucket.remove("replies.csv")
+    bucket.remove("all/rows.jsonl")
+    again = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
+    assert not any(one.exists() for one in (*found, *again))
+    bucket.remove("set/a.png")
