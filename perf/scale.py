@@ -154,8 +154,7 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
         say("driver, model in its process", here[-1])
         for place, kind in enumerate(KINDS):
             for replicas in REPLICAS:
-                n = questions(args, kind, replicas)
-                found = point(args, kind, replicas, n)
+                found = point(args, kind, replicas, questions(args, kind, replicas))
                 measured.setdefault((place, replicas), []).append(found)
                 say(f"{kind.name}, {replicas} servers", found)
     return {

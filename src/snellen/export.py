@@ -12,7 +12,7 @@ from typing import Any
 
 from snellen import catalog, judge
 from snellen.benchmark import Benchmark
-from snellen.datasets import place_of, placed
+from snellen.datasets import data_place_of, placed
 from snellen.errors import DataError, UsageError
 from snellen.formats import Answered, jsonl, labels, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
@@ -106,7 +106,7 @@ def _as_authors(
         raise UsageError(
             f"{name}: no form is known in which its authors publish replies to what this run asked."
         )
-    was = place_of(manifest["data"])
+    was = data_place_of(manifest["data"])
     benchmark = catalog.benchmark(
         name,
         data=data or (was if was.exists() else None),

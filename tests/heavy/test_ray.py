@@ -503,6 +503,31 @@ def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) ->
     assert "died 3 times in a row without an answer" in str(last)
 
 
+def test_a_worker_that_nothing_can_be_started_for_is_given_up(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = catalog.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
+
+    def refuse(pool: object) -> None:
+        raise ConnectionError("the cluster is gone")
+
+    async def body() -> Exception:
+        model: Any = opened.model
+        try:
+            monkeypatch.setattr(type(model), "_actor", refuse)
+            with pytest.raises(Overloaded):
+                await model.generate(question("?"))
+            with pytest.raises(Rejected) as caught:
+                async with asyncio.timeout(20):
+                    await model.generate(question("?"))
+            return caught.value
+        finally:
+            await model.close()
+
+    said = str(asyncio.run(body()))
+    assert "worker 1 was not started again: ConnectionError: the cluster is gone" in said
+
+
 def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> None:
     opened = catalog.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
 

@@ -6,15 +6,17 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from snellen.datasets import data_at, place_of, runs_at
 from snellen.errors import StoreError
 from snellen.model import Reply
 from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
 from snellen.store import _mirrored as mirrored
-from snellen.store._remote import Remote
+from snellen.store._remote import Remote, _why
 from tests.stores import Bucket
 from tests.viewers import question
 
@@ -254,7 +256,7 @@ def _is_lost(run: Run) -> bool:
     return False
 
 
-def test_a_torn_line_is_not_sent_and_is_cut_off(
+def test_a_torn_line_is_not_sent(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"{bucket.url}/r"
@@ -367,7 +369,9 @@ def test_a_bucket_that_is_not_there_is_said(bucket: Bucket, tmp_path: Path) -> N
     )
 
 
-def test_a_full_disk_names_the_file_here(bucket: Bucket, tmp_path: Path) -> None:
+def test_mirrors_that_cannot_be_made_are_named_by_their_place_here(
+    bucket: Bucket, tmp_path: Path
+) -> None:
     bucket.put("r/manifest.json", b"{}")
     (tmp_path / "a").write_text("a file where the mirrors were to be")
     with pytest.raises(StoreError) as caught:
@@ -425,3 +429,110 @@ def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) ->
     with again.folder.lock():
         assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
         again.close()
+
+
+def test_rows_that_are_fetched_leave_a_run_beside_them_as_it_is(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-b s3://b/mine.jsonl --out s3://b/runs`: the folder of the rows has the run in it."""
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    bucket.put("mine.jsonl", b"{}\n")
+    run = Run(place_of(f"{bucket.url}/runs/b/m/0"))
+    dies(run, monkeypatch)
+    answer(run, "s0", "yes")
+    assert isinstance(run.folder, mirrored.RemoteFolder)
+    run.folder.send(["replies-1000001.jsonl"])
+    answer(run, "s1", "no", place=1)
+
+    assert data_at(f"{bucket.url}/mine.jsonl").read_bytes() == b"{}\n"
+    score = runs_at(f"{bucket.url}/runs/b/m/0/replies-1000001.jsonl")
+    assert score.read_bytes().count(b"\n") == 1, "what the store has"
+    again = Run(run.path)
+    with again.folder.lock():
+        again.load()
+        assert again.has_reply(("s1", 0, 0))
+        again.close()
+
+
+def test_data_that_were_removed_from_the_store_are_gone(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    for key in ("set/mine.jsonl", "set/a.png", "replies.csv", "all/rows.jsonl"):
+        bucket.put(key, b"{}\n")
+    named = ("set/mine.jsonl", "replies.csv", "all")
+    rows, replies, folder = (f"{bucket.url}/{one}" for one in named)
+    found = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
+    assert all(one.exists() for one in found)
+    bucket.remove("set/mine.jsonl")
+    bucket.remove("replies.csv")
+    bucket.remove("all/rows.jsonl")
+    again = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
+    assert not any(one.exists() for one in (*found, *again))
+    bucket.remove("set/a.png")
+
+
+def test_a_lock_that_others_have_had_since_it_was_free_is_theirs(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    with run_at(url, tmp_path / "a").folder.lock():
+        pass
+    wait = mirrored.RemoteLock._wait_for
+
+    def others_are_faster(lock: mirrored.RemoteLock, number: int) -> None:
+        wait(lock, number)
+        monkeypatch.setattr(mirrored.RemoteLock, "_wait_for", wait)
+        with run_at(url, tmp_path / "b").folder.lock():
+            pass
+        held.enter_context(run_at(url, tmp_path / "c").folder.lock())
+
+    monkeypatch.setattr(mirrored.RemoteLock, "_wait_for", others_are_faster)
+    with ExitStack() as held:
+        with pytest.raises(StoreError, match="is writing this run"):
+            run_at(url, tmp_path / "d").folder.lock().__enter__()
+        assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
+
+
+def test_a_holder_that_was_thought_dead_replaces_no_file(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    sleeper = run_at(url, tmp_path / "a")
+    with monkeypatch.context() as patch:
+        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
+        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
+        lock = sleeper.folder.lock()
+        lock.__enter__()
+    assert isinstance(lock, mirrored.RemoteLock)
+    sleeper.folder.put_atomic("report.json", b"old")
+    awake = run_at(url, tmp_path / "b")
+    with awake.folder.lock():
+        awake.folder.put_atomic("report.json", b"new")
+
+    with pytest.raises(StoreError, match="has taken this run over"):
+        lock._send_once()
+    assert bucket.get("r/report.json") == b"new"
+    with pytest.raises(StoreError, match="has taken this run over"):
+        lock.__exit__(None, None, None)
+
+
+def test_what_was_sent_since_the_store_was_listed_is_not_taken_for_removed(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    run = run_at(f"{bucket.url}/r", tmp_path / "a")
+    with run.folder.lock():
+        run.put_manifest({})
+        answer(run, "s0", "yes")
+        run.close()
+    assert isinstance(run.folder, mirrored.RemoteFolder)
+    run.folder.fetch({})  # as it was listed before
+    assert run.folder.segments("replies") == ["replies-1000001.jsonl"]
+    assert run.folder.get("manifest.json") is not None
+
+
+def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:
+    said = "Could not connect to: http://who:hunter2@host:9000/b/r?sig=hunter3 (is it there?)"
+    assert _why(OSError(said)) == (
+        "Could not connect to: http://host:9000/b/r (is it there?). (OSError)"
+    )

@@ -1,7 +1,9 @@
 """A run folder loses nothing, whatever happens to it."""
 
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import msgspec
@@ -428,3 +430,36 @@ def test_runs_that_lie_elsewhere_than_in_a_runs_folder_are_named(tmp_path: Path)
     assert found_elsewhere(tmp_path, [runs[1]] * 12) == (
         f"found in {tmp_path}: {', '.join(['old/b/m/2'] * 10)} and 2 more"
     )
+
+
+def test_a_file_that_is_flushed_is_not_closed_under_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Folder(tmp_path)
+    folder.append("replies.jsonl", b"x")
+    syncing, on = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def slow(fd: int) -> None:
+        syncing.set()
+        on.wait(10)
+        os.fstat(fd)  # it is a file still
+        order.append("flushed")
+
+    monkeypatch.setattr(os, "fsync", slow)
+    flushing = threading.Thread(target=folder.flush)
+    flushing.start()
+    assert syncing.wait(10)
+
+    def close() -> None:
+        folder.close()
+        order.append("closed")
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    closing.join(0.2)
+    assert order == []
+    on.set()
+    flushing.join(10)
+    closing.join(10)
+    assert order == ["flushed", "closed"]

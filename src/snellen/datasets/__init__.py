@@ -4,7 +4,7 @@ from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
 from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
-from snellen.datasets._places import data_at, place_of, runs_at
+from snellen.datasets._places import data_at, data_place_of, place_of, runs_at
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
 from snellen.datasets._table import (
@@ -29,6 +29,7 @@ __all__ = [
     "Table",
     "csv",
     "data_at",
+    "data_place_of",
     "facts_of",
     "find",
     "home",

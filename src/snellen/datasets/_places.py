@@ -7,10 +7,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from snellen.datasets._find import home
-from snellen.store import MANIFEST, fetch, mirror, pull, runs_below
+from snellen.store import MANIFEST, Mirror, fetch, mirror, pull, runs_below
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """Where a store is that is not the one of that name that everybody means."""
+DATA = "data:"
+"""The folder for what is fetched as data, among mirrors; no endpoint has this name."""
 
 
 def mirrors() -> Path:
@@ -24,12 +26,22 @@ def mirrors() -> Path:
 
 
 def place_of(location: str | Path) -> Path:
-    """The path of what a user names; asks no store.
+    """The path of a run, or of a folder of runs; asks no store.
 
     Raises:
         UsageError: it is an address, and none that can be read.
     """
     return mirror(location, mirrors()) or Path(location)
+
+
+def data_place_of(location: str | Path) -> Path:
+    """The path of rows and of what they name; asks no store. A run's files may be ahead of the
+    store's: what is fetched as data, though it be a run, does not lie where runs do.
+
+    Raises:
+        UsageError: it is an address, and none that can be read.
+    """
+    return mirror(location, mirrors() / DATA) or Path(location)
 
 
 def runs_at(location: str | Path) -> Path:
@@ -43,9 +55,12 @@ def runs_at(location: str | Path) -> Path:
     if found is None or found is location:  # where it was named it was brought up to date
         return Path(location) if found is None else found
     pull(found)
-    if not (found / MANIFEST).exists() and not runs_below(found):
-        fetch(found, alone=True)
-    return found
+    if (found / MANIFEST).exists() or runs_below(found):
+        return found
+    said = mirror(location, mirrors() / DATA)
+    assert said is not None
+    fetch(said, alone=True)
+    return said if said.exists() else found
 
 
 def data_at(location: str | Path) -> Path:
@@ -55,8 +70,7 @@ def data_at(location: str | Path) -> Path:
         UsageError: it is an address, and none that can be read. StoreError: the store cannot be
             read.
     """
-    found = mirror(location, mirrors())
-    if found is None or found is location:
-        return Path(location) if found is None else found
-    fetch(found)
+    found = data_place_of(location)
+    if found is not location and isinstance(found, Mirror):
+        fetch(found)
     return found

@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -408,6 +409,15 @@ class Pool:
         self._say(worker.lost)
         self._changed.set()
 
+    def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
+        """Say of a start that failed as none was expected to, for which all would wait."""
+        self._again.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            said = f"{type(fault).__name__}: {fault}"
+            worker.lost = f"worker {worker.number} was not started again: {said}"
+            self._say(worker.lost)
+            self._changed.set()
+
     async def _opened_again(self, actor: Any) -> Hello:
         async with asyncio.timeout(PLACING):
             hello: Hello = await actor.hello.remote()
@@ -439,7 +449,7 @@ class Pool:
                 self._say(f"{worker.place} died, and is started again: {_last_line(error)}")
                 task = asyncio.get_running_loop().create_task(self._start_again(worker))
                 self._again.add(task)
-                task.add_done_callback(self._again.discard)
+                task.add_done_callback(partial(self._ended, worker))
             self._changed.set()
         return Overloaded(said)
 

@@ -21,6 +21,7 @@ MUTEX = ".fetched.lock"
 def fetch(path: Mirror, *, alone: bool = False) -> None:
     """Bring the mirror of a folder, or of the folder that a file lies in, up to date with all that
     lies below: rows name pictures relative to themselves. `alone` a file itself, and no folder.
+    What is gone from the store is removed: nothing but what was fetched may lie in the mirror.
 
     Raises:
         StoreError: the store cannot be read, or the mirror not be written.
@@ -28,14 +29,17 @@ def fetch(path: Mirror, *, alone: bool = False) -> None:
     if path.url is None:
         return
     name = path.name
-    if is_file := Remote(path.url).is_file():
+    if Remote(path.url).is_file():
         path = path.parent
-    if (alone and not is_file) or path.url is None:
-        return
+    else:
+        _remove(path)
+        if alone:
+            return
+    assert path.url is not None, "a file lies in a bucket"
     remote = Remote(path.url)
     below = remote.list(name if alone else "")
     objects = [one for one in below if all(map(is_name, one.name.split("/")))]
-    if not objects:
+    if not objects and not (path / FETCHED).exists():
         return
     folder = Folder.create(path)
     try:
@@ -47,6 +51,15 @@ def fetch(path: Mirror, *, alone: bool = False) -> None:
         _fetch_changed(remote, folder, path, objects, alone=alone)
     finally:
         os.close(fd)
+
+
+def _remove(path: Mirror) -> None:
+    """Remove a file, if one is there."""
+    try:
+        if path.is_file():
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise store_error(path, "be removed", error) from error
 
 
 def _fetch_changed(
@@ -61,7 +74,7 @@ def _fetch_changed(
     for name in [] if alone else [name for name in stamps if name not in there]:
         del stamps[name]
         if all(map(is_name, name.split("/"))):
-            (path / name).unlink(missing_ok=True)
+            _remove(path / name)
     wanted = [
         one
         for one in objects

@@ -251,10 +251,12 @@ class RemoteFolder(Folder):
             if _is_ours(name) and only in (None, name)
         ]
         in_parallel(wanted)
-        if only is None:
-            for name in [name for name in known.copies if name not in objects]:
-                if self._is_copy(name, known.copies.pop(name)):
-                    (self.root / name).unlink(missing_ok=True)
+        gone = [name for name in known.copies if name not in objects] if only is None else []
+        if gone:  # what was sent since these were listed is not
+            objects = self.objects()
+        for name in gone:
+            if name not in objects and self._is_copy(name, known.copies.pop(name)):
+                (self.root / name).unlink(missing_ok=True)
         if msgspec.json.encode(known) != before:
             self._keep(known)
 
@@ -307,9 +309,14 @@ class RemoteFolder(Folder):
             StoreError: one cannot be put; those before it are there.
         """
         for name in names:
-            known = self.known()
-            known.copies[name] = self._send_one(name)
-            self._keep(known)
+            self._send_and_note(name)
+
+    def _send_and_note(self, name: str) -> _Copy:
+        copy = self._send_one(name)
+        known = self.known()  # anew: sending may take long
+        known.copies[name] = copy
+        self._keep(known)
+        return copy
 
     def _send_one(self, name: str) -> _Copy:
         path = self.root / name
@@ -352,14 +359,16 @@ class RemoteFolder(Folder):
         for segment in [*self._unsent]:
             size = segment.size(self.root)
             if size > segment.sent:
-                self.send([segment.name])
-                segment.sent = self.known().copies[segment.name].size
+                segment.sent = self._send_and_note(segment.name).size
                 segment.puts += 1
             if self._growing[segment.stem] is not segment and segment.sent == segment.size(
                 self.root
             ):
                 self._unsent.remove(segment)
-        self.send(name for name in self._changed() if WHOLE.fullmatch(name))
+
+    def replaced(self) -> list[str]:
+        """The files that were written anew since they were put."""
+        return [name for name in self._changed() if WHOLE.fullmatch(name)]
 
     def end(self) -> None:
         _writing.pop(self.root, None)
@@ -472,9 +481,18 @@ class RemoteLock(Lock):
                 "conditional writes), so that a second writer could not be kept out. Write the run "
                 "to a local folder (--out), and copy it."
             )
+        if any(number > last + 1 for number in self._numbers()):
+            # Others have had it, and given it back or not, since it was seen to be free.
+            remote.remove(_name(last + 1))
+            return self._take()
         for number in numbers:
             remote.remove(_name(number))
         return last + 1
+
+    def _numbers(self) -> list[int]:
+        """Those of the locks on the store."""
+        names = self._folder.objects()
+        return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
 
     def _wait_for(self, number: int) -> None:
         """Wait until the lock is free.
@@ -520,9 +538,9 @@ class RemoteLock(Lock):
         silent = False
         while not self._sending.is_set() and self._folder.lost is None:
             try:
-                self._folder.send_grown()
+                self._send_once()
             except StoreError as error:
-                if not silent:
+                if not silent and self._folder.lost is None:
                     _say(f"{error} The run goes on, and what it stores waits in its mirror.")
                 silent = True
             else:
@@ -530,6 +548,12 @@ class RemoteLock(Lock):
                     _say(f"{self._folder.url} is reached again.")
                 silent = False
             self._sending.wait(EVERY)
+
+    def _send_once(self) -> None:
+        self._folder.send_grown()
+        if replaced := self._folder.replaced():
+            self._renew()  # these are the holder's alone to put; segments have its number
+            self._folder.send(replaced)
 
     def _renew_until_left(self) -> None:
         while not self._holding.wait(RENEWED) and self._folder.lost is None:
@@ -571,8 +595,8 @@ class RemoteLock(Lock):
             if tried:
                 time.sleep(2 ** (tried - 1))
             try:
-                self._renew()  # what is replaced whole is sent by the holder alone
-                self._folder.send_grown()
+                self._renew()  # should the lock be lost, it is said
+                self._send_once()
                 return
             except StoreError as error:
                 if self._folder.lost is not None:

@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -247,10 +248,12 @@ class LineReader:
 
 
 class _Appending:
-    """One file that lines are appended to."""
+    """One file that lines are appended to. `sync` may be called in another thread."""
 
     def __init__(self, path: Path, report: Callable[[str], None]) -> None:
         self._path = path
+        self._open = threading.Lock()
+        self._closed = False
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             self._size = os.fstat(self._fd).st_size
@@ -276,16 +279,19 @@ class _Appending:
         return offset
 
     def sync(self) -> None:
-        size = self._size
-        if size != self._synced:
-            try:
-                os.fsync(self._fd)
-            except OSError as error:
-                raise store_error(self._path, "be flushed to the disk", error) from error
-            self._synced = size
+        with self._open:  # the number of a file that is closed may be another's by then
+            size = self._size
+            if size != self._synced and not self._closed:
+                try:
+                    os.fsync(self._fd)
+                except OSError as error:
+                    raise store_error(self._path, "be flushed to the disk", error) from error
+                self._synced = size
 
     def close(self) -> None:
-        os.close(self._fd)
+        with self._open:
+            self._closed = True
+            os.close(self._fd)
 
 
 def exclusive(fd: int, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -133,6 +134,8 @@ def _why(error: Exception) -> str:
     """What a store's error says, with what to do about the commonest."""
     kind = type(error).__name__
     said = " ".join(str(error).split()) or kind
+    said = re.sub(r"://[^/\s@]*@", "://", said)  # who asks, and by which key, in an address
+    said = re.sub(r"(://[^\s?\"']*)\?[^\s\"']*", r"\1", said)
     remedies = {
         "NoCredentialsError": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.",
         "PermissionError": "Ask for the right to list, read and write there.",

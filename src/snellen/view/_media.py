@@ -18,7 +18,7 @@ from typing import Any
 from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.content import Image, Video
-from snellen.datasets import place_of, rows_at
+from snellen.datasets import data_place_of, rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.probes import again
@@ -165,7 +165,7 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
         SnellenError: it is not there any more, or would run a program that the run names.
     """
     options = manifest["identity"]["options"]
-    name, where = manifest["benchmark"], place_of(manifest["data"])
+    name, where = manifest["benchmark"], data_place_of(manifest["data"])
     if catalog.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
@@ -186,7 +186,7 @@ def _folder(manifest: Mapping[str, Any]) -> Path | None:
     command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
     for flag, value in pairwise(command):
         if flag == "--data":
-            return place_of(value)
+            return data_place_of(value)
     return None
 
 
