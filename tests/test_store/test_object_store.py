@@ -536,3 +536,29 @@ def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:
     assert _why(OSError(said)) == (
         "Could not connect to: http://host:9000/b/r (is it there?). (OSError)"
     )
+
+
+def test_lines_that_never_reached_a_run_that_was_begun_anew_are_set_aside(
+    bucket: Bucket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "never sent")
+    for key in bucket.objects():
+        bucket.remove(key)
+    anew = run_at(url, tmp_path / "b")
+    with anew.folder.lock():
+        anew.put_manifest({})
+        answer(anew, "s0", "sent")
+        anew.close()
+
+    assert texts(run_at(url, tmp_path / "a")) == {"s0": "sent"}
+    kept = [path.read_text() for path in killed.path.glob("replies-1000001.jsonl.*.kept")]
+    assert len(kept) == 1 and "never sent" in kept[0]
+    assert "replies-1000001.jsonl has other lines than here" in capsys.readouterr().err
+    assert [*texts(run_at(url, tmp_path / "a"))] == ["s0"]
+    assert capsys.readouterr().err == ""

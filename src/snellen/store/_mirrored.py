@@ -275,12 +275,25 @@ class RemoteFolder(Folder):
                 return
             size = fresh.stat().st_size  # it may have grown since it was listed
             if not (JOURNAL.fullmatch(name) and path.exists() and _grown(path, fresh)):
+                if JOURNAL.fullmatch(name) and not (copy and self._is_copy(name, copy)):
+                    self._set_aside(path)
                 fresh.replace(path)
         except OSError as error:
             raise store_error(path, "be written", error) from error
         finally:
             fresh.unlink(missing_ok=True)
         known.copies[name] = _Copy(size, one.stamp, path.stat().st_mtime_ns)
+
+    def _set_aside(self, path: Path) -> None:
+        """Keep a segment of which the store had not all, and has another of that name now."""
+        if not path.exists():
+            return
+        kept = path.with_name(f"{path.name}.{time.time_ns()}.kept")
+        path.rename(kept)
+        _say(
+            f"{path} has other lines than here, as where a run was removed and begun anew "
+            f"elsewhere. What was here, and had not reached it, is kept in {os.fspath(kept)}."
+        )
 
     def _is_copy(self, name: str, copy: _Copy) -> bool:
         """Whether the store had all that a file has when it was last looked at."""
