@@ -269,6 +269,7 @@ def main() -> int:
         found = {"machine": machine()} | in_rounds(args) | once(args)
         load.append(os.getloadavg()[0])
         found["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
+        found = json.loads(json.dumps(found, sort_keys=True))  # as they are when they were kept
     held = True
     print(f"\n{'calls':32} {'servers':>7} {'measured':>10} {'simulated':>10} ratio")
     for one in points(found):
