@@ -59,7 +59,7 @@ OPENING = 3600.0
 CLOSING = 15.0
 AHEAD = 1
 """Questions that a worker has beyond those that its model takes at once: the next one is there, and
-its media are read, when an answer is given. The way there and back takes 5 ms."""
+its media are read, when an answer is given."""
 DEATHS = 3
 """So many deaths of a worker in a row, without an answer between them, and it stays dead."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
