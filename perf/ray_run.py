@@ -1,12 +1,13 @@
-"""`--replicas`: one worker, two workers, and two plain processes with half the questions each.
+"""`--replicas`: one worker, two workers, and two plain processes.
 
-usage: python perf/ray_run.py [--n 100] [--rounds 6] [--work DIR]
+usage: python perf/ray_run.py [--turns 60] [--work DIR]
 
 The model opens a picture of 640 x 480 and blurs it, a fixed number of times that takes at least
-0.1 s of one thread here; each process has one thread. Questions a second are counted from the start
-of the first call to the end of the last, as the model writes them down, without the start of Ray;
-those of the two plain processes, which do not begin together, are added. Exit 1 where the median of
-a ratio falls short of its budget. Needs the extra `ray`, and two cores that nobody else has.
+0.1 s of one thread here; each process has one thread. A shared machine changes its speed by half
+within seconds, so all three ways are begun at once and take turns of some seconds, the processes of
+the others, Ray's too, stopped meanwhile (SIGSTOP). Questions a second are counted alike in all: in
+each turn, for each process, from the first call that it begins to the last. Exit 1 where a ratio
+falls short of its budget. Needs the extra `ray`, Linux, and two cores that nobody else has.
 """
 
 import argparse
@@ -14,29 +15,39 @@ import importlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 import PIL.Image
 
 ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-ap.add_argument("--n", type=int, default=100)
-ap.add_argument("--rounds", type=int, default=6)
+ap.add_argument("--turns", type=int, default=60, help="of each way")
 ap.add_argument("--work", default="/tmp/snellen-ray-run")
 args = ap.parse_args()
 WORK = Path(args.work)
 BUDGETS = {"two workers / one worker": 1.7, "two workers / two plain processes": 0.93}
 LEAST = 0.1
-WAYS = (
-    ("one", (("-b", "all.jsonl", "--replicas", "1"),)),
-    ("two", (("-b", "all.jsonl", "--replicas", "2"),)),
-    ("plain", (("-b", "half0.jsonl"), ("-b", "half1.jsonl"))),
-)
+TURN = 2.5
+"""Seconds."""
+SOME = 10
+"""Turns of each way for which the ratios are given beside those of all."""
+ROWS, PICTURES = 20_000, 60
+"""More questions than there is time for."""
+WAYS = {
+    "one worker": (1, (("--replicas", "1"),)),
+    "two workers": (2, (("--replicas", "2"),)),
+    "two plain processes": (2, ((), ())),
+}
 MODEL = """
 import os, time
 from io import BytesIO
@@ -59,21 +70,50 @@ def answer(messages):
 """
 
 
+class Call(NamedTuple):
+    begin: float
+    end: float
+    cpu: float
+
+
+class Way(NamedTuple):
+    processes: int
+    """So many answer."""
+    runs: tuple[subprocess.Popen[str], ...]
+    folder: Path
+    """Each process that answers writes a file here."""
+
+    def calls(self) -> list[list[Call]]:
+        """Those of each process that answers, in their order."""
+        return [
+            sorted(Call(*map(float, line.split())) for line in path.read_text().splitlines())
+            for path in self.folder.iterdir()
+        ]
+
+    def signal(self, which: signal.Signals) -> None:
+        """To all processes of it, its cluster's too: those that have its environment."""
+        mark = f"\0CALLS={self.folder}\0".encode()
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # a process may end meanwhile
+                if mark in b"\0" + path.read_bytes():
+                    os.kill(int(path.parent.name), which)
+
+
 def prepared() -> int:
-    """The model, the pictures, the rows whole and in halves; how often a picture is blurred."""
+    """The model, the pictures and the rows; how often a picture is blurred."""
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     (WORK / "blurs.py").write_text(MODEL)
-    rows = []
-    for n in range(args.n):
+    for n in range(PICTURES):
         small = np.random.default_rng(n).integers(0, 255, (60, 80, 3), dtype=np.uint8)
         out = BytesIO()
         PIL.Image.fromarray(small).resize((640, 480)).save(out, "JPEG", quality=90)
         (WORK / f"{n}.jpg").write_bytes(out.getvalue())
-        options = {"A": "x", "B": "y", "answer": "A"}
-        rows.append({"id": n, "image": f"{n}.jpg", "question": f"Which {n} ?", **options})
-    for name, part in (("all", rows), ("half0", rows[::2]), ("half1", rows[1::2])):
-        (WORK / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+    options = {"A": "x", "B": "y", "answer": "A"}
+    with (WORK / "rows.jsonl").open("w") as rows:
+        for n in range(ROWS):
+            row = {"id": n, "image": f"{n % PICTURES}.jpg", "question": f"Which {n} ?", **options}
+            rows.write(json.dumps(row) + "\n")
     os.environ["BLUR_TIMES"] = "1"
     sys.path.append(str(WORK))
     blurred = importlib.import_module("blurs").blurred
@@ -82,77 +122,126 @@ def prepared() -> int:
         cpu = time.thread_time()
         blurred(out.getvalue(), 10)
         fastest = min(fastest, (time.thread_time() - cpu) / 10)
-    return round(2 * LEAST / fastest)
+    return round(2.2 * LEAST / fastest)
 
 
-def rate(name: str, times: int, *runs: tuple[str, ...]) -> tuple[float, float]:
-    """Questions a second of runs side by side, and the least CPU seconds of a call."""
+def begun(name: str, processes: int, runs: Sequence[Sequence[str]], times: int) -> Way:
     folder = WORK / name
     folder.mkdir()
-    processes = []
-    for place, more in enumerate(runs):
-        calls = folder / f"calls{place}"
-        calls.mkdir()
-        environment = {
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "BLUR_TIMES": str(times),
-            "CALLS": str(calls),
-        }
-        command = [sys.executable, "-m", "snellen", "run", "-m", "python:blurs.py:answer"]
-        processes.append(
-            subprocess.Popen(
-                [*command, "--out", str(folder / f"runs{place}"), *more],
-                cwd=WORK,
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "BLUR_TIMES": str(times),
+        "CALLS": str(folder),
+    }
+    command = [sys.executable, "-m", "snellen", "run", "-m", "python:blurs.py:answer"]
+    command += ["-b", "rows.jsonl"]
+    started = [
+        subprocess.Popen(
+            [*command, "--out", f"runs/{name}{place}", *more],
+            cwd=WORK,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=(WORK / f"{name}{place}.log").open("w"),
+            text=True,
         )
-    for process in processes:
-        _, said = process.communicate()
-        if process.returncode:
-            sys.exit(f"{name}: exit {process.returncode}: {said[-1000:]}")
-    found, least = 0.0, float("inf")
-    for place in range(len(runs)):
-        lines = [
-            [float(word) for word in line.split()]
-            for path in (folder / f"calls{place}").iterdir()
-            for line in path.read_text().splitlines()
-        ]
-        span = max(end for _, end, _ in lines) - min(begin for begin, _, _ in lines)
-        found += len(lines) / span
-        least = min(least, *(cpu for _, _, cpu in lines))
-    return found, least
+        for place, more in enumerate(runs)
+    ]
+    return Way(processes, tuple(started), folder)
+
+
+def check_runs(ways: Iterable[Way]) -> None:
+    for way in ways:
+        for place, run in enumerate(way.runs):
+            if run.poll() is not None:
+                said = (WORK / f"{way.folder.name}{place}.log").read_text()
+                sys.exit(f"{way.folder.name}: exit {run.returncode}: {said[-1000:]}")
+
+
+def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
+    """The turns of each way, (begin, end)."""
+    turns: list[list[tuple[float, float]]] = [[] for _ in ways]
+    for way in ways:
+        while sum(len(calls) > 1 for calls in way.calls()) < way.processes:
+            check_runs(ways)
+            time.sleep(0.1)
+    for way in ways:
+        way.signal(signal.SIGSTOP)
+    for n in range(args.turns):
+        for place in range(len(ways)):  # in another order each time
+            at = (n + place) % len(ways)
+            began = time.time()
+            ways[at].signal(signal.SIGCONT)
+            time.sleep(TURN)
+            ways[at].signal(signal.SIGSTOP)
+            turns[at].append((began, time.time()))
+        check_runs(ways)
+    return turns
+
+
+class Rate(NamedTuple):
+    """What a way does in some turns."""
+
+    questions: float
+    """A second."""
+    busy: float
+    """The share of its processes' time that is the calls' CPU."""
+
+    @classmethod
+    def of(
+        cls, way: Way, every: Sequence[Sequence[Call]], turns: Iterable[tuple[float, float]]
+    ) -> "Rate":
+        n, seconds, cpu = 0, 0.0, 0.0
+        for began, ended in turns:
+            for calls in every:
+                *inside, last = [call for call in calls if began <= call.begin < ended]
+                if inside:
+                    n += len(inside)
+                    seconds += last.begin - inside[0].begin
+                    cpu += sum(call.cpu for call in inside)
+        return cls(questions=way.processes * n / seconds, busy=cpu / seconds)
 
 
 def main() -> None:
     times = prepared()
-    print(f"{args.n} questions, {times} blurs each; load {os.getloadavg()[0]:.1f}", flush=True)
-    ratios: dict[str, list[float]] = {name: [] for name in BUDGETS}
-    for turn in range(args.rounds):
-        # In another order each time: the machine itself has faster and slower minutes.
-        found = {}
-        for place in range(len(WAYS)):
-            name, runs = WAYS[(turn + place) % len(WAYS)]
-            found[name] = rate(f"{name}{turn}", times, *runs)
-        (one, least), (two, _), (plain, _) = (found[name] for name, _ in WAYS)
-        assert least >= LEAST, f"a call took {least:.3f} s of CPU, less than {LEAST}"
-        for name, ratio in zip(BUDGETS, (two / one, two / plain), strict=True):
-            ratios[name].append(ratio)
+    print(f"{times} blurs a call; load {os.getloadavg()[0]:.1f}", flush=True)
+    ways = [begun(name, processes, runs, times) for name, (processes, runs) in WAYS.items()]
+    try:
+        turns = taken(ways)
+    finally:
+        for way in ways:
+            way.signal(signal.SIGCONT)
+            for run in way.runs:
+                run.send_signal(signal.SIGINT)
+        for way in ways:
+            for run in way.runs:
+                run.wait()
+
+    calls = [way.calls() for way in ways]
+    least = min(call.cpu for each in calls for one in each for call in one)
+    assert least >= LEAST, f"a call took {least:.3f} s of CPU, less than {LEAST}"
+    print(f"a call at least {least:.3f} s of CPU; {args.turns} turns of {TURN:g} s each")
+    ratios: list[tuple[float, float]] = []
+    parts = [slice(at, at + SOME) for at in range(0, args.turns, SOME)]
+    for part in (*parts, slice(None)):
+        rates = [Rate.of(*one[:2], one[2][part]) for one in zip(ways, calls, turns, strict=True)]
+        one, two, plain = (found.questions for found in rates)
+        ratios.append((two / one, two / plain))
+    for way, each, found in zip(ways, calls, rates, strict=True):
+        pairs = [pair for one in each for pair in pairwise(one)]
+        gap = 1000 * median(later.begin - earlier.end for earlier, later in pairs)
         print(
-            f"round {turn + 1}: one worker {one:.2f} a second, two {two:.2f}, two plain processes "
-            f"{plain:.2f}; a call at least {least:.3f} s of CPU; load {os.getloadavg()[0]:.1f}",
-            flush=True,
+            f"{way.folder.name}: {found.questions:.2f} a second; {gap:.1f} ms between two calls; "
+            f"a process is {100 * found.busy:.1f} % of its time in calls"
         )
     missed = False
-    for name, budget in BUDGETS.items():
-        found = median(ratios[name])
+    for (name, budget), (*by, found) in zip(
+        BUDGETS.items(), zip(*ratios, strict=True), strict=True
+    ):
         missed |= found < budget
-        each = ", ".join(f"{ratio:.3f}" for ratio in ratios[name])
         verdict = "kept" if found >= budget else "MISSED"
-        print(f"{name}: {found:.3f} (at least {budget}: {verdict}); rounds: {each}")
+        each_part = ", ".join(f"{ratio:.3f}" for ratio in by)
+        print(f"{name}: {found:.3f} (at least {budget}: {verdict}); by {SOME} turns: {each_part}")
     sys.exit(missed)
 
 

@@ -153,7 +153,8 @@ class _Cluster:
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
         command += ["--port=0", "--min-worker-port=0", "--max-worker-port=0", "--num-cpus=0"]
         command += ["--dashboard-agent-grpc-port=0", "--dashboard-agent-listen-port=0"]
-        command += ["--include-dashboard=false", "--disable-usage-stats"]
+        command += ["--include-dashboard=false", "--include-log-monitor=false", "--no-monitor"]
+        command += ["--disable-usage-stats"]
         command += [f"--object-store-memory={STORE}", f"--temp-dir={self.folder}"]
         with log.open("wb") as told:
             self._watch = subprocess.Popen(
