@@ -38,8 +38,8 @@ from contextlib import suppress
 with suppress(ImportError):
     import s3fs
     s3fs.S3FileSystem.retries = 1
-from snellen.store import _mirrored
-_mirrored.EVERY, _mirrored.RENEWED, _mirrored.LEASE, _mirrored.AT_THE_END = 0.1, 0.3, 1.5, 2
+from snellen.store import _remote_lock as lock
+lock.EVERY, lock.RENEWED, lock.LEASE, lock.AT_THE_END = 0.1, 0.3, 1.5, 2
 from snellen import cli
 sys.exit(cli.exit_code(sys.argv[1:]))
 """

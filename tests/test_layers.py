@@ -35,7 +35,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "PIL": ("media/",),
     "av": ("media/",),
     "fsspec": ("store/_remote.py",),
-    "ray": ("executors/ray.py",),
+    "ray": ("executors/_cluster.py",),
     "os.environ": ("catalog.py", "datasets/"),
     "os.environb": ("catalog.py", "datasets/"),
     "os.getenv": ("catalog.py", "datasets/"),

@@ -22,7 +22,7 @@ ARGUMENTS = {("shell", True), ("ssl", False), ("verify", False), ("allow_pickle"
 CATCH_ALL = {"BaseException", "Exception"}
 ALLOWED: Mapping[tuple[str, str], str] = {
     ("executors/_replica.py", "except Exception"): "what a model raises goes to another process",
-    ("executors/ray.py", "except Exception"): "Ray raises anything where it cannot join",
+    ("executors/_cluster.py", "except Exception"): "Ray raises anything where it cannot join",
     ("models/_own.py", "except Exception"): "a user's own code may raise anything",
     ("store/_remote.py", "except Exception"): "each store's package has errors of its own",
 }

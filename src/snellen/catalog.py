@@ -554,7 +554,8 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
     check_replicated(spec, profile)
     import secrets
 
-    from snellen.executors.ray import SETTINGS, THREADS, Pool
+    from snellen.executors._cluster import SETTINGS
+    from snellen.executors.ray import THREADS, Pool
 
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)

@@ -120,7 +120,7 @@ async def slow(messages):
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
-    from snellen.executors.ray import SETTINGS
+    from snellen.executors._cluster import SETTINGS
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SETTINGS.items():
@@ -140,7 +140,7 @@ def cluster() -> Iterator[str]:
 @contextmanager
 def node(log: str, *where: str, cpus: int) -> Iterator[int]:
     """A node of a cluster; gives the group of its processes, which ends here."""
-    from snellen.executors.ray import WATCH
+    from snellen.executors._cluster import WATCH
 
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *where]
     command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]

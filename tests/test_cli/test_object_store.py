@@ -20,7 +20,7 @@ import pytest
 from PIL import Image as pillow
 
 from snellen.errors import install
-from snellen.store import _mirrored as mirrored
+from snellen.store import _remote_lock as locks
 from tests.stores import COMMAND, Bucket, Machine, Proxy
 from tests.test_cli.conftest import Snellen
 from tests.viewers import viewing
@@ -69,9 +69,9 @@ def there(work: Path, monkeypatch: pytest.MonkeyPatch, snellen: Snellen) -> Snel
     """Another machine: this process, with mirrors of its own."""
     monkeypatch.setenv("SNELLEN_HOME", str(work / "b"))
     monkeypatch.setenv("ASKED", str(work / "asked"))
-    monkeypatch.setattr(mirrored, "EVERY", 0.1)
-    monkeypatch.setattr(mirrored, "RENEWED", 0.3)
-    monkeypatch.setattr(mirrored, "LEASE", 1.5)
+    monkeypatch.setattr(locks, "EVERY", 0.1)
+    monkeypatch.setattr(locks, "RENEWED", 0.3)
+    monkeypatch.setattr(locks, "LEASE", 1.5)
     return snellen
 
 

@@ -16,6 +16,7 @@ from snellen.errors import StoreError
 from snellen.model import Reply
 from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
 from snellen.store import _mirrored as mirrored
+from snellen.store import _remote_lock as locks
 from snellen.store._remote import Remote, _why
 from tests.stores import Bucket
 from tests.viewers import question
@@ -24,10 +25,10 @@ from tests.viewers import question
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uploads every tenth of a second; a lease is a second long."""
-    monkeypatch.setattr(mirrored, "EVERY", 0.1)
-    monkeypatch.setattr(mirrored, "RENEWED", 0.2)
-    monkeypatch.setattr(mirrored, "LEASE", 1.0)
-    monkeypatch.setattr(mirrored, "AT_THE_END", 1)
+    monkeypatch.setattr(locks, "EVERY", 0.1)
+    monkeypatch.setattr(locks, "RENEWED", 0.2)
+    monkeypatch.setattr(locks, "LEASE", 1.0)
+    monkeypatch.setattr(locks, "AT_THE_END", 1)
 
 
 def run_at(url: str, machine: Path) -> Run:
@@ -155,8 +156,8 @@ def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that holds a run's lock is no more: it sends nothing, and the system has taken
     its file lock away."""
     with monkeypatch.context() as patch:
-        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
-        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
+        patch.setattr(locks.RemoteLock, "_send", lambda self: None)
+        patch.setattr(locks.RemoteLock, "_renew_until_left", lambda self: None)
         lock = run.folder.lock()
         lock.__enter__()
     run.put_manifest({})
@@ -175,7 +176,7 @@ def test_who_was_killed_goes_on_at_once_where_it_was(
     assert not any("replies" in key for key in bucket.objects())
 
     again = run_at(url, tmp_path / "a")
-    monkeypatch.setattr(mirrored, "LEASE", 1_000.0)
+    monkeypatch.setattr(locks, "LEASE", 1_000.0)
     with again.folder.lock():
         assert any("replies-1000001" in key for key in bucket.objects()), (
             "what was left is sent first"
@@ -234,15 +235,15 @@ def test_a_holder_that_was_thought_dead_stops(
 ) -> None:
     url = f"{bucket.url}/r"
     sleeper = run_at(url, tmp_path / "a")
-    awake = mirrored.RemoteLock._renew
-    monkeypatch.setattr(mirrored.RemoteLock, "_renew", lambda self: None)
+    awake = locks.RemoteLock._renew
+    monkeypatch.setattr(locks.RemoteLock, "_renew", lambda self: None)
     with pytest.raises(StoreError, match="has taken this run over"), sleeper.folder.lock():
         sleeper.put_manifest({})
         answer(sleeper, "s0", "asleep")
         other = run_at(url, tmp_path / "b")
         with other.folder.lock():
             answer(other, "s1", "awake", place=1)
-            monkeypatch.setattr(mirrored.RemoteLock, "_renew", awake)
+            monkeypatch.setattr(locks.RemoteLock, "_renew", awake)
             until(lambda: _is_lost(sleeper))
             other.close()
     assert texts(run_at(url, tmp_path / "c"))["s1"] == "awake"
@@ -478,16 +479,16 @@ def test_a_lock_that_others_have_had_since_it_was_free_is_theirs(
     url = f"{bucket.url}/r"
     with run_at(url, tmp_path / "a").folder.lock():
         pass
-    wait = mirrored.RemoteLock._wait_for
+    wait = locks.RemoteLock._wait_for
 
-    def others_are_faster(lock: mirrored.RemoteLock, number: int) -> None:
+    def others_are_faster(lock: locks.RemoteLock, number: int) -> None:
         wait(lock, number)
-        monkeypatch.setattr(mirrored.RemoteLock, "_wait_for", wait)
+        monkeypatch.setattr(locks.RemoteLock, "_wait_for", wait)
         with run_at(url, tmp_path / "b").folder.lock():
             pass
         held.enter_context(run_at(url, tmp_path / "c").folder.lock())
 
-    monkeypatch.setattr(mirrored.RemoteLock, "_wait_for", others_are_faster)
+    monkeypatch.setattr(locks.RemoteLock, "_wait_for", others_are_faster)
     with ExitStack() as held:
         with pytest.raises(StoreError, match="is writing this run"):
             run_at(url, tmp_path / "d").folder.lock().__enter__()
@@ -500,11 +501,11 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
     url = f"{bucket.url}/r"
     sleeper = run_at(url, tmp_path / "a")
     with monkeypatch.context() as patch:
-        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
-        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
+        patch.setattr(locks.RemoteLock, "_send", lambda self: None)
+        patch.setattr(locks.RemoteLock, "_renew_until_left", lambda self: None)
         lock = sleeper.folder.lock()
         lock.__enter__()
-    assert isinstance(lock, mirrored.RemoteLock)
+    assert isinstance(lock, locks.RemoteLock)
     sleeper.folder.put_atomic("report.json", b"old")
     awake = run_at(url, tmp_path / "b")
     with awake.folder.lock():

@@ -10,50 +10,33 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import socket
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
 
 from snellen.errors import StoreError
 from snellen.store._mirror import Mirror, is_name
-from snellen.store._posix import BLOCK, Folder, Lock, exclusive, store_error, whole_lines
-from snellen.store._remote import Object, Remote, in_parallel
+from snellen.store._posix import BLOCK, Folder, exclusive, store_error, whole_lines
+from snellen.store._remote import Object, Remote, in_parallel, say
+from snellen.store._remote_lock import RemoteLock
 
-EVERY = 5.0
-"""Seconds between two uploads of what has grown."""
 SEGMENT = 4 << 20
 """Bytes from which a segment is followed by another."""
 PUTS = 32
 """So often a segment is put before it is followed by another: the bytes that are sent are at most
 (PUTS + 1) / 2 times those of the journal."""
-RENEWED = 15.0
-"""Seconds after which a holder renews its lock."""
-LEASE = 60.0
-"""Seconds without a renewal, by the clock of the one who waits, after which a lock is free."""
-LOOKS = 12
-"""How often a lock is looked at while a lease passes."""
-AT_THE_END = 4
-"""How often what is left is sent at the end of a run, with ever longer pauses, before it is left to
-the next."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock are numbered from n times this on."""
-LONGEST_SAID = 2_000
-"""Characters of a line about the store."""
 KNOWN = ".remote.json"
 """What the store had when it was last looked at, beside the files that mirror it."""
 MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:-(\d{1,15}))?\.jsonl")
 WHOLE = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
-LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 DEEPEST = 16
 """Folders below a place that is listed; what lies deeper is no run's."""
 
@@ -72,15 +55,6 @@ class _Known(msgspec.Struct):
 
     copies: dict[str, _Copy] = {}
     token: str | None = None
-
-
-class _Held(msgspec.Struct):
-    """A lock's object: whose it is, and how often it was renewed."""
-
-    by: str
-    token: str
-    renewed: int = 0
-    released: bool = False
 
 
 _writing: dict[Path, RemoteFolder] = {}
@@ -290,7 +264,7 @@ class RemoteFolder(Folder):
             return
         kept = path.with_name(f"{path.name}.{time.time_ns()}.kept")
         path.rename(kept)
-        _say(
+        say(
             f"{path} has other lines than here, as where a run was removed and begun anew "
             f"elsewhere. What was here, and had not reached it, is kept in {os.fspath(kept)}."
         )
@@ -352,6 +326,11 @@ class RemoteFolder(Folder):
 
     # -- under the lock
 
+    def last_writer(self, names: Iterable[str]) -> int:
+        """The number of the last lock under which one of these segments was written; 0 if none."""
+        found = (JOURNAL.fullmatch(name) for name in names)
+        return max((int(one[1] or 0) // PER_LOCK for one in found if one), default=0)
+
     def claim(self) -> None:
         """Write down whose lock it will be, so that the next on this machine knows that it was."""
         known = self.known()
@@ -410,227 +389,6 @@ class _Segment:
         return self.puts >= PUTS or self.size(root) >= SEGMENT
 
 
-class RemoteLock(Lock):
-    """The right to write a run, on this machine by its file lock and elsewhere by an object that
-    only one can make.
-
-    The n-th holder makes `lock-n.json`, and renews it. Who wants the lock makes the next number, if
-    the last was given back, was held by a process that is gone from this mirror, or was not
-    renewed for a lease. A holder that finds a higher number has lost the lock.
-    """
-
-    def __init__(self, folder: RemoteFolder) -> None:
-        super().__init__(folder.root / "lock")
-        self._folder = folder
-        self._number = 0
-        self._sending = threading.Event()
-        self._holding = threading.Event()
-        # Two, since a long file on a slow line takes longer than a lease.
-        self._sender = threading.Thread(target=self._send, daemon=True, name="store")
-        self._renewer = threading.Thread(target=self._renew_until_left, daemon=True, name="store")
-        self._renewing = threading.Lock()
-        host = socket.gethostname()
-        self._mine = _Held(by=f"process {os.getpid()} on {host}", token=folder.token)
-
-    def __enter__(self) -> Self:
-        with self._folder.mutex():
-            super().__enter__()
-        with ExitStack() as undo:
-            undo.callback(super().__exit__, None, None, None)
-            self._number = self._take()
-            undo.push(self._release_quietly)
-            self._renewer.start()
-            self._folder.begin(self._number)
-            undo.pop_all()
-        self._sender.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            self._sending.set()
-            self._sender.join()
-            self._send_the_rest()
-            self._release()
-        except StoreError as fault:
-            if error is None:
-                raise
-            if error is not fault:
-                _say(str(fault))
-        finally:
-            self._sending.set()
-            self._holding.set()
-            self._folder.end()
-            super().__exit__(kind, error, trace)
-
-    # -- taking it
-
-    def _take(self) -> int:
-        """Make the next lock; gives its number."""
-        remote = self._folder.remote
-        names = [*self._folder.objects()]
-        numbers = [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
-        journals = [found for name in names if (found := JOURNAL.fullmatch(name))]
-        last = max(numbers, default=0)
-        if last:
-            self._wait_for(last)
-        # Should somebody have removed the locks: a segment is never another holder's.
-        last = max([last, *(int(found[1] or 0) // PER_LOCK for found in journals)])
-        mine = msgspec.json.encode(self._mine)
-        self._folder.claim()
-        if not remote.create(_name(last + 1), mine):
-            held = self._read(last + 1)
-            # It is ours where the answer to the first try was lost.
-            if held is None or held.token != self._mine.token:
-                raise self._refused(held.by if held else "another process")
-        if remote.create(_name(last + 1), mine):
-            remote.remove(_name(last + 1))
-            raise StoreError(
-                f"{self._folder.url}: the store makes an object that is there already (it has no "
-                "conditional writes), so that a second writer could not be kept out. Write the run "
-                "to a local folder (--out), and copy it."
-            )
-        if any(number > last + 1 for number in self._numbers()):
-            # Others have had it, and given it back or not, since it was seen to be free.
-            remote.remove(_name(last + 1))
-            return self._take()
-        for number in numbers:
-            remote.remove(_name(number))
-        return last + 1
-
-    def _numbers(self) -> list[int]:
-        """Those of the locks on the store."""
-        names = self._folder.objects()
-        return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
-
-    def _wait_for(self, number: int) -> None:
-        """Wait until the lock is free.
-
-        Raises:
-            StoreError: it is renewed meanwhile, or taken by another.
-        """
-        held = self._read(number)
-        # What this mirror's last holder held is free: its process is gone, since the file lock is
-        # ours.
-        if held is None or held.released or held.token == self._folder.known().token:
-            return
-        _say(
-            f"{self._folder.url}: {held.by} holds its lock; waiting {LEASE:g} s to see whether it "
-            "is still at work"
-        )
-        until = time.monotonic() + LEASE
-        while time.monotonic() < until:
-            time.sleep(LEASE / LOOKS)
-            now = self._read(number)
-            if now is None or now.released:
-                return
-            if now != held:
-                raise self._refused(held.by)
-
-    def _read(self, number: int) -> _Held | None:
-        raw = self._folder.remote.get(_name(number))
-        try:
-            return None if raw is None else msgspec.json.decode(raw, type=_Held)
-        except msgspec.DecodeError:
-            return _Held(by="what is no process of ours", token="")
-
-    def _refused(self, by: str) -> StoreError:
-        return StoreError(
-            f"{self._folder.url}: {by} is writing this run. Wait for it, or stop it, and start "
-            "again."
-        )
-
-    # -- holding it
-
-    def _send(self) -> None:
-        """Put what grows, every few seconds, until the run has ended."""
-        silent = False
-        while not self._sending.is_set() and self._folder.lost is None:
-            try:
-                self._send_once()
-            except StoreError as error:
-                if not silent and self._folder.lost is None:
-                    _say(f"{error} The run goes on, and what it stores waits in its mirror.")
-                silent = True
-            else:
-                if silent:
-                    _say(f"{self._folder.url} is reached again.")
-                silent = False
-            self._sending.wait(EVERY)
-
-    def _send_once(self) -> None:
-        self._folder.send_grown()
-        if replaced := self._folder.replaced():
-            self._renew()  # these are the holder's alone to put; segments have its number
-            self._folder.send(replaced)
-
-    def _renew_until_left(self) -> None:
-        while not self._holding.wait(RENEWED) and self._folder.lost is None:
-            # While the store is away nobody else can take the lock; that it is, `_send` says.
-            with suppress(StoreError):
-                self._renew()
-
-    def _renew(self) -> None:
-        """Say that this holder is at work.
-
-        Raises:
-            StoreError: another has taken the lock; or the store cannot be reached.
-        """
-        with self._renewing:
-            if self._folder.lost is not None:
-                raise self._folder.lost
-            if self._mine.released:
-                return
-            if (taken := self._read(self._number + 1)) is not None or self._is_passed():
-                by = taken.by if taken else "another process"
-                self._folder.lost = StoreError(
-                    f"{self._folder.url}: {by} has taken this run over, as this process had not "
-                    "been heard of for too long. What it stored meanwhile is kept in its mirror, "
-                    "and is sent when the same command is started again here."
-                )
-                raise self._folder.lost
-            self._mine.renewed += 1
-            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
-
-    def _is_passed(self) -> bool:
-        """Whether a later holder has come and gone on: then this one's lock was taken away."""
-        held = self._read(self._number)
-        return held is None or held.token != self._mine.token
-
-    # -- giving it back
-
-    def _send_the_rest(self) -> None:
-        for tried in range(AT_THE_END):
-            if tried:
-                time.sleep(2 ** (tried - 1))
-            try:
-                self._renew()  # should the lock be lost, it is said
-                self._send_once()
-                return
-            except StoreError as error:
-                if self._folder.lost is not None:
-                    raise
-                fault = error
-        raise StoreError(
-            f"{fault} Nothing is lost: all of the run is in its mirror on this machine, "
-            f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."
-        ) from fault
-
-    def _release_quietly(self, *_: object) -> None:
-        with suppress(StoreError):
-            self._release()
-
-    def _release(self) -> None:
-        self._holding.set()
-        with self._renewing:
-            self._mine.released = True
-            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
-
-
 def _grown(path: Path, fresh: Path) -> bool:
     """Whether one file begins with the other; then the first has the lines of both afterwards."""
     with path.open("rb") as here, fresh.open("rb") as there:
@@ -650,13 +408,3 @@ def _grown(path: Path, fresh: Path) -> bool:
                 rest = there.read(BLOCK)
             os.fsync(file.fileno())
     return True
-
-
-def _name(number: int) -> str:
-    return f"lock-{number}.json"
-
-
-def _say(text: str) -> None:
-    # What a store, or whoever writes to it, says may hold what a terminal acts on.
-    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:LONGEST_SAID])
-    print(shown, file=sys.stderr, flush=True)

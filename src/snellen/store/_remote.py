@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 does not answer is to be noticed."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
 """Fields by which stores tell one state of an object from another, the best first."""
+LONGEST_SAID = 2_000
+"""Characters of a line about the store."""
 _opening = threading.Lock()
 
 
@@ -179,3 +182,10 @@ def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
     with ThreadPoolExecutor(threads, "store") as pool:
         for done in [pool.submit(task) for task in tasks]:
             done.result()
+
+
+def say(text: str) -> None:
+    """A line to a person about the store, on standard error."""
+    # What a store, or whoever writes to it, says may hold what a terminal acts on.
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:LONGEST_SAID])
+    print(shown, file=sys.stderr, flush=True)

@@ -1,0 +1,169 @@
+"""The Ray cluster that this process is in: one that is joined, or one of this machine alone.
+
+Ray: ray-project/ray@ray-2.60.0, python/ray/scripts/scripts.py#start.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from snellen.errors import UsageError
+
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
+    # What it has to say it prints to standard output, where a report, or JSON, is to be read.
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+}
+"""What Ray is told by the environment, before it is imported."""
+WATCH = Path(__file__).with_name("_watch.py")
+CONNECTING = 10.0
+STARTING = 120.0
+"""Seconds until a cluster of our own must be there."""
+STORE = 100 << 20
+"""Bytes for Ray's objects in a cluster of our own, which holds next to none."""
+LAST_WORDS = 1000
+"""Characters of a log that are quoted."""
+
+
+class Cluster:
+    """Ray, for as long as somebody holds it: the one that this process is in already, one that is
+    joined, or one of this machine alone, which ends with this process, however that ends."""
+
+    held: ClassVar[Cluster | None] = None
+
+    def __init__(self, address: str | None) -> None:
+        import ray
+
+        self.ray: Any = ray
+        self.is_own = False
+        self.folder: Path | None = None
+        self._holders = 0
+        self._watch: subprocess.Popen[bytes] | None = None
+        self._joins = not ray.is_initialized()
+        self.address = address
+        if not self._joins:
+            return
+        if address is None:
+            self.is_own = True
+            self.address = address = self._started()
+        elif address != "auto":
+            _check_listens(address)
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:  # it has no common class for what can be wrong with an address
+            self._stop()
+            raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
+
+    @classmethod
+    def hold(cls, address: str | None) -> Cluster:
+        """The cluster, with one more holder.
+
+        Raises:
+            UsageError: there is another already, or none can be had.
+        """
+        if cls.held is None:
+            cls.held = cls(address)
+        elif address not in (None, "auto", cls.held.address):
+            raise UsageError(
+                f"this process is in the Ray cluster {cls.held.address}, and cannot be in "
+                f"{address} too."
+            )
+        cls.held._holders += 1
+        return cls.held
+
+    def release(self) -> None:
+        self._holders -= 1
+        if self._holders:
+            return
+        Cluster.held = None
+        if self._joins:
+            self.ray.shutdown()
+        self._stop()
+
+    def resources(self) -> Mapping[str, float]:
+        found: Mapping[str, float] = self.ray.cluster_resources()
+        return found
+
+    def last_words(self, pid: int) -> str:
+        """The end of what a worker wrote, where the cluster is of our own."""
+        if self.folder is None:
+            return ""
+        found = [*self.folder.glob(f"session_latest/logs/worker-*-{pid}.err")]
+        said = found[0].read_text(errors="replace").strip() if found else ""
+        return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
+
+    def _started(self) -> str:
+        """Start one, and give its address."""
+        # Ray's sockets lie in it, whose paths may not be long.
+        self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
+        log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+        command += ["--port=0", "--min-worker-port=0", "--max-worker-port=0", "--num-cpus=0"]
+        command += ["--dashboard-agent-grpc-port=0", "--dashboard-agent-listen-port=0"]
+        command += ["--include-dashboard=false", "--include-log-monitor=false", "--no-monitor"]
+        command += ["--disable-usage-stats"]
+        command += [f"--object-store-memory={STORE}", f"--temp-dir={self.folder}"]
+        with log.open("wb") as told:
+            self._watch = subprocess.Popen(
+                [sys.executable, "-I", str(WATCH), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+                start_new_session=True,  # Ctrl-C is the run's, which ends the cluster after itself
+            )
+        until = time.monotonic() + STARTING
+        while not (address.exists() and (found := address.read_text().strip())):
+            ended = self._watch.poll() is not None
+            if ended or time.monotonic() > until:
+                said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
+                self._stop()
+                how = "it ended" if ended else f"it was not there within {STARTING:g} s"
+                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
+            time.sleep(0.05)
+        return found
+
+    def _stop(self) -> None:
+        """End what was started here. Nothing in it is worth a farewell."""
+        if self._watch is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._watch.pid, signal.SIGKILL)
+            self._watch.wait()
+            assert self._watch.stdin is not None
+            self._watch.stdin.close()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _check_listens(address: str) -> None:
+    """That somebody listens at HOST:PORT: Ray would try for minutes.
+
+    Raises:
+        UsageError: nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise UsageError(f"a Ray cluster's address is HOST:PORT or auto, not {address}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"there is no Ray cluster at {address}: {error}. `ray start` says its address."
+        ) from error

@@ -1,0 +1,269 @@
+"""Who may write a run on an object store: a lock of which the store makes one at a time, and what
+its holder sends while it holds it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from snellen.errors import StoreError
+from snellen.store._posix import Lock
+from snellen.store._remote import say
+
+if TYPE_CHECKING:
+    from snellen.store._mirrored import RemoteFolder
+
+EVERY = 5.0
+"""Seconds between two uploads of what has grown."""
+RENEWED = 15.0
+"""Seconds after which a holder renews its lock."""
+LEASE = 60.0
+"""Seconds without a renewal, by the clock of the one who waits, after which a lock is free."""
+LOOKS = 12
+"""How often a lock is looked at while a lease passes."""
+AT_THE_END = 4
+"""How often what is left is sent at the end of a run, with ever longer pauses, before it is left to
+the next."""
+LOCKS = re.compile(r"lock-(\d{1,9})\.json")
+
+
+class _Held(msgspec.Struct):
+    """A lock's object: whose it is, and how often it was renewed."""
+
+    by: str
+    token: str
+    renewed: int = 0
+    released: bool = False
+
+
+class RemoteLock(Lock):
+    """The right to write a run, on this machine by its file lock and elsewhere by an object that
+    only one can make.
+
+    The n-th holder makes `lock-n.json`, and renews it. Who wants the lock makes the next number, if
+    the last was given back, was held by a process that is gone from this mirror, or was not
+    renewed for a lease. A holder that finds a higher number has lost the lock.
+    """
+
+    def __init__(self, folder: RemoteFolder) -> None:
+        super().__init__(folder.root / "lock")
+        self._folder = folder
+        self._number = 0
+        self._sending = threading.Event()
+        self._holding = threading.Event()
+        # Two, since a long file on a slow line takes longer than a lease.
+        self._sender = threading.Thread(target=self._send, daemon=True, name="store")
+        self._renewer = threading.Thread(target=self._renew_until_left, daemon=True, name="store")
+        self._renewing = threading.Lock()
+        host = socket.gethostname()
+        self._mine = _Held(by=f"process {os.getpid()} on {host}", token=folder.token)
+
+    def __enter__(self) -> Self:
+        with self._folder.mutex():
+            super().__enter__()
+        with ExitStack() as undo:
+            undo.callback(super().__exit__, None, None, None)
+            self._number = self._take()
+            undo.push(self._release_quietly)
+            self._renewer.start()
+            self._folder.begin(self._number)
+            undo.pop_all()
+        self._sender.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._sending.set()
+            self._sender.join()
+            self._send_the_rest()
+            self._release()
+        except StoreError as fault:
+            if error is None:
+                raise
+            if error is not fault:
+                say(str(fault))
+        finally:
+            self._sending.set()
+            self._holding.set()
+            self._folder.end()
+            super().__exit__(kind, error, trace)
+
+    # -- taking it
+
+    def _take(self) -> int:
+        """Make the next lock; gives its number."""
+        remote = self._folder.remote
+        names = [*self._folder.objects()]
+        numbers = [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
+        last = max(numbers, default=0)
+        if last:
+            self._wait_for(last)
+        # Should somebody have removed the locks: a segment is never another holder's.
+        last = max(last, self._folder.last_writer(names))
+        mine = msgspec.json.encode(self._mine)
+        self._folder.claim()
+        if not remote.create(_name(last + 1), mine):
+            held = self._read(last + 1)
+            # It is ours where the answer to the first try was lost.
+            if held is None or held.token != self._mine.token:
+                raise self._refused(held.by if held else "another process")
+        if remote.create(_name(last + 1), mine):
+            remote.remove(_name(last + 1))
+            raise StoreError(
+                f"{self._folder.url}: the store makes an object that is there already (it has no "
+                "conditional writes), so that a second writer could not be kept out. Write the run "
+                "to a local folder (--out), and copy it."
+            )
+        if any(number > last + 1 for number in self._numbers()):
+            # Others have had it, and given it back or not, since it was seen to be free.
+            remote.remove(_name(last + 1))
+            return self._take()
+        for number in numbers:
+            remote.remove(_name(number))
+        return last + 1
+
+    def _numbers(self) -> list[int]:
+        """Those of the locks on the store."""
+        names = self._folder.objects()
+        return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
+
+    def _wait_for(self, number: int) -> None:
+        """Wait until the lock is free.
+
+        Raises:
+            StoreError: it is renewed meanwhile, or taken by another.
+        """
+        held = self._read(number)
+        # What this mirror's last holder held is free: its process is gone, since the file lock is
+        # ours.
+        if held is None or held.released or held.token == self._folder.known().token:
+            return
+        say(
+            f"{self._folder.url}: {held.by} holds its lock; waiting {LEASE:g} s to see whether it "
+            "is still at work"
+        )
+        until = time.monotonic() + LEASE
+        while time.monotonic() < until:
+            time.sleep(LEASE / LOOKS)
+            now = self._read(number)
+            if now is None or now.released:
+                return
+            if now != held:
+                raise self._refused(held.by)
+
+    def _read(self, number: int) -> _Held | None:
+        raw = self._folder.remote.get(_name(number))
+        try:
+            return None if raw is None else msgspec.json.decode(raw, type=_Held)
+        except msgspec.DecodeError:
+            return _Held(by="what is no process of ours", token="")
+
+    def _refused(self, by: str) -> StoreError:
+        return StoreError(
+            f"{self._folder.url}: {by} is writing this run. Wait for it, or stop it, and start "
+            "again."
+        )
+
+    # -- holding it
+
+    def _send(self) -> None:
+        """Put what grows, every few seconds, until the run has ended."""
+        silent = False
+        while not self._sending.is_set() and self._folder.lost is None:
+            try:
+                self._send_once()
+            except StoreError as error:
+                if not silent and self._folder.lost is None:
+                    say(f"{error} The run goes on, and what it stores waits in its mirror.")
+                silent = True
+            else:
+                if silent:
+                    say(f"{self._folder.url} is reached again.")
+                silent = False
+            self._sending.wait(EVERY)
+
+    def _send_once(self) -> None:
+        self._folder.send_grown()
+        if replaced := self._folder.replaced():
+            self._renew()  # these are the holder's alone to put; segments have its number
+            self._folder.send(replaced)
+
+    def _renew_until_left(self) -> None:
+        while not self._holding.wait(RENEWED) and self._folder.lost is None:
+            # While the store is away nobody else can take the lock; that it is, `_send` says.
+            with suppress(StoreError):
+                self._renew()
+
+    def _renew(self) -> None:
+        """Say that this holder is at work.
+
+        Raises:
+            StoreError: another has taken the lock; or the store cannot be reached.
+        """
+        with self._renewing:
+            if self._folder.lost is not None:
+                raise self._folder.lost
+            if self._mine.released:
+                return
+            if (taken := self._read(self._number + 1)) is not None or self._is_passed():
+                by = taken.by if taken else "another process"
+                self._folder.lost = StoreError(
+                    f"{self._folder.url}: {by} has taken this run over, as this process had not "
+                    "been heard of for too long. What it stored meanwhile is kept in its mirror, "
+                    "and is sent when the same command is started again here."
+                )
+                raise self._folder.lost
+            self._mine.renewed += 1
+            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
+
+    def _is_passed(self) -> bool:
+        """Whether a later holder has come and gone on: then this one's lock was taken away."""
+        held = self._read(self._number)
+        return held is None or held.token != self._mine.token
+
+    # -- giving it back
+
+    def _send_the_rest(self) -> None:
+        for tried in range(AT_THE_END):
+            if tried:
+                time.sleep(2 ** (tried - 1))
+            try:
+                self._renew()  # should the lock be lost, it is said
+                self._send_once()
+                return
+            except StoreError as error:
+                if self._folder.lost is not None:
+                    raise
+                fault = error
+        raise StoreError(
+            f"{fault} Nothing is lost: all of the run is in its mirror on this machine, "
+            f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."
+        ) from fault
+
+    def _release_quietly(self, *_: object) -> None:
+        with suppress(StoreError):
+            self._release()
+
+    def _release(self) -> None:
+        self._holding.set()
+        with self._renewing:
+            self._mine.released = True
+            self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
+
+
+def _name(number: int) -> str:
+    return f"lock-{number}.json"
