@@ -134,12 +134,11 @@ def begun(name: str, processes: int, runs: Sequence[Sequence[str]], times: int) 
         "BLUR_TIMES": str(times),
         "CALLS": str(folder),
     }
-    command = [sys.executable, "-m", "snellen", "run", "-m", "python:blurs.py:answer"]
-    command += ["-b", "rows.jsonl"]
+    command = [sys.executable, "-m", "snellen", "run", "-m", f"python:{WORK}/blurs.py:answer"]
+    command += ["-b", str(WORK / "rows.jsonl")]
     started = [
         subprocess.Popen(
-            [*command, "--out", f"runs/{name}{place}", *more],
-            cwd=WORK,
+            [*command, "--out", str(WORK / f"runs/{name}{place}"), *more],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=(WORK / f"{name}{place}.log").open("w"),
