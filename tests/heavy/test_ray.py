@@ -26,7 +26,7 @@ import pytest
 
 from snellen import catalog
 from snellen.content import Image, user
-from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
+from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.executors._replicas import Replicas
 from snellen.model import Reply, Request, loaded
 from snellen.models._profile import Profile
@@ -481,10 +481,12 @@ def test_errors_cross_with_their_fields(cluster: str, here: Path) -> None:
     assert isinstance(never, Rejected) and (str(never), never.hopeless) == ("never", True)
 
 
-def test_an_error_of_a_class_that_is_not_here_is_read(cluster: str, here: Path) -> None:
+def test_an_error_of_a_class_that_is_not_here_is_read_as_ours_that_it_is_of(
+    cluster: str, here: Path
+) -> None:
     [error] = ask("own_error", cluster, question("?"))
-    assert type(error) is SnellenError
-    assert "Mine: nobody else knows this class (says.py, line " in str(error)
+    assert type(error) is ModelError  # fails its question, as without replicas
+    assert str(error) == "nobody else knows this class"
 
 
 def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) -> None:

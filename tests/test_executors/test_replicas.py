@@ -11,7 +11,7 @@ import pytest
 
 from snellen import catalog
 from snellen.content import Image, Message, Part, Video, user
-from snellen.errors import MediaError, UsageError, install
+from snellen.errors import MediaError, ModelError, UsageError, install
 from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
 from snellen.executors._replicas import Replicas
 from snellen.media import video
@@ -22,11 +22,19 @@ from tests.test_cli.conftest import Snellen, rows, snellen
 
 __all__ = ["rows", "snellen"]
 SAYS = """
+from snellen.errors import ModelError
+
 def sizes(messages):
     return " ".join(str(len(one.source)) for one in messages[-1].images)
 
 def raises(messages):
     raise KeyError("what is this")
+
+class Mine(ModelError):
+    pass
+
+def gives_up(messages):
+    raise Mine("no reply to this one")
 """
 
 
@@ -166,7 +174,14 @@ def test_a_worker_tells_a_strangers_error(says: str) -> None:
     answer = asyncio.run(replica(f"{says}raises").generate(Asked(request=question("?"))))
     assert isinstance(answer, Failure)
     assert (answer.kind, answer.fields) == ("Rejected", {"hopeless": False})
-    assert "KeyError: 'what is this' (says.py, line 6)" in str(answer.error())
+    assert "KeyError: 'what is this' (says.py, line 8)" in str(answer.error())
+
+
+def test_a_models_own_kind_of_failure_fails_its_question_and_no_more(says: str) -> None:
+    answer = asyncio.run(replica(f"{says}gives_up").generate(Asked(request=question("?"))))
+    assert isinstance(answer, Failure)
+    assert type(answer.error()) is ModelError
+    assert str(answer.error()) == "no reply to this one"
 
 
 def test_a_worker_shows_the_frames_that_the_policy_picks_and_says_which(
