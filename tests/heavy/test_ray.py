@@ -582,7 +582,7 @@ def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
 
 def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
     for replicas, said in (
-        (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each need 2, and the"),
+        (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each do not fit"),
         (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
     ):
         with pytest.raises(UsageError, match=said):
