@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -529,6 +530,34 @@ def test_what_was_sent_since_the_store_was_listed_is_not_taken_for_removed(
     run.folder.fetch({})  # as it was listed before
     assert run.folder.segments("replies") == ["replies-1000001.jsonl"]
     assert run.folder.get("manifest.json") is not None
+
+
+def test_lines_that_the_disk_took_in_part_are_no_success(tmp_path: Path) -> None:
+    path, fresh = tmp_path / "here", tmp_path / "there"
+    path.write_bytes(b"x" * 1000)
+    fresh.write_bytes(b"x" * 5000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            mirrored._grown(path, fresh)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert mirrored._grown(path, fresh)  # what was taken is a beginning, and is gone on with
+    assert path.read_bytes() == fresh.read_bytes()
+
+
+def test_objects_that_cannot_both_be_files_are_said(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    bucket.put("set/mine.jsonl", b"{}\n")
+    bucket.put("set/a", b"")
+    data_at(f"{bucket.url}/set/mine.jsonl")
+    bucket.put("set/a/one.png", b"")
+    with pytest.raises(StoreError, match=r"/set/a/one\.png cannot be written: "):
+        data_at(f"{bucket.url}/set/mine.jsonl")
+    bucket.remove("set/a/one.png")
 
 
 def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:
