@@ -536,6 +536,31 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
     assert "worker 1 was not started again: ConnectionError: the cluster is gone" in said
 
 
+def test_a_worker_that_died_keeps_no_other_from_closing_its_model(
+    cluster: str, here: Path
+) -> None:
+    from snellen.executors.ray import Pool
+
+    class Closes:
+        name = "closes"
+
+        async def generate(self, request: Request) -> Reply:
+            raise NotImplementedError
+
+        async def close(self) -> None:
+            await asyncio.sleep(1)
+            Path(f"closed-{os.getpid()}").touch()
+
+    def opened() -> catalog.Opened:
+        return catalog.Opened(model=Closes(), name="closes", server="closes")
+
+    pool = Pool("closes", lambda _: opened, Replicas(n=2, address=cluster), devices=False)
+    dead, left = (worker.hello.pid for worker in pool._workers)
+    os.kill(dead, signal.SIGKILL)
+    asyncio.run(pool.close())
+    assert (here / f"closed-{left}").exists()
+
+
 def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> None:
     opened = catalog.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
 

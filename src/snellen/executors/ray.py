@@ -314,10 +314,11 @@ class Pool:
             task.cancel()
         await asyncio.gather(*self._again, return_exceptions=True)
         closing = [one.actor.close.remote() for one in self._workers if one.actor is not None]
-        with suppress(TimeoutError, self._ray.exceptions.RayError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING):
                 for one in closing:
-                    await one
+                    with suppress(self._ray.exceptions.RayError):  # it died: the others go on
+                        await one
         self._end()
 
     def _end(self) -> None:
@@ -542,7 +543,8 @@ class Pool:
             found = min(free, key=lambda one: one.busy)
             if watched is not None:
                 seen_by = self._seen_by.get(watched)
-                if seen_by in free and seen_by.busy <= found.busy + max(1, most // 2):
+                more = 1 if math.isinf(most) else max(1, most // 2)
+                if seen_by in free and seen_by.busy <= found.busy + more:
                     found = seen_by
                 _keep(self._seen_by, watched, found)
             return found
