@@ -312,6 +312,30 @@ def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
     wait_for(lambda: not of_ray(here), 25)
 
 
+def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
+    words = "from snellen import catalog; from snellen.executors._replicas import Replicas; "
+    words += "catalog.model('python:works.py:answer', replicas=Replicas())"
+    args = [sys.executable, "-c", words]
+    with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
+        folder = wait_for(lambda: started_in(run.pid))
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert said.endswith("KeyboardInterrupt\n")
+    assert not folder.exists()
+
+
+def started_in(pid: int) -> Path | None:
+    """The folder of the cluster that a process has begun to start."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"\nPPid:\t{pid}\n" in process.joinpath("status").read_text():
+                words = process.joinpath("cmdline").read_text().split("\0")
+                found = [one for one in words if one.startswith("--temp-dir=")]
+                if found:
+                    return Path(found[0].partition("=")[2])
+    return None
+
+
 def test_ctrl_c_keeps_what_came_and_leaves_nothing_running(here: Path) -> None:
     args = command("--executor", "ray", "--json")
     pipe = subprocess.PIPE
@@ -536,9 +560,7 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
     assert "worker 1 was not started again: ConnectionError: the cluster is gone" in said
 
 
-def test_a_worker_that_died_keeps_no_other_from_closing_its_model(
-    cluster: str, here: Path
-) -> None:
+def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, here: Path) -> None:
     from snellen.executors.ray import Pool
 
     class Closes:
@@ -612,6 +634,25 @@ def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> 
     ):
         with pytest.raises(UsageError, match=said):
             catalog.model("python:says.py:pid", replicas=replicas)
+
+
+def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
+    import ray
+
+    said = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
+    elsewhere = Replicas(n=1, address="127.0.0.1:1")
+    there = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    with pytest.raises(UsageError, match=said):
+        catalog.model("python:says.py:pid", replicas=elsewhere)
+    asyncio.run(there.close())  # type: ignore[union-attr]
+    ray.init(address=cluster, log_to_driver=False, logging_level="ERROR")
+    try:
+        with pytest.raises(UsageError, match=said):
+            catalog.model("python:says.py:pid", replicas=elsewhere)
+        assert ask("own_reply", "auto", question("?")) == [Reply(text="mine", stop="stop")]
+        assert ray.is_initialized(), "it is the user's to leave"
+    finally:
+        ray.shutdown()
 
 
 def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:

@@ -92,18 +92,22 @@ class _Cluster:
         self._joins = not ray.is_initialized()
         self.address = address
         if not self._joins:
+            self.address = ray.get_runtime_context().gcs_address
             return
-        if address is None:
-            self.is_own = True
-            self.address = address = self._started()
-        elif address != "auto":
-            _check_listens(address)
         handler = signal.getsignal(signal.SIGTERM)
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except Exception as error:  # it has no common class for what can be wrong with an address
-            self._stop()
-            raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+        with ExitStack() as stack:  # of Ctrl-C, too
+            stack.callback(self._stop)
+            if address is None:
+                self.is_own = True
+                self.address = address = self._started()
+            elif address != "auto":
+                _check_listens(address)
+            stack.callback(ray.shutdown)
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            except Exception as error:  # no common class for what can be wrong with an address
+                raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+            stack.pop_all()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
 
@@ -114,15 +118,15 @@ class _Cluster:
         Raises:
             UsageError: there is another already, or none can be had.
         """
-        if cls.held is None:
-            cls.held = cls(address)
-        elif address not in (None, "auto", cls.held.address):
+        found = cls.held or cls(address)
+        if address not in (None, "auto", found.address):
             raise UsageError(
-                f"this process is in the Ray cluster {cls.held.address}, and cannot be in "
+                f"this process is in the Ray cluster {found.address}, and cannot be in "
                 f"{address} too."
             )
-        cls.held._holders += 1
-        return cls.held
+        cls.held = found
+        found._holders += 1
+        return found
 
     def release(self) -> None:
         self._holders -= 1
@@ -169,7 +173,6 @@ class _Cluster:
             ended = self._watch.poll() is not None
             if ended or time.monotonic() > until:
                 said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
-                self._stop()
                 how = "it ended" if ended else f"it was not there within {STARTING:g} s"
                 raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
             time.sleep(0.05)
