@@ -152,14 +152,21 @@ def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) ->
         pass  # it was given back
 
 
-def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that holds a run's lock is no more: it sends nothing, and the system has taken
-    its file lock away."""
+def asleep(run: Run, monkeypatch: pytest.MonkeyPatch) -> mirrored.RemoteLock:
+    """The lock of a run whose holder sends and renews nothing."""
     with monkeypatch.context() as patch:
         patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
         patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
         lock = run.folder.lock()
         lock.__enter__()
+    assert isinstance(lock, mirrored.RemoteLock)
+    return lock
+
+
+def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that holds a run's lock is no more: it sends nothing, and the system has taken
+    its file lock away."""
+    lock = asleep(run, monkeypatch)
     run.put_manifest({})
     assert lock._fd is not None
     os.close(lock._fd)
@@ -500,12 +507,7 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
 ) -> None:
     url = f"{bucket.url}/r"
     sleeper = run_at(url, tmp_path / "a")
-    with monkeypatch.context() as patch:
-        patch.setattr(mirrored.RemoteLock, "_send", lambda self: None)
-        patch.setattr(mirrored.RemoteLock, "_renew_until_left", lambda self: None)
-        lock = sleeper.folder.lock()
-        lock.__enter__()
-    assert isinstance(lock, mirrored.RemoteLock)
+    lock = asleep(sleeper, monkeypatch)
     sleeper.folder.put_atomic("report.json", b"old")
     awake = run_at(url, tmp_path / "b")
     with awake.folder.lock():
@@ -516,6 +518,72 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
     assert bucket.get("r/report.json") == b"new"
     with pytest.raises(StoreError, match="has taken this run over"):
         lock.__exit__(None, None, None)
+
+
+def test_a_holder_whose_lock_passed_through_other_hands_stops(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    lock = asleep(run_at(url, tmp_path / "a"), monkeypatch)
+    for machine in "bc":
+        with run_at(url, tmp_path / machine).folder.lock():
+            pass
+    assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
+    with pytest.raises(StoreError, match="another process has taken this run over"):
+        lock.__exit__(None, None, None)
+    assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
+
+
+def test_a_lock_that_was_given_back_is_renewed_no_more(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    run = run_at(url, tmp_path / "a")
+    lock = asleep(run, monkeypatch)
+    lock.__exit__(None, None, None)
+    with run_at(url, tmp_path / "b").folder.lock():
+        lock._renew()  # as a renewer that was about to
+        run.folder.flush()
+        assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-2.json"]
+
+
+def test_what_was_left_is_sent_from_the_disk_and_the_manifest_last(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "yes")
+    killed.folder.root.joinpath("scores.jsonl").write_bytes(b"{}\n")
+    happened: list[str] = []
+    sync, put, put_file = os.fsync, Remote.put, Remote.put_file
+
+    def on_disk(fd: int) -> None:
+        happened.append(Path(f"/proc/self/fd/{fd}").readlink().name)
+        sync(fd)
+
+    def sent(remote: Remote, name: str, data: bytes) -> None:
+        happened.append(f"{name} is sent")
+        put(remote, name, data)
+
+    def file_sent(remote: Remote, name: str, path: Path) -> None:
+        happened.append(f"{name} is sent")
+        put_file(remote, name, path)
+
+    monkeypatch.setattr(os, "fsync", on_disk)
+    monkeypatch.setattr(Remote, "put", sent)
+    monkeypatch.setattr(Remote, "put_file", file_sent)
+    with run_at(url, tmp_path / "a").folder.lock():
+        pass
+    seen = [one for one in happened if not one.startswith((".", "lock"))]
+    assert seen == [
+        "questions-1000001.jsonl",
+        "questions-1000001.jsonl is sent",
+        "replies-1000001.jsonl",
+        "replies-1000001.jsonl is sent",
+        "scores.jsonl is sent",
+        "manifest.json is sent",
+    ]
 
 
 def test_what_was_sent_since_the_store_was_listed_is_not_taken_for_removed(
