@@ -636,6 +636,74 @@ def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> 
             catalog.model("python:says.py:pid", replicas=replicas)
 
 
+def of_this_process() -> catalog.Opened:
+    """A model that is another in each process."""
+
+    class Model:
+        name = "mine"
+
+        async def generate(self, request: Request) -> Reply:
+            os._exit(1)
+
+    return catalog.Opened(model=Model(), name="mine", server="mine", revision=str(os.getpid()))
+
+
+def test_workers_whose_models_are_not_alike_are_refused(cluster: str, here: Path) -> None:
+    import ray
+
+    from snellen.executors.ray import Pool
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
+            Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
+
+        pool = Pool(
+            "mine", lambda _: of_this_process, Replicas(n=1, address=cluster), devices=False
+        )
+
+        async def body() -> str:
+            try:
+                with pytest.raises(Overloaded):
+                    await pool.generate(question("?"))
+                with pytest.raises(Rejected) as caught:
+                    await pool.generate(question("?"))
+                return str(caught.value)
+            finally:
+                await pool.close()
+
+        assert "was not started again: the revision of its model on" in asyncio.run(body())
+    finally:
+        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def test_workers_that_find_no_place_in_time_are_said(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four = catalog.model("python:says.py:pid", replicas=Replicas(n=4, address=cluster)).model
+    monkeypatch.setattr("snellen.executors.ray.PLACING", 2.0)
+    try:
+        with pytest.raises(UsageError) as caught:
+            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster))
+    finally:
+        asyncio.run(four.close())  # type: ignore[union-attr]
+    assert str(caught.value).startswith(
+        "only 0 of 1 workers were started within 2 s. The cluster has 4 CPUs and 0 GPUs, of which "
+        "0 CPUs and 0 GPUs are free."
+    )
+
+
+def test_a_model_that_is_not_open_in_time_is_said(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "waits.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr("snellen.executors.ray.OPENING", 1.0)
+    with pytest.raises(
+        UsageError, match=r"was not open in worker 1 \(process \d+ on .* within 1 s"
+    ):
+        catalog.model("python:waits.py:answer", replicas=Replicas(n=1, address=cluster))
+
+
 def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
     import ray
 
