@@ -435,6 +435,7 @@ def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) ->
         verdicts.close()
     again = run_at(url, tmp_path / "b")
     with again.folder.lock():
+        assert (again.path / "judged/b.gpt/m/1/manifest.json").exists()
         assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
         again.close()
 
@@ -545,6 +546,19 @@ def test_a_lock_that_was_given_back_is_renewed_no_more(
         lock._renew()  # as a renewer that was about to
         run.folder.flush()
         assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-2.json"]
+
+
+def test_a_reader_here_leaves_a_run_that_is_written_here_as_it_is(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_at(f"{bucket.url}/r", tmp_path / "a")
+    lock = asleep(run, monkeypatch)
+    run.folder.put_atomic("report.json", b"of here")
+    bucket.put("r/report.json", b"of before")
+    pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
+    assert run.folder.get("report.json") == b"of here"
+    lock.__exit__(None, None, None)
+    assert bucket.get("r/report.json") == b"of here"
 
 
 def test_what_was_left_is_sent_from_the_disk_and_the_manifest_last(
