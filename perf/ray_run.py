@@ -6,8 +6,9 @@ The model opens a picture of 640 x 480 and blurs it, a fixed number of times tha
 0.1 s of one thread here; each process has one thread. A shared machine changes its speed by half
 within seconds, so all three ways are begun at once and take turns of some seconds, the processes of
 the others, Ray's too, stopped meanwhile (SIGSTOP). Questions a second are counted alike in all: in
-each turn, for each process, from the first call that it begins to the last. Exit 1 where a ratio
-falls short of its budget. Needs the extra `ray`, Linux, and two cores that nobody else has.
+each turn, for each process, from the first call that it begins to the last; a process that begins
+less than two has lost that turn. Exit 1 where a ratio falls short of its budget, or a process that
+was to be stopped began a call. Needs the extra `ray`, Linux, and two cores that nobody else has.
 """
 
 import argparse
@@ -193,12 +194,25 @@ class Rate(NamedTuple):
         n, seconds, cpu = 0, 0.0, 0.0
         for began, ended in turns:
             for calls in every:
-                *inside, last = [call for call in calls if began <= call.begin < ended]
-                if inside:
-                    n += len(inside)
+                inside = [call for call in calls if began <= call.begin < ended]
+                if len(inside) > 1:
+                    *inside, last = inside
                     seconds += last.begin - inside[0].begin
-                    cpu += sum(call.cpu for call in inside)
+                else:
+                    seconds += ended - began  # a process that stands still is no gap in the count
+                n += len(inside)
+                cpu += sum(call.cpu for call in inside)
         return cls(questions=way.processes * n / seconds, busy=cpu / seconds)
+
+
+def check_stopped(
+    way: Way, every: Sequence[Sequence[Call]], turns: Sequence[tuple[float, float]]
+) -> None:
+    """That a way began no call while it was the turn of another."""
+    for (_, ended), (began, _) in pairwise(turns):
+        beside = sum(ended <= call.begin < began for calls in every for call in calls)
+        if beside:
+            sys.exit(f"{way.folder.name}: {beside} calls were begun while it was to be stopped")
 
 
 def main() -> None:
@@ -217,6 +231,8 @@ def main() -> None:
                 run.wait()
 
     calls = [way.calls() for way in ways]
+    for one in zip(ways, calls, turns, strict=True):
+        check_stopped(*one)
     least = min(call.cpu for each in calls for one in each for call in one)
     assert least >= LEAST, f"a call took {least:.3f} s of CPU, less than {LEAST}"
     print(f"a call at least {least:.3f} s of CPU; {args.turns} turns of {TURN:g} s each")

@@ -26,7 +26,7 @@ import pytest
 
 from snellen import catalog
 from snellen.content import Image, user
-from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
+from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.executors._replicas import Replicas
 from snellen.model import Reply, Request, loaded
 from snellen.models._profile import Profile
@@ -312,6 +312,30 @@ def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
     wait_for(lambda: not of_ray(here), 25)
 
 
+def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
+    words = "from snellen import catalog; from snellen.executors._replicas import Replicas; "
+    words += "catalog.model('python:works.py:answer', replicas=Replicas())"
+    args = [sys.executable, "-c", words]
+    with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
+        folder = wait_for(lambda: started_in(run.pid))
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert said.endswith("KeyboardInterrupt\n")
+    assert not folder.exists()
+
+
+def started_in(pid: int) -> Path | None:
+    """The folder of the cluster that a process has begun to start."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"\nPPid:\t{pid}\n" in process.joinpath("status").read_text():
+                words = process.joinpath("cmdline").read_text().split("\0")
+                found = [one for one in words if one.startswith("--temp-dir=")]
+                if found:
+                    return Path(found[0].partition("=")[2])
+    return None
+
+
 def test_ctrl_c_keeps_what_came_and_leaves_nothing_running(here: Path) -> None:
     args = command("--executor", "ray", "--json")
     pipe = subprocess.PIPE
@@ -481,10 +505,12 @@ def test_errors_cross_with_their_fields(cluster: str, here: Path) -> None:
     assert isinstance(never, Rejected) and (str(never), never.hopeless) == ("never", True)
 
 
-def test_an_error_of_a_class_that_is_not_here_is_read(cluster: str, here: Path) -> None:
+def test_an_error_of_a_class_that_is_not_here_is_read_as_ours_that_it_is_of(
+    cluster: str, here: Path
+) -> None:
     [error] = ask("own_error", cluster, question("?"))
-    assert type(error) is SnellenError
-    assert "Mine: nobody else knows this class (says.py, line " in str(error)
+    assert type(error) is ModelError  # fails its question, as without replicas
+    assert str(error) == "nobody else knows this class"
 
 
 def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) -> None:
@@ -534,6 +560,29 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
     assert "worker 1 was not started again: ConnectionError: the cluster is gone" in said
 
 
+def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, here: Path) -> None:
+    from snellen.executors.ray import Pool
+
+    class Closes:
+        name = "closes"
+
+        async def generate(self, request: Request) -> Reply:
+            raise NotImplementedError
+
+        async def close(self) -> None:
+            await asyncio.sleep(1)
+            Path(f"closed-{os.getpid()}").touch()
+
+    def opened() -> catalog.Opened:
+        return catalog.Opened(model=Closes(), name="closes", server="closes")
+
+    pool = Pool("closes", lambda _: opened, Replicas(n=2, address=cluster), devices=False)
+    dead, left = (worker.hello.pid for worker in pool._workers)
+    os.kill(dead, signal.SIGKILL)
+    asyncio.run(pool.close())
+    assert (here / f"closed-{left}").exists()
+
+
 def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> None:
     opened = catalog.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
 
@@ -580,11 +629,98 @@ def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
 
 def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
     for replicas, said in (
-        (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each need 2, and the"),
+        (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each do not fit"),
         (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
     ):
         with pytest.raises(UsageError, match=said):
             catalog.model("python:says.py:pid", replicas=replicas)
+
+
+def of_this_process() -> catalog.Opened:
+    """A model that is another in each process."""
+
+    class Model:
+        name = "mine"
+
+        async def generate(self, request: Request) -> Reply:
+            os._exit(1)
+
+    return catalog.Opened(model=Model(), name="mine", server="mine", revision=str(os.getpid()))
+
+
+def test_workers_whose_models_are_not_alike_are_refused(cluster: str, here: Path) -> None:
+    import ray
+
+    from snellen.executors.ray import Pool
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
+            Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
+
+        pool = Pool(
+            "mine", lambda _: of_this_process, Replicas(n=1, address=cluster), devices=False
+        )
+
+        async def body() -> str:
+            try:
+                with pytest.raises(Overloaded):
+                    await pool.generate(question("?"))
+                with pytest.raises(Rejected) as caught:
+                    await pool.generate(question("?"))
+                return str(caught.value)
+            finally:
+                await pool.close()
+
+        assert "was not started again: the revision of its model on" in asyncio.run(body())
+    finally:
+        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def test_workers_that_find_no_place_in_time_are_said(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four = catalog.model("python:says.py:pid", replicas=Replicas(n=4, address=cluster)).model
+    monkeypatch.setattr("snellen.executors.ray.PLACING", 2.0)
+    try:
+        with pytest.raises(UsageError) as caught:
+            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster))
+    finally:
+        asyncio.run(four.close())  # type: ignore[union-attr]
+    assert str(caught.value).startswith(
+        "only 0 of 1 workers were started within 2 s. The cluster has 4 CPUs and 0 GPUs, of which "
+        "0 CPUs and 0 GPUs are free."
+    )
+
+
+def test_a_model_that_is_not_open_in_time_is_said(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "waits.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr("snellen.executors.ray.OPENING", 1.0)
+    with pytest.raises(
+        UsageError, match=r"was not open in worker 1 \(process \d+ on .* within 1 s"
+    ):
+        catalog.model("python:waits.py:answer", replicas=Replicas(n=1, address=cluster))
+
+
+def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
+    import ray
+
+    said = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
+    elsewhere = Replicas(n=1, address="127.0.0.1:1")
+    there = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    with pytest.raises(UsageError, match=said):
+        catalog.model("python:says.py:pid", replicas=elsewhere)
+    asyncio.run(there.close())  # type: ignore[union-attr]
+    ray.init(address=cluster, log_to_driver=False, logging_level="ERROR")
+    try:
+        with pytest.raises(UsageError, match=said):
+            catalog.model("python:says.py:pid", replicas=elsewhere)
+        assert ask("own_reply", "auto", question("?")) == [Reply(text="mine", stop="stop")]
+        assert ray.is_initialized(), "it is the user's to leave"
+    finally:
+        ray.shutdown()
 
 
 def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:

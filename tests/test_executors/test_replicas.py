@@ -11,7 +11,7 @@ import pytest
 
 from snellen import catalog
 from snellen.content import Image, Message, Part, Video, user
-from snellen.errors import MediaError, UsageError, install
+from snellen.errors import MediaError, ModelError, UsageError, install
 from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
 from snellen.executors._replicas import Replicas
 from snellen.media import video
@@ -22,11 +22,19 @@ from tests.test_cli.conftest import Snellen, rows, snellen
 
 __all__ = ["rows", "snellen"]
 SAYS = """
+from snellen.errors import ModelError
+
 def sizes(messages):
     return " ".join(str(len(one.source)) for one in messages[-1].images)
 
 def raises(messages):
     raise KeyError("what is this")
+
+class Mine(ModelError):
+    pass
+
+def gives_up(messages):
+    raise Mine("no reply to this one")
 """
 
 
@@ -128,6 +136,12 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
         (8, Replicas(gpus=2), 4, 2),
         (4, Replicas(gpus=0.5), 8, 0.5),
         (8, Replicas(n=2, gpus=0), 2, 0),
+        # Of one device each: 0.6 and 0.6 do not lie in one, so neither do three in two.
+        (2, Replicas(n=3), 3, 0.5),
+        (2, Replicas(gpus=0.6), 2, 0.6),
+        (2, Replicas(gpus=0.4), 4, 0.4),
+        (3, Replicas(gpus=0.1), 30, 0.1),
+        (1, Replicas(n=7), 7, 1 / 7),
     ],
 )
 def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
@@ -135,6 +149,25 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
 
     there = {"GPU": gpus, "CPU": 64.0}
     assert _shares(there, asked, devices=True, is_own=False) == (n, each)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "asked", "said"),
+    [
+        (2, Replicas(n=3, gpus=0.6), "3 replicas with 0.6 GPUs each do not fit: the cluster has 2"),
+        (2, Replicas(n=8, gpus=0.3), "GPUs for them, which hold 6. Ask for fewer"),
+        (8, Replicas(n=3, gpus=4), "the cluster has 8 GPUs for them, which hold 2."),
+        (1, Replicas(gpus=2), "1 replicas with 2 GPUs each do not fit"),
+        (0, Replicas(gpus=0.5), "the cluster has 0 GPUs for them, which hold 0."),
+    ],
+)
+def test_replicas_for_which_there_is_no_place_are_refused_at_once(
+    gpus: float, asked: Replicas, said: str
+) -> None:
+    from snellen.executors.ray import _shares
+
+    with pytest.raises(UsageError, match=said):
+        _shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
@@ -166,7 +199,14 @@ def test_a_worker_tells_a_strangers_error(says: str) -> None:
     answer = asyncio.run(replica(f"{says}raises").generate(Asked(request=question("?"))))
     assert isinstance(answer, Failure)
     assert (answer.kind, answer.fields) == ("Rejected", {"hopeless": False})
-    assert "KeyError: 'what is this' (says.py, line 6)" in str(answer.error())
+    assert "KeyError: 'what is this' (says.py, line 8)" in str(answer.error())
+
+
+def test_a_models_own_kind_of_failure_fails_its_question_and_no_more(says: str) -> None:
+    answer = asyncio.run(replica(f"{says}gives_up").generate(Asked(request=question("?"))))
+    assert isinstance(answer, Failure)
+    assert type(answer.error()) is ModelError
+    assert str(answer.error()) == "no reply to this one"
 
 
 def test_a_worker_shows_the_frames_that_the_policy_picks_and_says_which(

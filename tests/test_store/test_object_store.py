@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -152,14 +153,21 @@ def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) ->
         pass  # it was given back
 
 
-def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that holds a run's lock is no more: it sends nothing, and the system has taken
-    its file lock away."""
+def asleep(run: Run, monkeypatch: pytest.MonkeyPatch) -> locks.RemoteLock:
+    """The lock of a run whose holder sends and renews nothing."""
     with monkeypatch.context() as patch:
         patch.setattr(locks.RemoteLock, "_send", lambda self: None)
         patch.setattr(locks.RemoteLock, "_renew_until_left", lambda self: None)
         lock = run.folder.lock()
         lock.__enter__()
+    assert isinstance(lock, locks.RemoteLock)
+    return lock
+
+
+def dies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that holds a run's lock is no more: it sends nothing, and the system has taken
+    its file lock away."""
+    lock = asleep(run, monkeypatch)
     run.put_manifest({})
     assert lock._fd is not None
     os.close(lock._fd)
@@ -428,6 +436,7 @@ def test_the_runs_of_judges_come_with_the_run(bucket: Bucket, tmp_path: Path) ->
         verdicts.close()
     again = run_at(url, tmp_path / "b")
     with again.folder.lock():
+        assert (again.path / "judged/b.gpt/m/1/manifest.json").exists()
         assert texts(run_at(f"{url}/judged/b.gpt/m/1", tmp_path / "b")) == {"s0": "right"}
         again.close()
 
@@ -500,12 +509,7 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
 ) -> None:
     url = f"{bucket.url}/r"
     sleeper = run_at(url, tmp_path / "a")
-    with monkeypatch.context() as patch:
-        patch.setattr(locks.RemoteLock, "_send", lambda self: None)
-        patch.setattr(locks.RemoteLock, "_renew_until_left", lambda self: None)
-        lock = sleeper.folder.lock()
-        lock.__enter__()
-    assert isinstance(lock, locks.RemoteLock)
+    lock = asleep(sleeper, monkeypatch)
     sleeper.folder.put_atomic("report.json", b"old")
     awake = run_at(url, tmp_path / "b")
     with awake.folder.lock():
@@ -516,6 +520,85 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
     assert bucket.get("r/report.json") == b"new"
     with pytest.raises(StoreError, match="has taken this run over"):
         lock.__exit__(None, None, None)
+
+
+def test_a_holder_whose_lock_passed_through_other_hands_stops(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    lock = asleep(run_at(url, tmp_path / "a"), monkeypatch)
+    for machine in "bc":
+        with run_at(url, tmp_path / machine).folder.lock():
+            pass
+    assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
+    with pytest.raises(StoreError, match="another process has taken this run over"):
+        lock.__exit__(None, None, None)
+    assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
+
+
+def test_a_lock_that_was_given_back_is_renewed_no_more(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    run = run_at(url, tmp_path / "a")
+    lock = asleep(run, monkeypatch)
+    lock.__exit__(None, None, None)
+    with run_at(url, tmp_path / "b").folder.lock():
+        lock._renew()  # as a renewer that was about to
+        run.folder.flush()
+        assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-2.json"]
+
+
+def test_a_reader_here_leaves_a_run_that_is_written_here_as_it_is(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_at(f"{bucket.url}/r", tmp_path / "a")
+    lock = asleep(run, monkeypatch)
+    run.folder.put_atomic("report.json", b"of here")
+    bucket.put("r/report.json", b"of before")
+    pull(run_at(f"{bucket.url}/r", tmp_path / "a").path)
+    assert run.folder.get("report.json") == b"of here"
+    lock.__exit__(None, None, None)
+    assert bucket.get("r/report.json") == b"of here"
+
+
+def test_what_was_left_is_sent_from_the_disk_and_the_manifest_last(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket.url}/r"
+    killed = run_at(url, tmp_path / "a")
+    dies(killed, monkeypatch)
+    answer(killed, "s0", "yes")
+    killed.folder.root.joinpath("scores.jsonl").write_bytes(b"{}\n")
+    happened: list[str] = []
+    sync, put, put_file = os.fsync, Remote.put, Remote.put_file
+
+    def on_disk(fd: int) -> None:
+        happened.append(Path(f"/proc/self/fd/{fd}").readlink().name)
+        sync(fd)
+
+    def sent(remote: Remote, name: str, data: bytes) -> None:
+        happened.append(f"{name} is sent")
+        put(remote, name, data)
+
+    def file_sent(remote: Remote, name: str, path: Path) -> None:
+        happened.append(f"{name} is sent")
+        put_file(remote, name, path)
+
+    monkeypatch.setattr(os, "fsync", on_disk)
+    monkeypatch.setattr(Remote, "put", sent)
+    monkeypatch.setattr(Remote, "put_file", file_sent)
+    with run_at(url, tmp_path / "a").folder.lock():
+        pass
+    seen = [one for one in happened if not one.startswith((".", "lock"))]
+    assert seen == [
+        "questions-1000001.jsonl",
+        "questions-1000001.jsonl is sent",
+        "replies-1000001.jsonl",
+        "replies-1000001.jsonl is sent",
+        "scores.jsonl is sent",
+        "manifest.json is sent",
+    ]
 
 
 def test_what_was_sent_since_the_store_was_listed_is_not_taken_for_removed(
@@ -530,6 +613,34 @@ def test_what_was_sent_since_the_store_was_listed_is_not_taken_for_removed(
     run.folder.fetch({})  # as it was listed before
     assert run.folder.segments("replies") == ["replies-1000001.jsonl"]
     assert run.folder.get("manifest.json") is not None
+
+
+def test_lines_that_the_disk_took_in_part_are_no_success(tmp_path: Path) -> None:
+    path, fresh = tmp_path / "here", tmp_path / "there"
+    path.write_bytes(b"x" * 1000)
+    fresh.write_bytes(b"x" * 5000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            mirrored._grown(path, fresh)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert mirrored._grown(path, fresh)  # what was taken is a beginning, and is gone on with
+    assert path.read_bytes() == fresh.read_bytes()
+
+
+def test_objects_that_cannot_both_be_files_are_said(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
+    bucket.put("set/mine.jsonl", b"{}\n")
+    bucket.put("set/a", b"")
+    data_at(f"{bucket.url}/set/mine.jsonl")
+    bucket.put("set/a/one.png", b"")
+    with pytest.raises(StoreError, match=r"/set/a/one\.png cannot be written: "):
+        data_at(f"{bucket.url}/set/mine.jsonl")
+    bucket.remove("set/a/one.png")
 
 
 def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:

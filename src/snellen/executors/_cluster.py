@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,6 +36,8 @@ STARTING = 120.0
 """Seconds until a cluster of our own must be there."""
 STORE = 100 << 20
 """Bytes for Ray's objects in a cluster of our own, which holds next to none."""
+RAYS_OWN = (":job_id:", ":actor_name:", ":task_name:")
+"""Lines of a worker's log that Ray finds its place by."""
 LAST_WORDS = 1000
 """Characters of a log that are quoted."""
 
@@ -57,18 +59,26 @@ class Cluster:
         self._joins = not ray.is_initialized()
         self.address = address
         if not self._joins:
+            self.address = ray.get_runtime_context().gcs_address
             return
-        if address is None:
-            self.is_own = True
-            self.address = address = self._started()
-        elif address != "auto":
-            _check_listens(address)
         handler = signal.getsignal(signal.SIGTERM)
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except Exception as error:  # it has no common class for what can be wrong with an address
-            self._stop()
-            raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+        with ExitStack() as stack:  # of Ctrl-C, too
+            stack.callback(self._stop)
+            if address is None:
+                self.is_own = True
+                self.address = address = self._started()
+            elif address != "auto":
+                _check_listens(address)
+            stack.callback(ray.shutdown)
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            except Exception as error:  # no common class for what can be wrong with an address
+                why = f"the Ray cluster {address} cannot be joined: {error}"
+                if not self.is_own:
+                    # It says so itself to standard error only, among other lines.
+                    why += " If it asks for a token, RAY_AUTH_MODE=token must be set here too."
+                raise UsageError(why) from error
+            stack.pop_all()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
 
@@ -79,15 +89,15 @@ class Cluster:
         Raises:
             UsageError: there is another already, or none can be had.
         """
-        if cls.held is None:
-            cls.held = cls(address)
-        elif address not in (None, "auto", cls.held.address):
+        found = cls.held or cls(address)
+        if address not in (None, "auto", found.address):
             raise UsageError(
-                f"this process is in the Ray cluster {cls.held.address}, and cannot be in "
+                f"this process is in the Ray cluster {found.address}, and cannot be in "
                 f"{address} too."
             )
-        cls.held._holders += 1
-        return cls.held
+        cls.held = found
+        found._holders += 1
+        return found
 
     def release(self) -> None:
         self._holders -= 1
@@ -106,8 +116,10 @@ class Cluster:
         """The end of what a worker wrote, where the cluster is of our own."""
         if self.folder is None:
             return ""
-        found = [*self.folder.glob(f"session_latest/logs/worker-*-{pid}.err")]
-        said = found[0].read_text(errors="replace").strip() if found else ""
+        logs = self.folder / "session_latest/logs"
+        found = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
+        lines = [line for log in found for line in log.read_text(errors="replace").splitlines()]
+        said = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
         return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
 
     def _started(self) -> str:
@@ -134,7 +146,6 @@ class Cluster:
             ended = self._watch.poll() is not None
             if ended or time.monotonic() > until:
                 said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
-                self._stop()
                 how = "it ended" if ended else f"it was not there within {STARTING:g} s"
                 raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
             time.sleep(0.05)
@@ -165,5 +176,6 @@ def _check_listens(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {address}: {error}. `ray start` says its address."
+            f"there is no Ray cluster at {address}: {error}. `ray start` says its address; it is "
+            "given as --ray-address, else as RAY_ADDRESS."
         ) from error

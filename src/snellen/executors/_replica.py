@@ -26,6 +26,7 @@ from snellen.errors import (
     CatalogError,
     DataError,
     MediaError,
+    ModelError,
     Overloaded,
     Rejected,
     SnellenError,
@@ -39,7 +40,16 @@ MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""
 ERRORS: Mapping[str, type[SnellenError]] = {
     one.__name__: one
-    for one in (Overloaded, Rejected, MediaError, UsageError, CatalogError, StoreError, DataError)
+    for one in (
+        Overloaded,
+        Rejected,
+        ModelError,
+        MediaError,
+        UsageError,
+        CatalogError,
+        StoreError,
+        DataError,
+    )
 }
 """What may be raised, each class before those that it is of."""
 

@@ -156,10 +156,11 @@ class Pool:
             task.cancel()
         await asyncio.gather(*self._again, return_exceptions=True)
         closing = [one.actor.close.remote() for one in self._workers if one.actor is not None]
-        with suppress(TimeoutError, self._ray.exceptions.RayError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING):
                 for one in closing:
-                    await one
+                    with suppress(self._ray.exceptions.RayError):  # it died: the others go on
+                        await one
         self._end()
 
     def _end(self) -> None:
@@ -384,7 +385,8 @@ class Pool:
             found = min(free, key=lambda one: one.busy)
             if watched is not None:
                 seen_by = self._seen_by.get(watched)
-                if seen_by in free and seen_by.busy <= found.busy + max(1, most // 2):
+                more = 1 if math.isinf(most) else max(1, most // 2)
+                if seen_by in free and seen_by.busy <= found.busy + more:
                     found = seen_by
                 _keep(self._seen_by, watched, found)
             return found
@@ -454,7 +456,8 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 def _shares(
     there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
 ) -> tuple[int, float]:
-    """How many replicas, and how many GPUs each.
+    """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
+    two.
 
     Raises:
         UsageError: the cluster is too small.
@@ -465,14 +468,14 @@ def _shares(
         has = 0.0
     n, gpus = replicas.n, replicas.gpus
     if n is None:
-        n = max(1, int(has / (gpus or 1)))
+        n = max(1, _hold(has, gpus or 1))
     if gpus is None:
-        gpus = has / n
-        gpus = math.floor(gpus) if gpus >= 1 else gpus
-    if gpus * n > has + 1e-9:
+        gpus = math.floor(has / n) if has >= n or not has else 1 / math.ceil(n / has)
+    if gpus and n > (most := _hold(has, gpus)):
         raise UsageError(
-            f"{n} replicas with {gpus:g} GPUs each need {gpus * n:g}, and the cluster has {has:g} "
-            "for them. Ask for fewer (--replicas) or less each (--gpus-per-replica)."
+            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
+            f"them, which hold {most}. Ask for fewer (--replicas) or less each "
+            "(--gpus-per-replica)."
         )
     if not is_own and n > cores:
         raise UsageError(
@@ -480,6 +483,11 @@ def _shares(
             "(--replicas)."
         )
     return n, gpus
+
+
+def _hold(has: float, gpus: float) -> int:
+    """How many replicas with so many GPUs each have a place in so many GPUs."""
+    return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)
 
 
 def _check_alike(hello: Hello) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -103,4 +104,5 @@ def _fetch_one(remote: Remote, path: Mirror, one: Object, stamps: dict[str, str 
     except OSError as error:
         raise store_error(target, "be written", error) from error
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):  # the folder is a file, which has been said
+            fresh.unlink(missing_ok=True)

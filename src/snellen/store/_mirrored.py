@@ -403,8 +403,7 @@ def _grown(path: Path, fresh: Path) -> bool:
                 break
         with path.open("ab", buffering=0) as file:
             rest = theirs[both:]
-            while rest:
-                file.write(rest)
-                rest = there.read(BLOCK)
+            while rest:  # a disk that becomes full takes a part, and refuses the next
+                rest = rest[file.write(rest) :] or there.read(BLOCK)
             os.fsync(file.fileno())
     return True
