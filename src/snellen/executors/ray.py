@@ -68,6 +68,8 @@ STORE = 100 << 20
 """Bytes for Ray's objects in a cluster of our own, which holds next to none."""
 TOGETHER = 64
 """Videos of which it is remembered what else is asked about them, and who has decoded them."""
+RAYS_OWN = (":job_id:", ":actor_name:", ":task_name:")
+"""Lines of a worker's log that Ray finds its place by."""
 LAST_WORDS = 1000
 """Characters of a log that are quoted."""
 
@@ -103,7 +105,11 @@ class _Cluster:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as error:  # it has no common class for what can be wrong with an address
             self._stop()
-            raise UsageError(f"the Ray cluster {address} cannot be joined: {error}") from error
+            why = f"the Ray cluster {address} cannot be joined: {error}"
+            if not self.is_own:
+                # It says so itself to standard error only, among other lines.
+                why += " If it asks for a token, RAY_AUTH_MODE=token must be set here too."
+            raise UsageError(why) from error
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
 
@@ -141,8 +147,10 @@ class _Cluster:
         """The end of what a worker wrote, where the cluster is of our own."""
         if self.folder is None:
             return ""
-        found = [*self.folder.glob(f"session_latest/logs/worker-*-{pid}.err")]
-        said = found[0].read_text(errors="replace").strip() if found else ""
+        logs = self.folder / "session_latest/logs"
+        found = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
+        lines = [line for log in found for line in log.read_text(errors="replace").splitlines()]
+        said = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
         return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
 
     def _started(self) -> str:
@@ -200,7 +208,8 @@ def _check_listens(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {address}: {error}. `ray start` says its address."
+            f"there is no Ray cluster at {address}: {error}. `ray start` says its address; it is "
+            "given as --ray-address, else as RAY_ADDRESS."
         ) from error
 
 
