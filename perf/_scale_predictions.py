@@ -116,7 +116,9 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
     driver = found["sizes"][PICTURE]["driver"]
     return simulate(
         Setting(
-            questions=max(2 * slots, 10_000),
+            # With fewer, half of the replies counted would come when nothing is sent any more, at
+            # half of the driver's price, or before the first ones are back.
+            questions=max(12 * slots, 10_000),
             slots=slots,
             before=driver / 2,
             after=driver / 2,

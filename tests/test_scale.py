@@ -149,3 +149,13 @@ def test_a_slower_driver_is_full_sooner(predictions: ModuleType, figures: dict[s
     for one in figures["sizes"].values():
         one["driver"] *= 10
     assert predictions.predicted(figures, vlm, 64, 1024).rate < before
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_no_run_is_foretold_to_be_faster_than_its_driver_or_its_gpus(
+    predictions: ModuleType, figures: dict[str, Any], which: int
+) -> None:
+    vlm = predictions.VLMS[which]
+    slots = predictions.under_way(vlm, 1024)
+    rate = predictions.predicted(figures, vlm, 1024, slots).rate
+    assert rate <= 1.02 * min(predictions.bears(figures), 1024 * vlm.rate)

@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -622,6 +623,18 @@ def test_a_worker_that_dies_while_it_opens_the_model_is_said(cluster: str, here:
         catalog.model("python:dead.py:answer", replicas=Replicas(n=1, address=cluster))
 
 
+def test_what_it_wrote_before_is_said_and_nothing_of_rays(here: Path) -> None:
+    (here / "dead.py").write_text(
+        "import os\nprint('no weights', flush=True)\nos.write(2, b'torn')\nos._exit(3)\n"
+    )
+    asks = [sys.executable, "-m", "snellen", "run", "-b", "eyechart", "-m", "python:dead.py:answer"]
+    ran = subprocess.run(
+        [*asks, "--replicas", "1"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.endswith("Its log ends in:\nno weights\ntorn\n")
+
+
 def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
     with pytest.raises(UsageError, match=r"python:nowhere\.py: there is no such file"):
         catalog.model("python:nowhere.py:answer", replicas=Replicas(n=1, address=cluster))
@@ -729,4 +742,33 @@ def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:
         ("somewhere", "is HOST:PORT or auto, not somewhere"),
     ):
         with pytest.raises(UsageError, match=said):
+            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
+
+
+def test_an_address_of_the_environment_is_said_to_be_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(
+        UsageError, match=r"no Ray cluster at 127\.0\.0\.1:1: .* else as RAY_ADDRESS"
+    ):
+        catalog.model("python:says.py:pid", replicas=Replicas(n=1))
+
+
+def test_a_cluster_that_may_ask_for_a_token_is_told_of_with_what_gives_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray says "Failed to connect" then, and gives a token by itself only where it found the
+    cluster itself."""
+    import ray
+
+    def refuses(**how: object) -> None:
+        raise ConnectionError(f"Failed to connect to Ray cluster at {how['address']}")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuses)
+    monkeypatch.setattr("snellen.executors._cluster.Cluster.held", None)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(UsageError, match=r"Failed to connect .* RAY_AUTH_MODE=token must"):
             catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=address))

@@ -314,6 +314,29 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
     assert f"{bucket.url}/set: fetching 1 files" in changed.err
 
 
+def test_rows_and_pictures_on_a_store_are_verified(bucket: Bucket, there: Snellen) -> None:
+    bucket.put("set/mine.jsonl", b'{"id": "s0", "question": "What?", "image": "a.png"}')
+    bucket.put("set/a.png", png("red"))
+    for named in ("set/mine.jsonl", "set"):
+        said = there("data", "verify", f"{bucket.url}/{named}")
+        assert said.code == 0, said.err
+        assert said.out.startswith(f"{bucket.url}/{named}\n")
+        assert "0 of 1 rows cannot be read" in said.out
+        assert "0 of 1 pictures cannot be read" in said.out
+    absent = there("data", "verify", f"{bucket.url}/set/typo.jsonl")
+    assert absent.code == 2
+    assert f"{bucket.url}/set/typo.jsonl: there is no such file" in absent.err
+
+
+def test_a_folder_of_predictions_on_a_store_is_not_said_to_be_missing(
+    bucket: Bucket, there: Snellen
+) -> None:
+    bucket.put("said/replies.csv", b"id,prediction\n")
+    said = there("score", f"{bucket.url}/said", "-b", "eyechart")
+    assert said.code == 2
+    assert f"{bucket.url}/said: there is no such run, and no such file." in said.err
+
+
 def test_help_does_without_fsspec() -> None:
     look = (
         "import sys, snellen.cli as c; c.exit_code(['--help']); assert 'fsspec' not in sys.modules"

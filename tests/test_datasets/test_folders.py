@@ -49,6 +49,12 @@ def test_a_folder_with_one_file_of_rows_is_that_file(tmp_path: Path) -> None:
     assert [dict(row) for row in rows_of(tmp_path)] == [{"id": 1}]
 
 
+def test_hidden_files_are_no_rows(tmp_path: Path) -> None:
+    put(tmp_path, "rows.jsonl", ".fetched.json")
+
+    assert [dict(row) for row in rows_of(tmp_path)] == [{"id": 1}]
+
+
 def test_a_folder_with_several_files_of_rows_names_them(tmp_path: Path) -> None:
     put(tmp_path, "test.jsonl", "train.jsonl")
 

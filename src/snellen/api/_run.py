@@ -58,7 +58,10 @@ def run_plan(
         name = spec if isinstance(spec, str) else spec.name
         if plan.replicas is not None:
             if not isinstance(spec, str):
-                raise UsageError(f"{name}: a model has replicas where it is given by its name.")
+                raise UsageError(
+                    f"{name}: a model has replicas where it is given by its name, as "
+                    "'python:FILE:NAME', so that each worker can open it."
+                )
             catalog.check_replicated(spec, plan.profile_of(name))
         elif isinstance(spec, str):
             catalog.check_extra(spec)

@@ -30,7 +30,7 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Run
+from snellen.store import MANIFEST, Mirror, Run
 
 if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
@@ -121,7 +121,9 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
         UsageError: it is neither, or something is given that does not go with it.
     """
     if not path.exists():
-        raise UsageError(f"{path}: there is no such file or folder.")
+        # Those of an object store are fetched from a single file, and only it is looked for.
+        what = "run, and no such file" if isinstance(path, Mirror) else "file or folder"
+        raise UsageError(f"{path}: there is no such {what}.")
     is_run = (path / MANIFEST).exists()
     if is_run and isinstance(benchmark, str):
         raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")

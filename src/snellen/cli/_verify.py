@@ -18,6 +18,7 @@ from snellen.datasets.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.sample import Sample
+from snellen.store import Mirror
 
 
 @dataclass
@@ -151,7 +152,7 @@ class Verified:
 
     def document(self) -> dict[str, Any]:
         return {
-            "path": str(self.path),
+            "path": f"{self.path}",
             "ok": self.ok,
             "bytes": self.file and self.file.size,
             "md5": self.file and self.file.md5,
@@ -165,7 +166,7 @@ class Verified:
         }
 
     def lines(self) -> list[str]:
-        lines = [str(self.path)]
+        lines = [f"{self.path}"]
         if self.file is not None:
             lines += [f"  {self.file.size:,} bytes", f"  MD5      {self.file.md5}"]
             lines.append(f"  SHA-256  {self.file.sha256}")
@@ -190,7 +191,8 @@ def verify(path: Path, data: Path | None) -> Verified:
     if path.is_file():
         found.file = published.digests(path, with_md5=True)
     try:
-        made = _known(path, found) or catalog.benchmark(str(path.absolute()), data=data)
+        rows = path if isinstance(path, Mirror) else path.absolute()
+        made = _known(path, found) or catalog.own(rows, data, None, None, {})
         _read(made, found)
         found.digest = made.data.facts().digest
     except DataError as error:

@@ -23,7 +23,7 @@ from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._progress import EVERY, FIRST
 from snellen.content import Image
-from snellen.datasets import Row, published
+from snellen.datasets import Row, data_at, published
 from snellen.errors import DataError, UsageError
 from snellen.result import duration, plain
 
@@ -107,7 +107,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     from snellen.cli._verify import verify as verify_rows
 
     if benchmark.endswith(catalog.OWN_DATA) or "/" in benchmark:
-        found = verify_rows(Path(benchmark), data)
+        found = verify_rows(data_at(benchmark), data)
         if as_json:
             put(found.document())
         else:

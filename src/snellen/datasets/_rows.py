@@ -49,7 +49,12 @@ def _reader(path: Path) -> Callable[[Path | Found, str | None, str | None], Tabl
 
 
 def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
-    files = sorted(path for path in folder.iterdir() if path.is_file() and _reader(path))
+    files = sorted(
+        path
+        for path in folder.iterdir()
+        # Hidden ones are not the user's: what was fetched of an object store is noted in one.
+        if path.is_file() and _reader(path) and not path.name.startswith(".")
+    )
     if files and all(path.suffix == ".parquet" for path in files):
         return parquet(folder, where, revision)
     if len(files) == 1:
