@@ -661,7 +661,53 @@ def of_this_process() -> catalog.Opened:
     return catalog.Opened(model=Model(), name="mine", server="mine", revision=str(os.getpid()))
 
 
-def test_workers_whose_models_are_not_alike_are_refused(cluster: str, here: Path) -> None:
+def of_a_full_device() -> catalog.Opened:
+    """A model that dies once, and whose second opening finds no memory."""
+    with open("opened", "a+") as file:
+        file.write("x")
+        file.seek(0)
+        opened = len(file.read())
+    if opened == 2:
+        raise UsageError("mine: out of memory")
+
+    class Model:
+        name = "mine"
+
+        async def generate(self, request: Request) -> Reply:
+            if opened == 1:
+                os._exit(1)
+            return Reply(text=str(opened))
+
+    return catalog.Opened(model=Model(), name="mine", server="mine", revision="1")
+
+
+def test_a_worker_that_cannot_open_its_model_at_once_tries_again(cluster: str, here: Path) -> None:
+    import ray
+
+    from snellen.executors.ray import Pool
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        pool = Pool(
+            "mine", lambda _: of_a_full_device, Replicas(n=1, address=cluster), devices=False
+        )
+
+        async def body() -> Reply:
+            try:
+                with pytest.raises(Overloaded):
+                    await pool.generate(question("?"))
+                return await pool.generate(question("?"))
+            finally:
+                await pool.close()
+
+        assert asyncio.run(body()).text == "3"
+    finally:
+        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def test_workers_whose_models_are_not_alike_are_refused(
+    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import ray
 
     from snellen.executors.ray import Pool
@@ -679,6 +725,7 @@ def test_workers_whose_models_are_not_alike_are_refused(cluster: str, here: Path
             try:
                 with pytest.raises(Overloaded):
                     await pool.generate(question("?"))
+                monkeypatch.setattr("snellen.executors.ray.PAUSES", (0.0, 0.0))
                 with pytest.raises(Rejected) as caught:
                     await pool.generate(question("?"))
                 return str(caught.value)

@@ -235,20 +235,20 @@ class Pool:
             except asyncio.CancelledError:
                 self._ray.kill(actor)
                 raise
-            except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
+            except TimeoutError:
                 self._ray.kill(actor)
-                said = _last_line(error)
-                await asyncio.sleep(pause)
-            except (SnellenError, TimeoutError) as error:
-                self._ray.kill(actor)
-                said = (
-                    "no place was found for it" if isinstance(error, TimeoutError) else str(error)
-                )
+                said = "no place was found for it in time"
                 break
+            except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
+                said = _last_line(error)
+            except SnellenError as error:  # its device may not be free yet of the dead one
+                said = str(error)
             else:
                 worker.actor, worker.hello = actor, hello
                 self._changed.set()
                 return
+            self._ray.kill(actor)
+            await asyncio.sleep(pause)
         worker.lost = f"worker {worker.number} was not started again: {said}"
         self._say(worker.lost)
         self._changed.set()
