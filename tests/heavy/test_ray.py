@@ -9,7 +9,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -649,6 +648,16 @@ def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> 
             catalog.model("python:says.py:pid", replicas=replicas)
 
 
+@pytest.fixture
+def by_value() -> Iterator[None]:
+    """What is defined here goes to the workers, which do not have this file."""
+    import ray
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
 def of_this_process() -> catalog.Opened:
     """A model that is another in each process."""
 
@@ -681,60 +690,46 @@ def of_a_full_device() -> catalog.Opened:
     return catalog.Opened(model=Model(), name="mine", server="mine", revision="1")
 
 
-def test_a_worker_that_cannot_open_its_model_at_once_tries_again(cluster: str, here: Path) -> None:
-    import ray
-
+def test_a_worker_that_cannot_open_its_model_at_once_tries_again(
+    cluster: str, here: Path, by_value: None
+) -> None:
     from snellen.executors.ray import Pool
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    try:
-        pool = Pool(
-            "mine", lambda _: of_a_full_device, Replicas(n=1, address=cluster), devices=False
-        )
+    pool = Pool("mine", lambda _: of_a_full_device, Replicas(n=1, address=cluster), devices=False)
 
-        async def body() -> Reply:
-            try:
-                with pytest.raises(Overloaded):
-                    await pool.generate(question("?"))
-                return await pool.generate(question("?"))
-            finally:
-                await pool.close()
+    async def body() -> Reply:
+        try:
+            with pytest.raises(Overloaded):
+                await pool.generate(question("?"))
+            return await pool.generate(question("?"))
+        finally:
+            await pool.close()
 
-        assert asyncio.run(body()).text == "3"
-    finally:
-        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert asyncio.run(body()).text == "3"
 
 
 def test_workers_whose_models_are_not_alike_are_refused(
-    cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: str, here: Path, by_value: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import ray
-
     from snellen.executors.ray import Pool
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    try:
-        with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
-            Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
+    with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
+        Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
 
-        pool = Pool(
-            "mine", lambda _: of_this_process, Replicas(n=1, address=cluster), devices=False
-        )
+    pool = Pool("mine", lambda _: of_this_process, Replicas(n=1, address=cluster), devices=False)
 
-        async def body() -> str:
-            try:
-                with pytest.raises(Overloaded):
-                    await pool.generate(question("?"))
-                monkeypatch.setattr("snellen.executors.ray.PAUSES", (0.0, 0.0))
-                with pytest.raises(Rejected) as caught:
-                    await pool.generate(question("?"))
-                return str(caught.value)
-            finally:
-                await pool.close()
+    async def body() -> str:
+        try:
+            with pytest.raises(Overloaded):
+                await pool.generate(question("?"))
+            monkeypatch.setattr("snellen.executors.ray.PAUSES", (0.0, 0.0))
+            with pytest.raises(Rejected) as caught:
+                await pool.generate(question("?"))
+            return str(caught.value)
+        finally:
+            await pool.close()
 
-        assert "was not started again: the revision of its model on" in asyncio.run(body())
-    finally:
-        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert "was not started again: the revision of its model on" in asyncio.run(body())
 
 
 def test_workers_that_find_no_place_in_time_are_said(
@@ -802,20 +797,12 @@ def test_an_address_of_the_environment_is_said_to_be_one(
         catalog.model("python:says.py:pid", replicas=Replicas(n=1))
 
 
-def test_a_cluster_that_may_ask_for_a_token_is_told_of_with_what_gives_it(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cluster_that_asks_for_a_token_is_told_of_with_what_gives_it(
+    cluster: str, here: Path
 ) -> None:
-    """Ray says "Failed to connect" then, and gives a token by itself only where it found the
-    cluster itself."""
-    import ray
-
-    def refuses(**how: object) -> None:
-        raise ConnectionError(f"Failed to connect to Ray cluster at {how['address']}")
-
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "init", refuses)
-    monkeypatch.setattr("snellen.executors._cluster.Cluster.held", None)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        address = f"127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(UsageError, match=r"Failed to connect .* RAY_AUTH_MODE=token must"):
-            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
+    without = {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name}
+    args = command("--replicas", "1", "--ray-address", cluster)
+    ran = subprocess.run(args, capture_output=True, text=True, timeout=120, env=without)
+    assert ran.returncode == 2
+    assert f"the Ray cluster {cluster} cannot be joined: " in ran.stderr
+    assert "RAY_AUTH_MODE=token must be set here too." in ran.stderr

@@ -237,7 +237,7 @@ class Pool:
                 raise
             except TimeoutError:
                 self._ray.kill(actor)
-                said = "no place was found for it in time"
+                said = "no place was found for it, or its model was not open, in time"
                 break
             except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
                 said = _last_line(error)

@@ -9,6 +9,7 @@ import re
 import socket
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -108,7 +109,7 @@ class RemoteLock(Lock):
         """Make the next lock; gives its number."""
         remote = self._folder.remote
         names = [*self._folder.objects()]
-        numbers = [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
+        numbers = _numbers(names)
         last = max(numbers, default=0)
         if last:
             self._wait_for(last)
@@ -128,18 +129,13 @@ class RemoteLock(Lock):
                 "conditional writes), so that a second writer could not be kept out. Write the run "
                 "to a local folder (--out), and copy it."
             )
-        if any(number > last + 1 for number in self._numbers()):
+        if any(number > last + 1 for number in _numbers(self._folder.objects())):
             # Others have had it, and given it back or not, since it was seen to be free.
             remote.remove(_name(last + 1))
             return self._take()
         for number in numbers:
             remote.remove(_name(number))
         return last + 1
-
-    def _numbers(self) -> list[int]:
-        """Those of the locks on the store."""
-        names = self._folder.objects()
-        return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
 
     def _wait_for(self, number: int) -> None:
         """Wait until the lock is free.
@@ -263,6 +259,11 @@ class RemoteLock(Lock):
         with self._renewing:
             self._mine.released = True
             self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
+
+
+def _numbers(names: Iterable[str]) -> list[int]:
+    """Those of the locks among a run's objects."""
+    return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
 
 
 def _name(number: int) -> str:
