@@ -30,10 +30,15 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Mirror, Run
+from snellen.store import MANIFEST, Mirror, Run, is_object_run
 
 if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
+
+PASS_OBJECT = (
+    "Pass the Benchmark object that made the run, in Python: `snellen.score(run, benchmark)`. "
+    "`snellen report RUN` shows the stored result."
+)
 
 
 def score(
@@ -299,6 +304,7 @@ def scored(
     """The score of a run (loaded, locked) with what judges have said of its replies."""
     with ExitStack() as stack:
         verdicts, notes = judge.verdicts(run, benchmark, stack)
+        notes = [*notes, *_by_other_rules(run, benchmark)]
         report = score_run(
             run,
             benchmark,
@@ -312,6 +318,16 @@ def scored(
     if scorings is None:
         write_markdown(result)
     return result
+
+
+def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
+    """Say that a run of the catalog's benchmark was scored by an object of the caller's."""
+    if benchmark.from_catalog or run.manifest().get("benchmark_object") is not False:
+        return []
+    return [
+        f"scored by a Benchmark object that the caller passed, not by the catalog's "
+        f"{benchmark.name}: `snellen score {run.path}` scores it by the catalog's rules"
+    ]
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
@@ -334,6 +350,11 @@ def benchmark_of(
     """
     if given is not None:
         _check_asked(path, manifest, given)
+        if given.from_catalog and is_object_run(manifest):
+            raise UsageError(
+                f"{path}: the benchmark of this run was a Python object, and the one that you "
+                f"passed is the catalog's {given.name}. Pass the object that the run was made with."
+            )
         probe = manifest["identity"].get("probe", {})
         if given.probe and given.probe != probe:
             raise UsageError(
@@ -344,9 +365,7 @@ def benchmark_of(
     try:
         return catalog.of_run(manifest)
     except CatalogError as error:
-        raise CatalogError(
-            f"{path}: {error} If it is a Benchmark of your own, give it: score(run, benchmark)."
-        ) from error
+        raise CatalogError(f"{path}: {error} {PASS_OBJECT}") from error
 
 
 def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:

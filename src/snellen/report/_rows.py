@@ -88,6 +88,8 @@ def names(result: Result) -> tuple[str, str]:
     report = result.report
     name = report.identity.get("options", {}).get("name")
     benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
+    if report.identity.get("benchmark_object"):  # its name is also one of the catalog's
+        benchmark += " (Python object)"
     return benchmark, report.model or "replies from a file"
 
 

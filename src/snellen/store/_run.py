@@ -77,6 +77,7 @@ class _Manifest(msgspec.Struct, frozen=True):
     """What kind of thing each field is that others rely on."""
 
     benchmark: str = ""
+    benchmark_object: bool = False
     model: str = ""
     identity: _Identity = _Identity()
     data: str = ""
@@ -141,6 +142,14 @@ def _said(value: Any) -> Any:
         return value
     parts = {name: _said(part) for name, part in value.items()}
     return {name: part for name, part in parts.items() if part not in (None, {}, [], "")}
+
+
+def is_object_run(manifest: Mapping[str, Any]) -> bool:
+    """Whether a run's benchmark was a caller's Python object, which no manifest makes again.
+
+    Manifests of earlier versions do not say so; for them it is False.
+    """
+    return manifest.get("benchmark_object") is True
 
 
 def differing(

@@ -50,7 +50,9 @@ class Listed:
     def benchmark(self) -> str:
         name = self.identity.get("options", {}).get("name")
         known: str = self.manifest.get("benchmark", "")
-        return f"{name} ({known})" if name else known
+        # Only where the catalog has the name, too.
+        object_mark = " (Python object)" if self.identity.get("benchmark_object") else ""
+        return (f"{name} ({known})" if name else known) + object_mark
 
     @property
     def model(self) -> str:
