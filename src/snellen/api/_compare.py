@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from snellen import catalog, comparing, judge
-from snellen.api._score import Said, benchmark_of, said_in
+from snellen.api._score import Said, benchmark_of, judgeable, said_in
 from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
 from snellen.datasets import data_at, runs_at
@@ -155,7 +156,8 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
     benchmark = benchmark_of(path, manifest, mine)
     with closing(run), ExitStack() as stack:
         run.load()
-        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        replies = partial(judgeable, run, benchmark)
+        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
         return comparing.load(
             benchmark,
             replies_of(run, benchmark),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +26,7 @@ from snellen.scoring import (
     Spent,
     explain_reply,
     explain_run,
+    replies_of,
     score_predictions,
     score_run,
     spent,
@@ -107,7 +108,7 @@ def explain(
         made = benchmark_of(path, run.manifest(), benchmark)
         with run.folder.lock(), closing(run), ExitStack() as stack:
             run.load()
-            verdicts, _ = judge.verdicts(run, made, stack)
+            verdicts, _ = judge.verdicts(run, made, partial(judgeable, run, made), stack)
             found = explain_run(run, made, sample, verdicts)
         where = f"the run {path}"
     else:
@@ -303,7 +304,8 @@ def scored(
 ) -> Result:
     """The score of a run (loaded, locked) with what judges have said of its replies."""
     with ExitStack() as stack:
-        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        replies = partial(judgeable, run, benchmark)
+        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
         notes = [*notes, *_by_other_rules(run, benchmark)]
         report = score_run(
             run,
@@ -318,6 +320,13 @@ def scored(
     if scorings is None:
         write_markdown(result)
     return result
+
+
+def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Reply]]:
+    """The replies of a run (loaded) that a judge can be asked about."""
+    for scored_reply in replies_of(run, benchmark):
+        if scored_reply.reply is not None and scored_reply.state != "refused":
+            yield scored_reply.place, scored_reply.sample, scored_reply.reply
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
