@@ -15,7 +15,7 @@ from snellen.comparing import Compared, Loaded
 from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result
-from snellen.scoring import Predicted, replies_of
+from snellen.scoring import Predicted, asks_notes, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
 
 
@@ -158,6 +158,7 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
         run.load()
         replies = partial(judgeable, run, benchmark)
         verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         return comparing.load(
             benchmark,
             replies_of(run, benchmark),
@@ -167,7 +168,12 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
             scoring=scoring,
             verdicts=verdicts,
             of=manifest.get("rows", 0) * manifest.get("repeats", 1),
-            notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *notes],
+            notes=[
+                *manifest.get("notes", []),
+                *dict.fromkeys(run.notes),
+                *notes,
+                *older,
+            ],
         )
 
 

@@ -24,9 +24,11 @@ from snellen.sample import Sample
 from snellen.scoring import (
     Explanation,
     Spent,
+    asks_notes,
     explain_reply,
     explain_run,
     replies_of,
+    rules_of,
     score_predictions,
     score_run,
     spent,
@@ -306,7 +308,8 @@ def scored(
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
         verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
-        notes = [*notes, *_by_other_rules(run, benchmark)]
+        older = asks_notes(run.manifest().get("identity", {}), rules_of(benchmark))
+        notes = [*notes, *_by_other_rules(run, benchmark), *older]
         report = score_run(
             run,
             benchmark,

@@ -141,7 +141,7 @@ def verdicts(
     every number of a report is made of the same verdicts.
     """
     by_scoring = {}
-    notes = []
+    notes: list[str] = []
     for name, scoring in benchmark.scorings.items():
         if scoring.judge is None:
             continue

@@ -136,6 +136,7 @@ def short_of(result: Result) -> list[str]:
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
     notes += [probe_title(result)] * (report.probe is not None)
+    notes += ["out of date"] * bool(report.out_of_date)
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 
