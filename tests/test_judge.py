@@ -232,17 +232,20 @@ def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:
 
 def answering(share: float, word: str) -> Callable[[Request], str | ModelError]:
     """A judge that is down for all but the first questions."""
-    return lambda request: word if asked_first(request) < share * N else Rejected("down")
+    return lambda request: word if number_in(request) < share * N else Rejected("down")
 
 
-def asked_first(request: Request) -> int:
+def number_in(request: Request) -> int:
     return int(request.messages[0].text.split("number ")[1].split()[0])
 
 
+UNCOMPARED = ("notes", "judging", "spent", "inputs")
+
+
 def numbers(run: Path) -> dict[str, object]:
-    """What a stored report says but for its notes, times, and costs."""
+    """What a stored report says but for its notes, times, costs, and the sizes of its inputs."""
     report = json.loads((run / "report.json").read_text())
-    return {name: report[name] for name in report if name not in ("notes", "judging", "spent")}
+    return {name: report[name] for name in report if name not in UNCOMPARED}
 
 
 def broken_down(folder: Path) -> Benchmark:
@@ -262,12 +265,12 @@ def broken_down(folder: Path) -> Benchmark:
 def test_a_second_judge_that_fails_leaves_the_score_of_the_first_as_it_was(
     tmp_path: Path, share: float
 ) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(lambda r: "AB"[asked_first(r) % 5 == 0], "a")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda r: "AB"[number_in(r) % 5 == 0], "a")), benchmark=bench)
     before = numbers(run)
-    judged, _ = api.judge_run(run, plan(opened(answering(share, "B"), "b")), benchmark=made)
-    again = api.score(run, made)
+    judged, _ = api.judge_run(run, plan(opened(answering(share, "B"), "b")), benchmark=bench)
+    again = api.score(run, bench)
     # By hand: judge a takes four of five for right, in each half of the questions.
     assert again.headline.value == 0.8
     assert (again.headline.n, again.scoring().metrics["accuracy/first"].value) == (N, 0.8)
@@ -279,24 +282,24 @@ def test_a_second_judge_that_fails_leaves_the_score_of_the_first_as_it_was(
 
 
 def test_a_judge_that_was_down_counts_once_it_has_answered_the_rest(tmp_path: Path) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=made)
-    first, _ = api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=bench)
+    first, _ = api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
     assert first.headline.value == 1.0
     rest = opened(lambda _: "B", "b")
-    both, _ = api.judge_run(run, plan(rest), benchmark=made)
+    both, _ = api.judge_run(run, plan(rest), benchmark=bench)
     assert len(requests(rest)) == N // 2
     assert both.headline.value == 0.5
     assert "official: judged by a, b" in both.report.notes
 
 
 def test_a_repeat_that_failed_leaves_the_first_time_as_it_was(tmp_path: Path) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
     down = opened(lambda _: Rejected("down"), "a")
-    result, _ = api.judge_run(run, plan(down, repeats=2), benchmark=made)
+    result, _ = api.judge_run(run, plan(down, repeats=2), benchmark=bench)
     assert (result.headline.value, result.headline.n) == (1.0, N)
     assert any("a (repeat 2) has a verdict on 0 of 40" in note for note in result.report.notes)
 
@@ -304,41 +307,41 @@ def test_a_repeat_that_failed_leaves_the_first_time_as_it_was(tmp_path: Path) ->
 def test_the_same_judge_asked_in_another_way_that_fails_does_not_replace_the_first(
     tmp_path: Path,
 ) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
     other = replace(plan(opened(answering(0.5, "B"), "a")), temperature=0.7)
-    result, _ = api.judge_run(run, other, benchmark=made)
+    result, _ = api.judge_run(run, other, benchmark=bench)
     assert (result.headline.value, result.headline.n) == (1.0, N)
     whole = replace(plan(opened(lambda _: "B", "a")), temperature=0.7)
-    result, _ = api.judge_run(run, whole, benchmark=made)
+    result, _ = api.judge_run(run, whole, benchmark=bench)
     assert (result.headline.value, result.headline.n) == (0.0, N)
 
 
 def test_a_judge_with_one_verdict_that_cannot_be_read_still_counts(tmp_path: Path) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=made)
-    vague = opened(lambda r: "maybe" if asked_first(r) == 7 else "B", "b")
-    result, _ = api.judge_run(run, plan(vague), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    vague = opened(lambda r: "maybe" if number_in(r) == 7 else "B", "b")
+    result, _ = api.judge_run(run, plan(vague), benchmark=bench)
     assert (result.headline.value, result.headline.n) == (0.5, N - 1)
 
 
 def test_a_judge_whose_verdicts_cannot_be_read_erases_nothing(tmp_path: Path) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=made)
-    result, _ = api.judge_run(run, plan(opened(lambda _: "maybe", "b")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    result, _ = api.judge_run(run, plan(opened(lambda _: "maybe", "b")), benchmark=bench)
     assert (result.headline.value, result.headline.n) == (1.0, N)
 
 
 def test_two_judges_that_both_answered_a_part_give_the_mean_of_their_own_parts(
     tmp_path: Path,
 ) -> None:
-    made = broken_down(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
-    api.judge_run(run, plan(opened(answering(0.5, "A"), "a")), benchmark=made)
-    both, _ = api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=made)
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(answering(0.5, "A"), "a")), benchmark=bench)
+    both, _ = api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=bench)
     assert (both.headline.value, both.headline.n) == (0.5, N // 2)
     assert both.scoring().metrics["accuracy/first"].value == 0.5
     assert "accuracy/second" not in both.scoring().metrics

@@ -122,14 +122,14 @@ def test_a_run_of_older_questions_says_so_even_when_it_is_scored_again(
     for name in ("manifest.json", "report.json"):
         identity = json.loads((run / name).read_text())["identity"]
         edited(run / name, identity={**identity, "asks": 0})
-    said = "the run asked version 0 of the questions, and this version of Snellen asks version"
-    assert said in command_line("report", run).out.replace("\n", " ")
+    expected = "the run asked version 0 of the questions, and this version of Snellen asks version"
+    assert expected in command_line("report", run).out.replace("\n", " ")
     done = command_line("score", run)
-    assert said in " ".join(done.out.split())
-    assert [said in note for note in snellen.load_run(run).report.notes].count(True) == 1
+    assert expected in " ".join(done.out.split())
+    assert [expected in note for note in snellen.load_run(run).report.notes].count(True) == 1
     other = snellen.evaluate("eyechart:n=12", "baseline/longest", out=run.parents[2])
     assert other.run is not None
-    assert said in " ".join(command_line("compare", run, other.run).out.split())
+    assert expected in " ".join(command_line("compare", run, other.run).out.split())
 
 
 def test_a_report_in_a_later_format_is_not_read(run: Path) -> None:

@@ -159,14 +159,15 @@ def test_the_viewer_shows_what_is_stored_and_no_rows_of_the_catalog(
 
 
 def test_python_takes_the_object_again(tmp_path: Path, runs: tuple[Path, Path]) -> None:
-    made = own("pope")
-    assert snellen.score(runs[0], made).headline.value == 0.25
-    assert [one.score for one in api.explain(runs[0], "s1", made)[0].readings] == [0.0]
-    compared = snellen.compare(*runs, benchmark=made).comparisons.comparisons[0]
+    benchmark = own("pope")
+    assert snellen.score(runs[0], benchmark).headline.value == 0.25
+    readings = api.explain(runs[0], "s1", benchmark)[0].readings
+    assert [reading.score for reading in readings] == [0.0]
+    compared = snellen.compare(*runs, benchmark=benchmark).comparisons.comparisons[0]
     assert compared.metrics["accuracy"].difference.value == pytest.approx(4 / N)
-    path, _ = export.export(runs[0], "csv", tmp_path / "out.csv", benchmark=made)
+    path, _ = export.export(runs[0], "csv", tmp_path / "out.csv", benchmark=benchmark)
     assert path.read_text().count('"no","ok"') == N
-    power = api.power(made, runs=runs, difference=0.1)
+    power = api.power(benchmark, runs=runs, difference=0.1)
     assert power.observed is not None
 
 
@@ -178,9 +179,11 @@ def test_the_catalogs_benchmark_is_not_taken_for_the_object(runs: tuple[Path, Pa
 
 
 def test_an_object_and_the_catalogs_benchmark_never_share_a_folder(tmp_path: Path) -> None:
-    made = catalog.benchmark("eyechart:n=12")
-    changed = replace(made, prompt=lambda sample, history: (user(*sample.media, "What is it?"),))
-    theirs = folder_of(snellen.evaluate(made, "baseline/first", out=tmp_path))
+    benchmark = catalog.benchmark("eyechart:n=12")
+    changed = replace(
+        benchmark, prompt=lambda sample, history: (user(*sample.media, "What is it?"),)
+    )
+    theirs = folder_of(snellen.evaluate(benchmark, "baseline/first", out=tmp_path))
     ours = folder_of(snellen.evaluate(changed, "baseline/first", out=tmp_path))
     assert theirs != ours
     assert manifest(theirs)["benchmark_object"] is False
@@ -190,9 +193,9 @@ def test_an_object_and_the_catalogs_benchmark_never_share_a_folder(tmp_path: Pat
 
 
 def test_an_object_made_from_a_file_of_rows_does_not_share_its_folder(tmp_path: Path) -> None:
-    made = catalog.benchmark(str(rows_in(tmp_path)), task="vqa")
-    changed = replace(made, prompt=lambda sample, history: (user("Say something."),))
-    theirs = folder_of(snellen.evaluate(made, no, out=tmp_path / "runs"))
+    benchmark = catalog.benchmark(str(rows_in(tmp_path)), task="vqa")
+    changed = replace(benchmark, prompt=lambda sample, history: (user("Say something."),))
+    theirs = folder_of(snellen.evaluate(benchmark, no, out=tmp_path / "runs"))
     ours = folder_of(snellen.evaluate(changed, no, out=tmp_path / "runs"))
     assert theirs != ours
     assert snellen.score(theirs).report.n == 3
@@ -219,13 +222,13 @@ def test_a_benchmark_of_the_catalog_is_scored_by_its_folder_whatever_was_asked(
 ) -> None:
     eyechart = catalog.benchmark("eyechart:n=12")
     shown = with_shots(catalog.benchmark("eyechart:n=12,seed=1"), 1, source=eyechart)
-    for made in (
+    for benchmark in (
         eyechart,
         probed(eyechart, blind="none"),
         shown,
         catalog.benchmark(str(rows_in(tmp_path)), task="vqa"),
     ):
-        result = snellen.evaluate(made, no, out=tmp_path / "runs")
+        result = snellen.evaluate(benchmark, no, out=tmp_path / "runs")
         run = folder_of(result)
         before = stored(run)["scores.jsonl"]
         assert command_line("score", run).code == 0
@@ -234,9 +237,9 @@ def test_a_benchmark_of_the_catalog_is_scored_by_its_folder_whatever_was_asked(
 
 
 def test_a_run_of_the_catalog_scored_by_an_object_says_so(tmp_path: Path) -> None:
-    made = catalog.benchmark("eyechart:n=12")
-    run = folder_of(snellen.evaluate(made, "baseline/first", out=tmp_path))
-    result = snellen.score(run, replace(made, notes=("mine",)))
+    benchmark = catalog.benchmark("eyechart:n=12")
+    run = folder_of(snellen.evaluate(benchmark, "baseline/first", out=tmp_path))
+    result = snellen.score(run, replace(benchmark, notes=("mine",)))
     assert any("scored by a Benchmark object" in note for note in result.report.notes)
     again = snellen.score(run)
     assert not any("scored by a Benchmark object" in note for note in again.report.notes)
