@@ -557,7 +557,7 @@ def test_a_run_of_a_benchmark_of_ones_own_is_scored_again_with_it(tmp_path: Path
 def test_without_it_one_is_told_to_give_it(tmp_path: Path) -> None:
     finished = run(tmp_path, Says(lambda request: "yes"))
 
-    with pytest.raises(CatalogError, match=r"no benchmark 'tiny'.* score\(run, benchmark\)"):
+    with pytest.raises(CatalogError, match=r"'tiny' was a Python object.*score\(run, benchmark\)"):
         snellen.score(finished.run)
 
 

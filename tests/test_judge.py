@@ -230,17 +230,122 @@ def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:
     assert both.headline.ci95 == (0.0, 1.0)
 
 
-def test_a_judge_that_was_down_is_told_apart_from_the_others(tmp_path: Path) -> None:
-    made = benchmark(tmp_path)
-    run = replied(tmp_path, made, lambda _: "something")
+def answering(share: float, word: str) -> Callable[[Request], str | ModelError]:
+    """A judge that is down for all but the first questions."""
+    return lambda request: word if number_in(request) < share * N else Rejected("down")
 
-    def half(request: Request) -> str | ModelError:
-        number = int(request.messages[0].text.split("number ")[1].split()[0])
-        return Rejected("down") if number % 2 else "A"
 
-    api.judge_run(run, plan(opened(half, "a")), benchmark=made)
-    result, _ = api.judge_run(run, plan(opened(lambda _: "B", "b")), benchmark=made)
-    assert any("alone 1.0000, 0.0000" in note for note in result.report.notes)
+def number_in(request: Request) -> int:
+    return int(request.messages[0].text.split("number ")[1].split()[0])
+
+
+UNCOMPARED = ("notes", "judging", "spent", "inputs")
+
+
+def numbers(run: Path) -> dict[str, object]:
+    """What a stored report says but for its notes, times, costs, and the sizes of its inputs."""
+    report = json.loads((run / "report.json").read_text())
+    return {name: report[name] for name in report if name not in UNCOMPARED}
+
+
+def broken_down(folder: Path) -> Benchmark:
+    return replace(
+        benchmark(folder),
+        sample=lambda _, row: Sample(
+            id=row["id"],
+            question=f"number {row['id']}",
+            target="A",
+            tags={"half": "first" if int(row["id"]) < N // 2 else "second"},
+        ),
+        break_down_by=("half",),
+    )
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.9])
+def test_a_second_judge_that_fails_leaves_the_score_of_the_first_as_it_was(
+    tmp_path: Path, share: float
+) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda r: "AB"[number_in(r) % 5 == 0], "a")), benchmark=bench)
+    before = numbers(run)
+    judged, _ = api.judge_run(run, plan(opened(answering(share, "B"), "b")), benchmark=bench)
+    again = api.score(run, bench)
+    # By hand: judge a takes four of five for right, in each half of the questions.
+    assert again.headline.value == 0.8
+    assert (again.headline.n, again.scoring().metrics["accuracy/first"].value) == (N, 0.8)
+    assert numbers(run) == before
+    assert judged.report.notes == again.report.notes
+    notes = "\n".join(again.report.notes)
+    assert "judged by a\n" in notes
+    assert f"b has a verdict on {round(share * N)} of {N} replies and is not in the score" in notes
+
+
+def test_a_judge_that_was_down_counts_once_it_has_answered_the_rest(tmp_path: Path) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=bench)
+    first, _ = api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    assert first.headline.value == 1.0
+    rest = opened(lambda _: "B", "b")
+    both, _ = api.judge_run(run, plan(rest), benchmark=bench)
+    assert len(requests(rest)) == N // 2
+    assert both.headline.value == 0.5
+    assert "official: judged by a, b" in both.report.notes
+
+
+def test_a_repeat_that_failed_leaves_the_first_time_as_it_was(tmp_path: Path) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    down = opened(lambda _: Rejected("down"), "a")
+    result, _ = api.judge_run(run, plan(down, repeats=2), benchmark=bench)
+    assert (result.headline.value, result.headline.n) == (1.0, N)
+    assert any("a (repeat 2) has a verdict on 0 of 40" in note for note in result.report.notes)
+
+
+def test_the_same_judge_asked_in_another_way_that_fails_does_not_replace_the_first(
+    tmp_path: Path,
+) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    other = replace(plan(opened(answering(0.5, "B"), "a")), temperature=0.7)
+    result, _ = api.judge_run(run, other, benchmark=bench)
+    assert (result.headline.value, result.headline.n) == (1.0, N)
+    whole = replace(plan(opened(lambda _: "B", "a")), temperature=0.7)
+    result, _ = api.judge_run(run, whole, benchmark=bench)
+    assert (result.headline.value, result.headline.n) == (0.0, N)
+
+
+def test_a_judge_with_one_verdict_that_cannot_be_read_still_counts(tmp_path: Path) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    vague = opened(lambda r: "maybe" if number_in(r) == 7 else "B", "b")
+    result, _ = api.judge_run(run, plan(vague), benchmark=bench)
+    assert (result.headline.value, result.headline.n) == (0.5, N - 1)
+
+
+def test_a_judge_whose_verdicts_cannot_be_read_erases_nothing(tmp_path: Path) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
+    result, _ = api.judge_run(run, plan(opened(lambda _: "maybe", "b")), benchmark=bench)
+    assert (result.headline.value, result.headline.n) == (1.0, N)
+
+
+def test_two_judges_that_both_answered_a_part_give_the_mean_of_their_own_parts(
+    tmp_path: Path,
+) -> None:
+    bench = broken_down(tmp_path)
+    run = replied(tmp_path, bench, lambda _: "something")
+    api.judge_run(run, plan(opened(answering(0.5, "A"), "a")), benchmark=bench)
+    both, _ = api.judge_run(run, plan(opened(answering(0.5, "B"), "b")), benchmark=bench)
+    assert (both.headline.value, both.headline.n) == (0.5, N // 2)
+    assert both.scoring().metrics["accuracy/first"].value == 0.5
+    assert "accuracy/second" not in both.scoring().metrics
+    assert both.report.incomplete
 
 
 @pytest.mark.parametrize("stop", ["filter", "length"])

@@ -284,7 +284,9 @@ def test_other_examples_are_another_run_and_the_same_ones_go_on(tmp_path: Path) 
 
 
 def test_a_run_with_examples_is_scored_from_its_folder(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
+    made = catalog.benchmark(
+        str(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)])), task="vqa"
+    )
     first = run(tmp_path, Says(lambda request: "thing q1"), with_shots(made, 1))
     assert first.result is not None
     again = snellen.score(first.run)

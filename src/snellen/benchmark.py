@@ -277,6 +277,9 @@ class Benchmark:
     shots: Mapping[str, object] = field(default_factory=dict)
     probe: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    from_catalog: bool = field(default=False, init=False, repr=False, compare=False)
+    """Whether the catalog can make it again from what a run stores. Only the catalog sets it.
+    `dataclasses.replace` drops it, since a changed benchmark is another benchmark."""
 
     @property
     def headline(self) -> str:
@@ -358,6 +361,21 @@ class Benchmark:
         turns = self.each_turn(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
+
+
+def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
+    """Mark a benchmark as one that the catalog can make again from what a run stores."""
+    object.__setattr__(benchmark, "from_catalog", True)
+    return benchmark
+
+
+def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
+    """Replace fields in a way that a run stores: a probe, examples, a frame policy.
+
+    Unlike `dataclasses.replace` it keeps `from_catalog`.
+    """
+    changed = replace(benchmark, **changes)
+    return mark_from_catalog(changed) if benchmark.from_catalog else changed
 
 
 def _asked(sample: Sample) -> Mapping[str, object]:

@@ -20,13 +20,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, mark_from_catalog
 from snellen.datasets import data_at
 from snellen.errors import CatalogError, DataError, UsageError, install
 from snellen.executors._replicas import Replicas, check_installed
 from snellen.model import Generates, Model, Ranks, Streams
 from snellen.models._profile import ImageLimits, Profile
-from snellen.store import is_address
+from snellen.store import is_address, is_object_run
 
 FOLDER = Path(__file__).parent / "benchmarks"
 ROWS = FOLDER / "rows"
@@ -165,7 +165,7 @@ def benchmark(
         for key, parameter in inspect.signature(make).parameters.items()
         if key != "data"
     }
-    return replace(made, options={**defaults, **shown})
+    return mark_from_catalog(replace(made, options={**defaults, **shown}))
 
 
 def few_shot(
@@ -213,7 +213,7 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
     """The benchmark of a run, as it was asked, by its manifest; its data need not be there.
 
     Raises:
-        CatalogError: it is none of ours, nor a file of rows.
+        CatalogError: it is none of ours, nor a file of rows, or it was a Python object.
     """
     from snellen.probes import again
 
@@ -223,21 +223,46 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
 def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
     name = manifest.get("benchmark", "")
     options = manifest.get("identity", {}).get("options", {})
+    if is_object_run(manifest):
+        raise CatalogError(
+            f"the run's benchmark {name!r} was a Python object, which its manifest cannot make "
+            "again."
+        )
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
-    if {"task", "columns"} <= set(options):
+    if _is_own(options):
         from snellen.benchmarks._own import stored
 
-        return stored(name, options)
-    if ":" in name or "/" in name:
-        # Nothing but `options` may lead to a program, and nothing to a file.
-        raise CatalogError(f"{name!r} is no benchmark's name: the manifest was changed by hand.")
+        return mark_from_catalog(stored(name, options))
+    if not _is_canonical(name):
+        # Runs store canonical names alone. A name in another spelling is a caller's own, and
+        # nothing but `options` may lead to a program or a file.
+        raise CatalogError(f"the catalog has no benchmark {name!r}.")
     return benchmark(name, options=options)
+
+
+def is_mistakable(benchmark: Benchmark) -> bool:
+    """Whether a caller's Python object has the name, or the options, of a benchmark that the
+    catalog makes, so that a run's identity must tell the two apart."""
+    if benchmark.from_catalog:
+        return False
+    options = benchmark.options
+    return "class" in options or _is_own(options) or _is_canonical(benchmark.name)
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
     """Whether `of_run` would run a program that the manifest names, a class for VLMEvalKit."""
-    return "class" in manifest.get("identity", {}).get("options", {})
+    options = manifest.get("identity", {}).get("options", {})
+    return "class" in options and not is_object_run(manifest)
+
+
+def _is_own(options: Mapping[str, object]) -> bool:
+    """Whether these are the options of a file of rows."""
+    return {"task", "columns"} <= set(options)
+
+
+def _is_canonical(name: str) -> bool:
+    return any(entry.name == name for entry in entries())
 
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
@@ -262,6 +287,8 @@ def _name_elsewhere(
 ) -> str:
     """The alias that means what the run asked, best with the same prompt."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
+    if is_object_run(manifest):
+        return str(name)
     aliases = next((entry.aliases for entry in entries() if entry.name == name), {})
     known = {alias: implied for alias, implied in aliases.items() if theirs(alias, implied)}
     for but in ((), ("prompt",)):
@@ -395,7 +422,7 @@ def own(
         raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
     from snellen.benchmarks._own import own_data
 
-    return own_data(path, task=task, columns=columns or {}, data=data)
+    return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
 
 
 def _of_class(*named: str) -> Benchmark:
@@ -404,7 +431,7 @@ def _of_class(*named: str) -> Benchmark:
         raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
     from snellen.benchmarks._vlmevalkit_class import vlmevalkit_class
 
-    return vlmevalkit_class(":".join(named[:2]), *named[2:])
+    return mark_from_catalog(vlmevalkit_class(":".join(named[:2]), *named[2:]))
 
 
 def _split_options(spec: str) -> tuple[str, dict[str, str]]:

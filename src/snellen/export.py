@@ -13,10 +13,10 @@ from typing import Any
 from snellen import catalog, judge
 from snellen.benchmark import Benchmark
 from snellen.datasets import data_place_of, placed
-from snellen.errors import DataError, UsageError
+from snellen.errors import CatalogError, DataError, UsageError
 from snellen.formats import Answered, jsonl, labels, lmms_eval, separated, vlmevalkit, xlsx
 from snellen.scoring import Scored, replies_of
-from snellen.store import STEM, Run, safe_name
+from snellen.store import STEM, Run, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
@@ -48,6 +48,7 @@ def export(
     scoring: str | None = None,
     sample: int | None = None,
     seed: int = 0,
+    benchmark: Benchmark | None = None,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
     must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
@@ -57,7 +58,10 @@ def export(
     first that has one) decides, drawn by `seed`; those of a smaller sheet are the first of a
     larger.
 
+    `benchmark` is the object that the run was made with, where it was made with one.
+
     Raises:
+        CatalogError: the run was made with a Benchmark object, and none is passed.
         UsageError: no such format, the benchmark has no test server, its authors no form of their
             own, or an extra is missing. StoreError: it is no run folder. DataError: a reply does
             not fit into such a file, or the rows are not there, or not those of the run.
@@ -70,13 +74,13 @@ def export(
         raise UsageError("scoring and sample are for --to labels: all else has every reply.")
     run = Run(folder)
     manifest = run.manifest()
+    benchmark = _benchmark_of(folder, manifest, benchmark)
     run.load()
     try:
         states: Counter[str] = Counter()
         if to == "authors":
-            path, said = _as_authors(run, manifest, data, out, states)
+            path, said = _as_authors(run, manifest, benchmark, data, out, states)
             return path, [*_missing(run, manifest, to, states), *said]
-        benchmark = catalog.of_run(manifest)
         if to == "labels":
             return _sheet(run, manifest, benchmark, out, scoring, sample, seed)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
@@ -93,25 +97,46 @@ def export(
         run.close()
 
 
+def _benchmark_of(
+    folder: Path, manifest: Mapping[str, Any], benchmark: Benchmark | None
+) -> Benchmark:
+    if benchmark is None:
+        try:
+            return catalog.of_run(manifest)
+        except CatalogError as error:
+            raise CatalogError(
+                f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
+                "`snellen.export.export(run, to, benchmark=benchmark)`."
+            ) from error
+    if not is_object_run(manifest) or benchmark.name != manifest["benchmark"]:
+        raise UsageError(
+            f"{folder} was not made with a Benchmark object called {benchmark.name}: leave "
+            "`benchmark` out."
+        )
+    return benchmark
+
+
 def _as_authors(
     run: Run,
     manifest: Mapping[str, Any],
+    benchmark: Benchmark,
     data: Path | None,
     out: Path | None,
     states: Counter[str],
 ) -> tuple[Path, Sequence[str]]:
     """Write the file in which the benchmark's authors publish results."""
     name = manifest["benchmark"]
-    if catalog.of_run(manifest).results is None:
+    if benchmark.results is None:
         raise UsageError(
             f"{name}: no form is known in which its authors publish replies to what this run asked."
         )
-    was = data_place_of(manifest["data"])
-    benchmark = catalog.benchmark(
-        name,
-        data=data or (was if was.exists() else None),
-        options=manifest["identity"]["options"],
-    )
+    if benchmark.from_catalog:
+        was = data_place_of(manifest["data"])
+        benchmark = catalog.benchmark(
+            name,
+            data=data or (was if was.exists() else None),
+            options=manifest["identity"]["options"],
+        )
     assert benchmark.results is not None
     if benchmark.data.facts().digest != manifest["identity"]["data"]["digest"]:
         raise DataError(

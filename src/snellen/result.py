@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from snellen.scoring import MetricReport, Report, ScoringReport
-from snellen.store import REPORT, Run
+from snellen import catalog
+from snellen.errors import SnellenError, StoreError, UsageError
+from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
+from snellen.store import FORMAT, REPORT, Run, is_object_run
 
 ACTED_ON = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -201,23 +206,62 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:z,.2f} %"
 
 
+class _Inputs(msgspec.Struct, frozen=True):
+    """What is stored beside a report."""
+
+    inputs: dict[str, int] = {}
+
+
 def load_report(path: Path) -> Result:
-    """The stored report of a run folder, or of a `report.json`.
+    """The stored report of a run folder, or of a `report.json`, with a note where it is out of
+    date.
 
     Raises:
         StoreError: it is no run folder. UsageError: the run has not been scored.
     """
-    from snellen.errors import StoreError, UsageError
-
     folder = path.parent if path.name == REPORT else path
     run = Run(folder)
-    run.manifest()
+    manifest = run.manifest()
     raw = run.folder.get(REPORT)
     if raw is None:
         raise UsageError(f"{folder} has not been scored: `snellen score {folder}` does it.")
     try:
-        return Result(msgspec.json.decode(raw, type=Report), folder)
+        report = msgspec.json.decode(raw, type=Report)
+        inputs = msgspec.json.decode(raw, type=_Inputs).inputs
     except msgspec.DecodeError as error:
         raise StoreError(
             f"{folder / REPORT} is not a report: {error}. `snellen score` makes it anew."
         ) from error
+    if report.format > FORMAT:
+        raise StoreError(
+            f"{folder / REPORT} is of format {report.format}; this version reads up to {FORMAT}. "
+            "Install the version of Snellen that wrote it, or score the run with this one."
+        )
+    reasons = stale_reasons(run, report, inputs, _rules(manifest))
+    new = [reason for reason in reasons if reason not in report.notes]
+    report = replace(report, out_of_date=reasons, notes=[*new, *report.notes])
+    return Result(report, folder)
+
+
+def _rules(manifest: Mapping[str, Any]) -> Rules | None:
+    """What the run's benchmark says today; None where it cannot be made again, or where that would
+    run a program."""
+    if catalog.runs_a_program(manifest):
+        return None
+    identity = manifest.get("identity", {})
+    parts = [identity.get("options", {}), identity.get("probe", {})]
+    is_object = is_object_run(manifest)
+    key = msgspec.json.encode([manifest.get("benchmark", ""), is_object, *parts])
+    return _rules_by_key(key)
+
+
+@lru_cache(maxsize=512)
+def _rules_by_key(key: bytes) -> Rules | None:
+    """As `_rules`. Many runs are of few benchmarks, and making one takes some milliseconds."""
+    name, is_object, options, probe = msgspec.json.decode(key)
+    identity = {"options": options, "probe": probe}
+    manifest = {"benchmark": name, "benchmark_object": is_object, "identity": identity}
+    try:
+        return rules_of(catalog.of_run(manifest))
+    except (SnellenError, AttributeError, KeyError, TypeError, ValueError):
+        return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from random import Random
 
-from snellen.benchmark import Benchmark, History
+from snellen.benchmark import Benchmark, History, vary
 from snellen.content import Image, Message, assistant
 from snellen.datasets import Filtered, Row, rows_at
 from snellen.errors import DataError, MediaError, UsageError
@@ -75,7 +75,7 @@ def with_shots(
     note = f"{n} examples before each question, of {of.data.where}, seed {seed}: {', '.join(shown)}"
     if source is None:
         note += f"; the {len(places)} rows that may be examples are not asked"
-    return replace(
+    return vary(
         benchmark,
         data=benchmark.data
         if source is not None

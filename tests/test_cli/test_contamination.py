@@ -134,3 +134,19 @@ def test_a_run_of_another_benchmark_is_refused(snellen: Snellen, mine: Path, cor
     done = snellen("contamination", mine, "--corpus", corpus, "--run", run)
     assert done.code == 2
     assert "is a run of eyechart, not of mine" in done.err
+
+
+def test_scores_of_an_older_version_are_said_to_be_out_of_date(
+    snellen: Snellen, mine: Path, corpus: Path
+) -> None:
+    snellen("run", "-b", mine, "-m", "baseline/first", "--out", "runs")
+    [run] = Path("runs/mine/baseline__first").iterdir()
+    scores = [json.loads(line) for line in (run / "scores.jsonl").read_text().splitlines()]
+    (run / "scores.jsonl").write_text(
+        "".join(json.dumps({**score, "version": 0}) + "\n" for score in scores)
+    )
+    notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
+    assert any("are out of date" in note and "and 0 there" in note for note in notes)
+    snellen("score", run)
+    notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
+    assert not any("out of date" in note for note in notes)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from snellen import catalog, comparing, judge
-from snellen.api._score import Said, benchmark_of, said_in
+from snellen.api._score import Said, benchmark_of, judgeable, said_in
 from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
 from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result
-from snellen.scoring import Predicted, replies_of
+from snellen.scoring import Predicted, asks_notes, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
 
 
@@ -155,7 +156,9 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
     benchmark = benchmark_of(path, manifest, mine)
     with closing(run), ExitStack() as stack:
         run.load()
-        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        replies = partial(judgeable, run, benchmark)
+        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         return comparing.load(
             benchmark,
             replies_of(run, benchmark),
@@ -165,7 +168,12 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
             scoring=scoring,
             verdicts=verdicts,
             of=manifest.get("rows", 0) * manifest.get("repeats", 1),
-            notes=[*manifest.get("notes", []), *dict.fromkeys(run.notes), *notes],
+            notes=[
+                *manifest.get("notes", []),
+                *dict.fromkeys(run.notes),
+                *notes,
+                *older,
+            ],
         )
 
 

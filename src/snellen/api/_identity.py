@@ -38,6 +38,7 @@ def run_identity(
     return {
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
+        **({"benchmark_object": True} if catalog.is_mistakable(benchmark) else {}),
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
@@ -99,6 +100,7 @@ def manifest_of(
     return {
         **before,
         "benchmark": benchmark.name,
+        "benchmark_object": not benchmark.from_catalog,
         "model": opened.name,
         "identity": identity,
         "data": benchmark.data.where,

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from snellen import judge
 from snellen.api._plan import Finished, Plan
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import Show
-from snellen.api._score import benchmark_of, scored
+from snellen.api._score import benchmark_of, judgeable, scored
 from snellen.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.formats.labels import read as read_labels
-from snellen.model import Reply
 from snellen.result import Result
 from snellen.runner import Budget
-from snellen.sample import Sample
-from snellen.scoring import replies_of
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
 
@@ -112,11 +110,7 @@ def _check(
 def _asked(
     run: Run, benchmark: Benchmark, name: str, plan: Plan, show: Show | None, budget: Budget
 ) -> list[Finished]:
-    def replies() -> Iterator[tuple[int, Sample, Reply]]:
-        for one in replies_of(run, benchmark):
-            if one.reply is not None and one.state != "refused":
-                yield one.place, one.sample, one.reply
-
+    replies = partial(judgeable, run, benchmark)
     digest = identity_digest(run.manifest()["identity"])
     graded = judge.graded(benchmark, name, replies, of=f"{run.path}", digest=digest)
     if next(iter(graded.data), None) is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import msgspec
 
 from snellen import catalog
-from snellen.benchmark import Benchmark, Missing
+from snellen.benchmark import Benchmark, Missing, vary
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
 from snellen.media import video
@@ -112,7 +112,7 @@ class Plan:
         """The benchmarks, those with videos by the plan's frame policy, if it has one."""
         if self.frames is None:
             return [*self.benchmarks]
-        return [replace(made, frames=made.frames and self.frames) for made in self.benchmarks]
+        return [vary(made, frames=made.frames and self.frames) for made in self.benchmarks]
 
     def profile_of(self, model: str) -> Profile:
         """The profile of a model, by its name; what the plan says goes before its own."""

@@ -225,7 +225,8 @@ def _observed(
     level: float,
 ) -> Observed:
     """The first metric of two runs, compared."""
-    document = compare(*runs).comparisons
+    mine = None if benchmark.from_catalog else benchmark
+    document = compare(*runs, benchmark=mine).comparisons
     if len(document.comparisons) != 1:
         raise UsageError(
             f"--from takes two runs; {runs[0]} and {runs[1]} hold {len(document.sides)}."

@@ -16,7 +16,7 @@ from snellen.api._identity import manifest_of, run_identity
 from snellen.api._plan import Finished, OnSample, Plan
 from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
 from snellen.api._score import scored
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, vary
 from snellen.datasets import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generation, Model, Prompts
@@ -168,9 +168,14 @@ def _prepare(
         opened, adapter = catalog.watching(opened, plan.adapter)
     check_model(benchmark, opened.model)
     if isinstance(opened.model, Prompts):
-        options = {"options": benchmark.options}
-        named = catalog.vlmevalkit_name({"benchmark": benchmark.name, "identity": options})
-        benchmark = replace(benchmark, called=named)
+        named = catalog.vlmevalkit_name(
+            {
+                "benchmark": benchmark.name,
+                "benchmark_object": not benchmark.from_catalog,
+                "identity": {"options": benchmark.options},
+            }
+        )
+        benchmark = vary(benchmark, called=named)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,16 +24,24 @@ from snellen.sample import Sample
 from snellen.scoring import (
     Explanation,
     Spent,
+    asks_notes,
     explain_reply,
     explain_run,
+    replies_of,
+    rules_of,
     score_predictions,
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Mirror, Run
+from snellen.store import MANIFEST, Mirror, Run, is_object_run
 
 if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
+
+PASS_OBJECT = (
+    "Pass the Benchmark object that made the run, in Python: `snellen.score(run, benchmark)`. "
+    "`snellen report RUN` shows the stored result."
+)
 
 
 def score(
@@ -102,7 +110,7 @@ def explain(
         made = benchmark_of(path, run.manifest(), benchmark)
         with run.folder.lock(), closing(run), ExitStack() as stack:
             run.load()
-            verdicts, _ = judge.verdicts(run, made, stack)
+            verdicts, _ = judge.verdicts(run, made, partial(judgeable, run, made), stack)
             found = explain_run(run, made, sample, verdicts)
         where = f"the run {path}"
     else:
@@ -298,7 +306,10 @@ def scored(
 ) -> Result:
     """The score of a run (loaded, locked) with what judges have said of its replies."""
     with ExitStack() as stack:
-        verdicts, notes = judge.verdicts(run, benchmark, stack)
+        replies = partial(judgeable, run, benchmark)
+        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        older = asks_notes(run.manifest().get("identity", {}), rules_of(benchmark))
+        notes = [*notes, *_by_other_rules(run, benchmark), *older]
         report = score_run(
             run,
             benchmark,
@@ -312,6 +323,23 @@ def scored(
     if scorings is None:
         write_markdown(result)
     return result
+
+
+def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Reply]]:
+    """The replies of a run (loaded) that a judge can be asked about."""
+    for scored_reply in replies_of(run, benchmark):
+        if scored_reply.reply is not None and scored_reply.state != "refused":
+            yield scored_reply.place, scored_reply.sample, scored_reply.reply
+
+
+def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
+    """Say that a run of the catalog's benchmark was scored by an object of the caller's."""
+    if benchmark.from_catalog or run.manifest().get("benchmark_object") is not False:
+        return []
+    return [
+        f"scored by a Benchmark object that the caller passed, not by the catalog's "
+        f"{benchmark.name}: `snellen score {run.path}` scores it by the catalog's rules"
+    ]
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
@@ -334,6 +362,11 @@ def benchmark_of(
     """
     if given is not None:
         _check_asked(path, manifest, given)
+        if given.from_catalog and is_object_run(manifest):
+            raise UsageError(
+                f"{path}: the benchmark of this run was a Python object, and the one that you "
+                f"passed is the catalog's {given.name}. Pass the object that the run was made with."
+            )
         probe = manifest["identity"].get("probe", {})
         if given.probe and given.probe != probe:
             raise UsageError(
@@ -344,9 +377,7 @@ def benchmark_of(
     try:
         return catalog.of_run(manifest)
     except CatalogError as error:
-        raise CatalogError(
-            f"{path}: {error} If it is a Benchmark of your own, give it: score(run, benchmark)."
-        ) from error
+        raise CatalogError(f"{path}: {error} {PASS_OBJECT}") from error
 
 
 def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:

@@ -76,6 +76,8 @@ def command(
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     results, code = _load(runs)
+    if folder is not None or form in (*DRAWN, "latex", "csv"):
+        _warn_out_of_date(results)
     compared = None
     if len(results) > 1 and not no_compare and (form in WITH_COMPARISON or folder is not None):
         compared = _compared(results)
@@ -121,6 +123,13 @@ def _load(given: Sequence[Path]) -> tuple[list[Result], int]:
     if not results:
         raise UsageError("No run could be read: nothing to report.")
     return results, code
+
+
+def _warn_out_of_date(results: Sequence[Result]) -> None:
+    """Say on standard error which results are out of date, for formats that have no notes."""
+    for result in results:
+        for note in result.report.out_of_date:
+            print(plain(f"{result.run}: {note}"), file=sys.stderr)
 
 
 def _compared(results: Sequence[Result]) -> Comparisons | None:

@@ -18,7 +18,7 @@ from snellen.contamination._report import (
     Share,
 )
 from snellen.errors import UsageError
-from snellen.store import FORMAT, Run
+from snellen.store import FORMAT, Run, is_object_run
 
 __all__ = [
     "Compared",
@@ -108,6 +108,12 @@ def contamination(
 
 def _check(run: Run, benchmark: Benchmark) -> None:
     """A run of another benchmark is refused before hours are spent."""
-    asked = run.manifest()["identity"]["benchmark"]
+    manifest = run.manifest()
+    asked = manifest["identity"]["benchmark"]
     if asked != benchmark.name:
         raise UsageError(f"{run.path} is a run of {asked}, not of {benchmark.name}.")
+    if benchmark.from_catalog and is_object_run(manifest):
+        raise UsageError(
+            f"{run.path} is a run of a Python object called {asked}, not of the catalog's {asked}. "
+            "Pass that object to `snellen.contamination.contamination`."
+        )

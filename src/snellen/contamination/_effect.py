@@ -45,6 +45,8 @@ def effects(
     scores: list[float] = []
     of: list[int] = []
     others = 0
+    version = benchmark.scorings[benchmark.headline].version
+    versions: set[int] = set()
     for row in _scores(run):
         if row.scoring != benchmark.headline or row.score is None:
             continue
@@ -52,6 +54,7 @@ def effects(
         if place is None:
             others += 1
             continue
+        versions.add(row.version)
         scores.append(row.score / benchmark.scorings[row.scoring].best)
         of.append(place)
     if not scores:
@@ -62,6 +65,12 @@ def effects(
     notes = [
         f"{others:,} scores of {run.path} are of samples that were not looked up, and in no mean"
     ] * bool(others)
+    if versions != {version}:
+        notes.append(
+            f"the scores of {run.path} are out of date: {benchmark.headline} has version {version} "
+            f"now, and {', '.join(map(str, sorted(versions)))} there. `snellen score {run.path}` "
+            "scores the run again"
+        )
     names: dict[str, int] = {}
     cluster_of = [names.setdefault(sample.cluster, len(names)) for sample in read.samples]
     score, place_of = np.array(scores), np.array(of)

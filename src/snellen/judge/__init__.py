@@ -19,6 +19,7 @@ from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
 from snellen.content import Message
 from snellen.datasets import Facts, Row, Table
 from snellen.errors import UsageError
+from snellen.judge._jury import Jury, Slot, select_jury
 from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named
 from snellen.metrics import mean
 from snellen.model import Reply
@@ -130,34 +131,73 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
     return scoring
 
 
-def verdicts(run: Run, benchmark: Benchmark, stack: ExitStack) -> tuple[Verdicts, Sequence[str]]:
-    """What the judges of a run have said so far, and who they were, in words. The files stay open
-    as long as `stack` does.
+def verdicts(
+    run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack
+) -> tuple[Verdicts, Sequence[str]]:
+    """What the judges of a run (loaded) have said so far, and who they were, in words. The files
+    stay open as long as `stack` does.
 
-    Of a judge that was asked in several ways (another temperature, say) the latest counts.
+    A judge that lacks many verdicts which another judge has is left out (`select_jury`), so that
+    every number of a report is made of the same verdicts.
     """
-    found = {}
-    notes = []
+    by_scoring = {}
+    notes: list[str] = []
     for name, scoring in benchmark.scorings.items():
         if scoring.judge is None:
             continue
-        latest: dict[str, tuple[str, Run, int]] = {}
-        for one in runs_of(run.path, f"{benchmark.name}.{name}"):
-            manifest = one.manifest()
-            identity = manifest["identity"]
-            same = identity["options"].get("judge") == scoring.judge.name
-            if identity["asks"] == scoring.judge.asks and same:
-                asked = manifest["sessions"][-1]["started"], one, manifest.get("repeats", 1)
-                model = manifest["model"]
-                latest[model] = max(latest.get(model, asked), asked, key=lambda asked: asked[0])
-        for _, one, _ in latest.values():
-            one.load()
-            stack.callback(one.close)
-        if latest:
-            slots = [(one, repeat) for _, one, n in latest.values() for repeat in range(n)]
-            found[name] = partial(_said, slots, scoring.judge.reads_cut)
-            notes.append(f"{name}: judged by {', '.join(latest)}")
-    return found, notes
+        slots = list(_slots(run, benchmark, name, scoring.judge))
+        for judging in {id(slot.run): slot.run for slot in slots}.values():
+            judging.load()
+            stack.callback(judging.close)
+        if not slots:
+            continue
+        slots, n_open = _count(slots, _Open(scoring, scoring.judge, replies, "", ""))
+        jury = select_jury(slots)
+        by_scoring[name] = partial(
+            _said, [(slot.run, slot.repeat) for slot in jury.members], scoring.judge.reads_cut
+        )
+        notes += _describe(run, name, jury, n_open)
+    return by_scoring, notes
+
+
+def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[Slot]:
+    """Each judge that was asked for a scoring as it asks now, and each time it was asked."""
+    for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
+        manifest = judging.manifest()
+        identity = manifest["identity"]
+        if identity["asks"] == judge.asks and identity["options"].get("judge") == judge.name:
+            started = manifest["sessions"][-1]["started"]
+            for repeat in range(manifest.get("repeats", 1)):
+                yield Slot(manifest["model"], judging, repeat, started)
+
+
+def _count(slots: Sequence[Slot], rows: _Open) -> tuple[list[Slot], int]:
+    """The slots with the number of their readable verdicts, and the number of open replies."""
+    counts = [0] * len(slots)
+    n_open = 0
+    for row in rows:
+        sample = row["sample"]
+        n_open += 1
+        for number, slot in enumerate(slots):
+            words = words_of(slot.run, sample.id, slot.repeat, reads_cut=rows.judge.reads_cut)
+            counts[number] += worth(rows.scoring, words, _original(sample)) is not None
+    return [replace(slot, verdicts=n) for slot, n in zip(slots, counts, strict=True)], n_open
+
+
+def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
+    """Whose verdicts a score is made of, and which judges it leaves out."""
+    models = ", ".join(dict.fromkeys(slot.model for slot in jury.members))
+    if any(slot.verdicts for slot in jury.members):
+        yield f"{scoring}: judged by {models}"
+    else:
+        yield f"{scoring}: {models} gave no verdict that can be read"
+    for slot in jury.absentees:
+        repeat = f" (repeat {slot.repeat + 1})" if slot.repeat else ""
+        yield (
+            f"{scoring}: {slot.model}{repeat} has a verdict on {slot.verdicts:,} of {n_open:,} "
+            f"replies and is not in the score; `snellen judge {run.path} --judge {slot.model}` "
+            "asks again where it failed"
+        )
 
 
 def runs_of(path: Path, name: str) -> list[Run]:
@@ -209,8 +249,8 @@ class _Open:
         self, scoring: Scoring, judge: Judge, replies: Replies, where: str, digest: str
     ) -> None:
         self.where = where
-        self._scoring = scoring
-        self._judge = judge
+        self.scoring = scoring
+        self.judge = judge
         self._replies = replies
         self._digest = digest
 
@@ -220,7 +260,7 @@ class _Open:
             name = asked_as(sample, reply)
             if name in seen or sample.hidden:
                 continue
-            if self._judge.when(self._scoring.parse(reply, sample)):
+            if self.judge.when(self.scoring.parse(reply, sample)):
                 seen.add(name)
                 data = {"of": sample.id, "reply": reply.text, "data": dict(sample.data)}
                 asked = replace(sample, id=name, media=(), data=data)

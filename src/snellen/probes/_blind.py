@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice
 from random import Random
 from typing import Literal
 
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, vary
 from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Seekable, rows_at
 from snellen.errors import DataError, MediaError, UsageError
@@ -54,7 +53,7 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
             f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
         )
     made = blinded(benchmark, kind, seed)
-    return replace(made, notes=(*benchmark.notes, note))
+    return vary(made, notes=(*benchmark.notes, note))
 
 
 def _draws_something(benchmark: Benchmark) -> bool:
@@ -71,7 +70,7 @@ def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
         "blank": _grey,
         "other": _Others(benchmark, seed).instead,
     }
-    return replace(
+    return vary(
         benchmark,
         prompt=lambda sample, history: tuple(
             hides[kind](sample, benchmark.prompt(sample, history))

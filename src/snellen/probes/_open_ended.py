@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from snellen.benchmark import Benchmark, Check, History, Reading, Scoring
+from snellen.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
 from snellen.content import Image, Message, Part, user
@@ -75,8 +75,8 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
         f"{left_out(reasons)}"
     )
-    made = open_ended(replace(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
-    return replace(made, notes=(*benchmark.notes, note))
+    made = open_ended(vary(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
+    return vary(made, notes=(*benchmark.notes, note))
 
 
 def _needs_options(sample: Sample) -> str | None:
@@ -111,7 +111,7 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
             data={**sample.data, OPTIONS: [*sample.choices]},
         )
 
-    return replace(
+    return vary(
         benchmark,
         sample=sample_of,
         prompt=lambda sample, history: _prompt(benchmark, sample, history),

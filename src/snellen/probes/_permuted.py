@@ -10,7 +10,7 @@ from hashlib import blake2b
 from random import Random
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark
+from snellen.benchmark import Benchmark, vary
 from snellen.datasets import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
 from snellen.probes._options import (
@@ -60,7 +60,7 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         f"places (seed {seed}){left_out(reasons)}"
     )
     made = permuted(benchmark, most, seed)
-    return replace(made, notes=(*benchmark.notes, note))
+    return vary(made, notes=(*benchmark.notes, note))
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
@@ -71,7 +71,7 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         return lambda sample: (function or _id)(_original(sample))
 
     table = _Passes(benchmark, most, seed)
-    return replace(
+    return vary(
         benchmark,
         data=table,
         sample=lambda place, row: table.sample(row),

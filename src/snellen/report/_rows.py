@@ -88,6 +88,8 @@ def names(result: Result) -> tuple[str, str]:
     report = result.report
     name = report.identity.get("options", {}).get("name")
     benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
+    if report.identity.get("benchmark_object"):  # its name is also one of the catalog's
+        benchmark += " (Python object)"
     return benchmark, report.model or "replies from a file"
 
 
@@ -134,6 +136,7 @@ def short_of(result: Result) -> list[str]:
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
     notes += [probe_title(result)] * (report.probe is not None)
+    notes += ["out of date"] * bool(report.out_of_date)
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 

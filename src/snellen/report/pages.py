@@ -275,8 +275,9 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
 
 def _short_of(result: Result) -> list[str]:
     """What keeps the result from being one of the whole data set."""
-    said = [note for note in _rows.short_of(result) if note != "incomplete"]
+    said = [note for note in _rows.short_of(result) if note not in ("incomplete", "out of date")]
     said += [note for note in result.report.notes if note.startswith("incomplete")]
+    said += result.report.out_of_date
     return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 

@@ -6,6 +6,7 @@ intervals, and what became of every single reply.
 
 from snellen.scoring._baselines import Common
 from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring._freshness import Rules, asks_notes, rules_of, stale_reasons
 from snellen.scoring._judged import averaged
 from snellen.scoring._probed import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring._report import (
@@ -50,6 +51,7 @@ __all__ = [
     "ProbeReport",
     "RepeatsReport",
     "Report",
+    "Rules",
     "Scored",
     "ScoredRows",
     "ScoringReport",
@@ -58,13 +60,16 @@ __all__ = [
     "Spent",
     "SteeringReport",
     "Tally",
+    "asks_notes",
     "averaged",
     "common_answer",
     "explain_reply",
     "explain_run",
     "metric_report",
     "replies_of",
+    "rules_of",
     "score_predictions",
     "score_run",
     "spent",
+    "stale_reasons",
 ]

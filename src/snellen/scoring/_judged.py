@@ -19,6 +19,9 @@ from snellen.stats import normal_quantile
 Z = normal_quantile(0.975)
 SILENT = "no verdict"
 UNREADABLE = "unreadable verdict"
+NO_VERDICT = MetricReport(
+    value=None, unit="", n=0, stderr=None, ci95=None, reason="a judge has no verdict here"
+)
 
 
 class Found(NamedTuple):
@@ -71,18 +74,19 @@ def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricRep
 
     s² is the variance of the k values: judges that differ in how strict they are move all replies
     together, which the replies' own scatter does not show. A metric has no value where a slot has
-    none.
+    none, and a category none where a slot has no verdict in it.
     """
-    return {name: _averaged([slot[name] for slot in slots if name in slot]) for name in slots[0]}
+    names = dict.fromkeys(name for slot in slots for name in slot)
+    return {name: _averaged([slot.get(name, NO_VERDICT) for slot in slots]) for name in names}
 
 
 def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
-    first, k = parts[0], len(parts)
+    k, unit = len(parts), next((part.unit for part in parts if part.unit), "")
     n = min(part.n for part in parts)
     values = [part.value for part in parts if part.value is not None]
     if len(values) < k:
         reason = next(part.reason for part in parts if part.value is None)
-        return MetricReport(value=None, unit=first.unit, n=n, stderr=None, ci95=None, reason=reason)
+        return MetricReport(value=None, unit=unit, n=n, stderr=None, ci95=None, reason=reason)
     value = mean(values)
     spread = variance(values) / k if k > 1 else 0.0
     errors = [part.stderr or 0.0 for part in parts]
@@ -90,7 +94,7 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
     bounds = [part.bounds for part in parts if part.bounds is not None]
     return MetricReport(
         value=value,
-        unit=first.unit,
+        unit=unit,
         n=n,
         stderr=stderr or None,
         ci95=_interval(parts, value, mean(errors), spread),

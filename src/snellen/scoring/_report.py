@@ -293,3 +293,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversations: int | None = None
     judges: dict[str, JudgeReport] = {}
     probe: ProbeReport | None = None
+    out_of_date: list[str] = []
+    """Why scoring the run again would give another report. Set when a stored report is read."""

@@ -45,6 +45,7 @@ def score_run(
         UsageError: there is no scoring of that name.
     """
     manifest = run.manifest()
+    inputs = run.input_sizes()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     missing = missing or manifest.get("missing")
     scoring = Tally(benchmark, scorings, missing, verdicts, labels=run.labels())
@@ -73,7 +74,8 @@ def score_run(
         said = [*report.notes, *stream_notes(streamed)]
         report = msgspec.structs.replace(report, streaming=streamed, notes=said)
     if scorings is None:
-        pretty = msgspec.json.format(msgspec.json.encode(report), indent=2)
+        document = {**msgspec.to_builtins(report), "inputs": inputs}
+        pretty = msgspec.json.format(msgspec.json.encode(document), indent=2)
         run.folder.put_atomic(REPORT, pretty + b"\n")
     return report
 

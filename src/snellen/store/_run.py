@@ -6,6 +6,7 @@ import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -32,6 +33,8 @@ from snellen.store._records import (
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord)
 MANIFEST, REPORT, LABELS = "manifest.json", "report.json", "labels.jsonl"
+VERDICTS = "judged/*/*/*"
+"""Where the runs of judges lie in the run that they judge."""
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """Bytes that file systems take for the name of a file or folder."""
@@ -77,6 +80,7 @@ class _Manifest(msgspec.Struct, frozen=True):
     """What kind of thing each field is that others rely on."""
 
     benchmark: str = ""
+    benchmark_object: bool = False
     model: str = ""
     identity: _Identity = _Identity()
     data: str = ""
@@ -141,6 +145,14 @@ def _said(value: Any) -> Any:
         return value
     parts = {name: _said(part) for name, part in value.items()}
     return {name: part for name, part in parts.items() if part not in (None, {}, [], "")}
+
+
+def is_object_run(manifest: Mapping[str, Any]) -> bool:
+    """Whether a run's benchmark was a caller's Python object, which no manifest makes again.
+
+    Manifests of earlier versions do not say so; for them it is False.
+    """
+    return manifest.get("benchmark_object") is True
 
 
 def differing(
@@ -446,6 +458,15 @@ class Run:
             self._check_format(one.format, LABELS)
         return labels
 
+    def input_sizes(self) -> dict[str, int]:
+        """Bytes of what a report is made of: replies, verdicts of judges, and people's labels."""
+        journals = [self.path / name for name in self.folder.segments(REPLIES)]
+        return {
+            "replies": _size(journals),
+            "verdicts": _size(self.path.glob(f"{VERDICTS}/{REPLIES}*.jsonl")),
+            "labels": _size([self.path / LABELS]),
+        }
+
     # -- writing
 
     def append_question(self, question: Question) -> None:
@@ -544,6 +565,15 @@ class Run:
                 f"{self.path / name} is of format {number}; this version reads up to {FORMAT}. "
                 "Install the version of Snellen that wrote it, or a later one."
             )
+
+
+def _size(paths: Iterable[Path]) -> int:
+    """The bytes of all files that are there."""
+    size = 0
+    for path in paths:
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size
 
 
 def _short(key: Key) -> str | Key:

@@ -23,7 +23,7 @@ from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.probes import again
 from snellen.sample import Sample
-from snellen.store import Question
+from snellen.store import Question, is_object_run
 from snellen.view._runs import Listed
 
 HELD = 48 << 20
@@ -166,6 +166,8 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_place_of(manifest["data"])
+    if is_object_run(manifest):
+        raise DataError("its rows are those of a Python object, which no manifest makes again.")
     if catalog.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):

@@ -50,7 +50,9 @@ class Listed:
     def benchmark(self) -> str:
         name = self.identity.get("options", {}).get("name")
         known: str = self.manifest.get("benchmark", "")
-        return f"{name} ({known})" if name else known
+        # Only where the catalog has the name, too.
+        object_mark = " (Python object)" if self.identity.get("benchmark_object") else ""
+        return (f"{name} ({known})" if name else known) + object_mark
 
     @property
     def model(self) -> str:
@@ -92,7 +94,7 @@ class Runs:
     def __init__(self, *roots: Path) -> None:
         self.roots = [root.resolve() for root in roots]
         self._above = Path(os.path.commonpath(self.roots))
-        self._known: dict[Path, tuple[tuple[Stamp | None, ...], Listed]] = {}
+        self._known: dict[Path, tuple[object, Listed]] = {}
         self._fetching = threading.Lock()
         self._fetched = time.monotonic()  # where the folders were named
         self._found: list[tuple[str, Path]] = []
@@ -148,9 +150,11 @@ class Runs:
             return Listed(name, path, fault=fault)
         parts = [MANIFEST, REPORT, *run.folder.segments("replies")]
         stamps = tuple(map(run.folder.stamp, parts))
+        # Verdicts and labels decide whether the report is out of date.
+        key = (stamps, tuple(run.input_sizes().values()))
         known = self._known.get(path)
-        if known is None or known[0] != stamps:
-            known = self._known[path] = (stamps, _read(name, run, stamps))
+        if known is None or known[0] != key:
+            known = self._known[path] = (key, _read(name, run, stamps))
         return known[1]
 
 

@@ -1,0 +1,63 @@
+"""The judges that a run's score is made of: those with a verdict on nearly every reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from snellen.store import Run
+
+ENOUGH = 0.95
+"""A judge counts if it has this share of the verdicts that the judge with the most verdicts has.
+A few verdicts that cannot be read are common and no reason to drop a judge. An outage is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """One judge, and one of the times that it was asked."""
+
+    model: str
+    run: Run
+    """The judge's own run."""
+    repeat: int
+    started: str
+    """When the judge's run last started, as ISO 8601."""
+    verdicts: int = 0
+    """How many replies have a readable verdict."""
+
+
+@dataclass(frozen=True)
+class Jury:
+    """The slots that a score is made of, and those that lack too many verdicts."""
+
+    members: Sequence[Slot]
+    absentees: Sequence[Slot]
+
+
+def select_jury(slots: Sequence[Slot]) -> Jury:
+    """Choose the slots that have enough verdicts.
+
+    Of a judge that was asked in several ways (another temperature, say) only the latest way with
+    enough verdicts counts, so that a failed attempt does not replace an earlier success.
+    """
+    least = ENOUGH * max((slot.verdicts for slot in slots), default=0)
+    able = [slot for slot in slots if slot.verdicts >= least]
+    run_of, latest = _latest_runs(able), _latest_runs(slots)
+    return Jury(
+        members=[slot for slot in able if run_of[slot.model] is slot.run],
+        absentees=[
+            slot for slot in slots if slot.verdicts < least and latest[slot.model] is slot.run
+        ],
+    )
+
+
+def _latest_runs(slots: Iterable[Slot]) -> dict[str, Run]:
+    """Each judge's run that was last started."""
+    by_model: dict[str, Slot] = {}
+    for slot in slots:
+        by_model[slot.model] = max(by_model.get(slot.model, slot), slot, key=_started)
+    return {model: slot.run for model, slot in by_model.items()}
+
+
+def _started(slot: Slot) -> str:
+    return slot.started
