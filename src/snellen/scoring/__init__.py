@@ -26,6 +26,7 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
+from snellen.scoring._resolve import Resolved, resolve
 from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring._spent import spent
 from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
@@ -50,6 +51,7 @@ __all__ = [
     "ProbeReport",
     "RepeatsReport",
     "Report",
+    "Resolved",
     "Scored",
     "ScoredRows",
     "ScoringReport",
@@ -64,6 +66,7 @@ __all__ = [
     "explain_run",
     "metric_report",
     "replies_of",
+    "resolve",
     "score_predictions",
     "score_run",
     "spent",
