@@ -124,9 +124,9 @@ def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says
 
 def test_what_the_authors_code_does_with_missing_rows_is_said_where_it_is_known() -> None:
     theirs = scoring(on_missing="The authors' script stops at such a file")
-    found = report(benchmark(scorings={"official": theirs}), {"a": "yes", "b": "yes"})
+    result = report(benchmark(scorings={"official": theirs}), {"a": "yes", "b": "yes"})
 
-    [note] = found.notes
+    [note] = result.notes
     assert note.endswith("accuracy 0.2500. The authors' script stops at such a file")
 
 

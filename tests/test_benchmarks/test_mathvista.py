@@ -506,9 +506,9 @@ def test_a_row_without_an_extraction_is_wrong_whatever_its_response(
     path = results(tmp_path, {name: row(name, response=response.format(right=right))})
     report = snellen.score(path, "mathvista", data=BUNDLED).report
     for scoring in ("official", "official-2023"):
-        found = report.scorings[scoring]
-        assert (found.metrics["accuracy"].value, found.metrics["accuracy"].n) == (0.0, 1)
-        assert found.readings["unparsed"] == 1
+        scored = report.scorings[scoring]
+        assert (scored.metrics["accuracy"].value, scored.metrics["accuracy"].n) == (0.0, 1)
+        assert scored.readings["unparsed"] == 1
 
 
 def test_problems_are_grouped_by_the_metadata_in_the_authors_file(tmp_path: Path) -> None:
@@ -518,8 +518,8 @@ def test_problems_are_grouped_by_the_metadata_in_the_authors_file(tmp_path: Path
     problem["metadata"] = {**problem["metadata"], "skills": skills, "grade": "college"}
     report = snellen.score(results(tmp_path, {"1": problem}), "mathvista", data=BUNDLED).report
     metrics = report.scorings["official"].metrics
-    named = {name.removeprefix("accuracy/") for name in metrics if "reasoning" in name}
-    assert named == set(skills)
+    skills_counted = {name.removeprefix("accuracy/") for name in metrics if "reasoning" in name}
+    assert skills_counted == set(skills)
     assert metrics["accuracy/college"].n == 1
     assert any(note.startswith("1 samples have other categories in") for note in report.notes)
 

@@ -346,8 +346,8 @@ def test_a_file_whose_lines_are_not_paired_by_image_says_so(tmp_path: Path) -> N
     (tables / "Your_Results" / "count.txt").write_text("\n".join([questions, *more]) + "\n")
 
     def notes() -> list[str]:
-        found = snellen.score(path, "mme", data=tables).report.notes
-        return [note for note in found if "not in the authors' order" in note]
+        every_note = snellen.score(path, "mme", data=tables).report.notes
+        return [note for note in every_note if "not in the authors' order" in note]
 
     text.write_text("\n".join([others[0], others[1], second, first]) + "\n")
     assert notes() == []

@@ -521,12 +521,12 @@ def official_rows(predicted: Predicted) -> dict[tuple[str, int], tuple[object, f
 
 def test_every_draw_is_that_of_the_authors_script(tmp_path: Path) -> None:
     path = written(tmp_path, MADE)
-    found = official_rows(of_layout(path, tmp_path))
+    scored = official_rows(of_layout(path, tmp_path))
     differences = [
         row
         for row in MADE
-        if found[row["id"], 0][1] != row["right"]
-        or ("parsed" in row and found[row["id"], 0][0] != row["parsed"])
+        if scored[row["id"], 0][1] != row["right"]
+        or ("parsed" in row and scored[row["id"], 0][0] != row["parsed"])
     ]
     assert (len(MADE), differences) == (1000, [])
     result = snellen.score(path, "mmmu", data=tmp_path)
@@ -562,10 +562,10 @@ def three(folder: Path, order: Sequence[str]) -> Path:
 
 
 def test_draws_go_by_subject_and_then_by_the_order_of_the_output_file(tmp_path: Path) -> None:
-    order = [f"validation_{one}" for one in ("Math_2", "Art_7", "Math_1", "Accounting_3")]
-    found = official_rows(of_layout(three(tmp_path, order), tmp_path))
-    sequence = [f"validation_{one}" for one in ("Accounting_3", "Art_7", "Math_2", "Math_1")]
-    assert [found[name, 0][0] for name in sequence] == FIRST_OF_THREE
+    order = [f"validation_{key}" for key in ("Math_2", "Art_7", "Math_1", "Accounting_3")]
+    scored = official_rows(of_layout(three(tmp_path, order), tmp_path))
+    sequence = [f"validation_{key}" for key in ("Accounting_3", "Art_7", "Math_2", "Math_1")]
+    assert [scored[name, 0][0] for name in sequence] == FIRST_OF_THREE
 
 
 def test_a_file_in_no_layout_says_whose_order_its_draws_are_in(tmp_path: Path) -> None:
@@ -589,9 +589,9 @@ def test_each_repeat_draws_from_the_beginning_in_the_order_of_the_rows(tmp_path:
         where="replies.jsonl",
         again={name: ["?"] for name in names},
     )
-    found = official_rows(predicted)
+    scored = official_rows(predicted)
     for repeat in (0, 1):
-        assert [found[name, repeat][0] for name in names] == FIRST_OF_THREE[:3]
+        assert [scored[name, repeat][0] for name in names] == FIRST_OF_THREE[:3]
 
 
 def test_a_live_reply_whose_letter_is_still_to_be_drawn_has_no_score() -> None:

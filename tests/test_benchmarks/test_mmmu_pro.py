@@ -345,9 +345,9 @@ def test_letters_that_the_authors_drew_are_taken_from_their_file(tmp_path: Path)
     path = tmp_path / "gpt_vision_direct.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     report = snellen.score(path, "mmmu-pro", data=BUNDLED, scorings=["official"]).report
-    found = report.scorings["official"]
-    assert found.metrics["accuracy"].value == (3 + 2) / 8
-    assert found.readings == {"answered": 2, "guessed": 6}
+    scored = report.scorings["official"]
+    assert scored.metrics["accuracy"].value == (3 + 2) / 8
+    assert scored.readings == {"answered": 2, "guessed": 6}
     assert any("6 letters that the authors drew" in note for note in report.notes)
 
 

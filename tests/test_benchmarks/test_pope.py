@@ -403,8 +403,8 @@ def test_a_file_in_another_order_than_the_labels_says_so(tmp_path: Path) -> None
 
     def notes(order: list[str]) -> list[str]:
         path.write_text("\n".join(json.dumps({"id": name, "reply": "yes"}) for name in order))
-        found = snellen.score(path, "pope", data=BUNDLED).report.notes
-        return [note for note in found if "not in the order of the questions" in note]
+        every_note = snellen.score(path, "pope", data=BUNDLED).report.notes
+        return [note for note in every_note if "not in the order of the questions" in note]
 
     assert notes(names) == []
     assert notes(names[8:] + names[:8]) == []  # the sets have files of their own

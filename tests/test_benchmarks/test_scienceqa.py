@@ -215,12 +215,14 @@ def test_official_draws_where_there_is_no_such_letter(reason: str, reply: str) -
 def drawn_letters(scoring: str, n: int) -> list[object]:
     """What is drawn for unreadable replies to questions 0, 1, ... of three choices."""
     choices = ("a cat", "a dog", "a cow")
-    found = [Sample(id=str(name), question="?", choices=choices, target="B") for name in range(n)]
+    questions = [
+        Sample(id=str(name), question="?", choices=choices, target="B") for name in range(n)
+    ]
     benchmark = scienceqa(data=BUNDLED)
     reply = Reply(text="?")
-    resolved = resolve(benchmark, [scoring], lambda: (Scored(s, 0, "ok", reply) for s in found))
+    resolved = resolve(benchmark, [scoring], lambda: (Scored(s, 0, "ok", reply) for s in questions))
     assert all("drawn by sample id" in note for note in resolved.notes)
-    return [resolved.readings[scoring][sample.id, 0].answer for sample in found]
+    return [resolved.readings[scoring][sample.id, 0].answer for sample in questions]
 
 
 def test_a_draw_is_the_same_each_time_and_differs_between_questions() -> None:

@@ -260,14 +260,14 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
             verdicts.setdefault(scoring, {}).update(words)
     said = dict.fromkeys(note for found in known.values() for note in found.notes)
     readings: dict[str, dict[str, Reading]] = {}
-    for found in known.values():
-        for scoring, stated in found.readings.items():
+    for part in known.values():
+        for scoring, stated in part.readings.items():
             readings.setdefault(scoring, {}).update(stated)
     return Published(
         replies=replies,
         verdicts=verdicts,
         readings=readings,
-        tags=dict(chain.from_iterable(found.tags.items() for found in known.values())),
+        tags=dict(chain.from_iterable(part.tags.items() for part in known.values())),
         again=dict(chain.from_iterable(found.again.items() for found in known.values())),
         only_these=any(found.only_these for found in known.values()),
         notes=(note, *said),

@@ -109,7 +109,7 @@ def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list
     """The story of somebody's reply to a sample; none where the data set has no such sample. The
     messages are those that we would send."""
     benchmark = predicted.benchmark
-    scored = next((one for one in predicted.scored() if one.sample.id == sample), None)
+    scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
     if scored is None:
         return []
     request = benchmark.request(scored.sample)

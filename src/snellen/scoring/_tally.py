@@ -377,10 +377,10 @@ class Tally:
         """What each scoring gives one reply; None where only a judge or the whole set tells. It is
         not counted."""
         scored = Scored(sample, 0, reply.state, reply, self._benchmark.ask)
-        readings = {name: self._read(name, scored) for name in self._columns}
+        results = {name: self._read(name, scored) for name in self._columns}
         return {
-            name: None if found.reading.undecided else found.score
-            for name, found in readings.items()
+            name: None if result.reading.undecided else result.score
+            for name, result in results.items()
         }
 
     def _add(self, scored: Scored) -> list[tuple[str, Found]]:
