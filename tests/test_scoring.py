@@ -105,8 +105,8 @@ def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.5
     assert (
-        "official: 2 rows without a reply are in no mean, by its rule; with them as wrong "
-        "accuracy 0.2500"
+        "official: 2 rows without a reply are in no mean, by this scoring's default; with them as "
+        "wrong accuracy 0.2500"
     ) in found.notes
 
 
@@ -116,8 +116,18 @@ def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says
     found = report(made, {"a": "yes", "b": "yes"})
 
     assert found.scorings["official"].metrics["accuracy"].value == 0.25
-    note = "official: 2 rows without a reply scored 0, by its rule; without them accuracy 0.5000"
-    assert note in found.notes
+    assert (
+        "official: 2 rows without a reply scored 0, by this scoring's default; without them "
+        "accuracy 0.5000"
+    ) in found.notes
+
+
+def test_what_the_authors_code_does_with_missing_rows_is_said_where_it_is_known() -> None:
+    theirs = scoring(on_missing="The authors' script stops at such a file")
+    result = report(benchmark(scorings={"official": theirs}), {"a": "yes", "b": "yes"})
+
+    [note] = result.notes
+    assert note.endswith("accuracy 0.2500. The authors' script stops at such a file")
 
 
 def test_missing_overrides_the_authors_rule() -> None:
@@ -157,9 +167,10 @@ def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_na
     found = report(made, {"a": "yes", "b": "yes"})
 
     assert found.notes == [
-        "official: 2 rows without a reply scored 0, by its rule; without them accuracy 0.5000",
-        "copied: 2 rows without a reply are in no mean, by its rule; with them as wrong accuracy "
-        "0.2500",
+        "official: 2 rows without a reply scored 0, by this scoring's default; without them "
+        "accuracy 0.5000",
+        "copied: 2 rows without a reply are in no mean, by this scoring's default; with them as "
+        "wrong accuracy 0.2500",
     ]
 
 

@@ -50,6 +50,48 @@ class Reading:
     guessed: bool = False
     candidates: tuple[str, ...] = ()
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the answer is one of the candidates that `Scoring.resolve` draws from."""
+        return self.guessed and self.answer is None
+
+
+Order = Literal["data", "authors", "file"]
+"""Whose order a table of replies is in: the data set's (a run), that of a file in the layout which
+the benchmark's authors read, or that of any other file of predictions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One reply of a table of replies."""
+
+    sample: Sample
+    """The sample, without its media."""
+    reading: Reading
+    """What `Scoring.parse` returned."""
+    row_index: int
+    """The index of the sample's row in the data set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplyTable:
+    """All replies of one pass over a benchmark, in the order of their source."""
+
+    lines: Sequence[Line]
+    """The samples that have a reply."""
+    order: Order
+    """Whose order the lines are in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """What a scoring decides from a whole table of replies."""
+
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    """By sample id, readings that replace those of `Scoring.parse`."""
+    notes: tuple[str, ...] = ()
+    """How the result differs from that of the authors' code, as sentences for the result."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
@@ -89,7 +131,10 @@ class Scoring:
     `missing` is what becomes of a question without a reply in other people's prediction files.
     `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
     that an answer may be worth a part of it. `named` gives further metrics of the whole set, whose
-    names are known only with them.
+    names are known only with them. `resolve` decides what one reply does not tell: answers that the
+    authors' code draws from one random sequence, or what depends on the order of a file's lines. It
+    is called once for each repeat. `on_missing` says what the authors' code does with a file that
+    lacks rows, where that is not `missing`.
     """
 
     version: int
@@ -103,6 +148,8 @@ class Scoring:
     best: float = 1.0
     partial: bool = False
     named: Callable[[Columns], Mapping[str, Estimate]] | None = None
+    resolve: Callable[[ReplyTable], Resolution] | None = None
+    on_missing: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,13 +245,18 @@ class Published:
 
     `again` are further rows of a sample, which count like repeats. `only_these`: the authors score
     the rows that are there, and a sample without one is not in the result, unless who asks wants it
-    (`missing`).
+    (`missing`). `readings` are answers that the file itself states, by scoring and sample id; they
+    replace those of `Scoring.parse` where the authors' code takes them from the file. `tags` are
+    the tags that the file gives its samples, by id, where the authors' code groups by these rather
+    than by the data set's.
     """
 
     replies: Mapping[str, str | None]
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     only_these: bool = False
+    readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
+    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 

@@ -102,7 +102,7 @@ def parity() -> list[Line]:
         official = expected(file)
         published = official["published"]
         draws = len(official["random_fallback_ids"])
-        as_stored = figures(file, drawn_as_stored(file))
+        as_stored = figures(file)
         known = {name: reply for name, reply in replies(file).items() if items(file)[name][0]}
         without = official["official_scorer_deterministic_part"]
         stored = {
@@ -171,11 +171,8 @@ def test_every_figure_is_the_authors() -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_the_file_as_it_is_scores_within_what_draws_can_make_of_it(file: File) -> None:
-    low, high = expected(file)["accuracy_percent_range"]
-    value, n = figures(file)["accuracy"]
-    assert n == 1730
-    assert low - 1e-9 <= 100 * (value or 0) <= high + 1e-9
+def test_the_file_as_it_is_scores_what_is_stored_in_it(file: File) -> None:
+    assert figures(file)["accuracy"] == close(expected(file)["stored"]["correct"], 1730)
 
 
 def test_to_lmms_eval_six_replies_in_vision_are_right() -> None:

@@ -488,8 +488,40 @@ def test_a_row_without_an_extraction_and_one_with_none_are_told_apart(tmp_path: 
     rows = {"1": row("1", response="x"), "2": row("2", response="y", extraction=None)}
     found = layout(results(tmp_path, rows))
     assert found is not None
-    assert found.verdicts["official"] == {"1": ("",), "2": ("None",)}
-    assert found.notes == ("1 rows have no extraction, which is read as an empty one",)
+    assert found.verdicts["official"] == {"2": ("None",)}
+    assert found.notes == ("1 rows have no extraction and are wrong by `official`",)
+
+
+@pytest.mark.parametrize("response", ["unsure", "{right}"])
+def test_a_row_without_an_extraction_is_wrong_whatever_its_response(
+    tmp_path: Path, response: str
+) -> None:
+    """Its shortest choice is right, which an empty extraction would stand for."""
+    name, right = next(
+        (sample.id, min(sample.choices, key=len))
+        for sample in bundled().values()
+        if sample.choices
+        and sample.target == "ABCDEFGH"[sample.choices.index(min(sample.choices, key=len))]
+    )
+    path = results(tmp_path, {name: row(name, response=response.format(right=right))})
+    report = snellen.score(path, "mathvista", data=BUNDLED).report
+    for scoring in ("official", "official-2023"):
+        scored = report.scorings[scoring]
+        assert (scored.metrics["accuracy"].value, scored.metrics["accuracy"].n) == (0.0, 1)
+        assert scored.readings["unparsed"] == 1
+
+
+def test_problems_are_grouped_by_the_metadata_in_the_authors_file(tmp_path: Path) -> None:
+    """calculate_score.py#L222-L262; the data set's own has other skills and grades."""
+    problem = row("1", response="It is Bo.", extraction="B")
+    skills = ["logical reasoning", "scientific reasoning"]
+    problem["metadata"] = {**problem["metadata"], "skills": skills, "grade": "college"}
+    report = snellen.score(results(tmp_path, {"1": problem}), "mathvista", data=BUNDLED).report
+    metrics = report.scorings["official"].metrics
+    skills_counted = {name.removeprefix("accuracy/") for name in metrics if "reasoning" in name}
+    assert skills_counted == set(skills)
+    assert metrics["accuracy/college"].n == 1
+    assert any(note.startswith("1 samples have other categories in") for note in report.notes)
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"1": "B"}', "{", '{"1": {"answer": "B"}}'])

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -330,6 +331,40 @@ def test_blanks_within_a_question_do_not_tell_it_apart(tmp_path: Path) -> None:
     path = folder / "count.txt"
     path.write_text(path.read_text().replace("two discs", "two  discs"))
     assert snellen.score(folder, "mme", data=BUNDLED).report.replies == {"ok": 28}
+
+
+def test_a_file_whose_lines_are_not_paired_by_image_says_so(tmp_path: Path) -> None:
+    """calculation.py#L99 pairs lines; here are two images whose lines are woven together."""
+    path = results(tmp_path / "model")
+    text = path / "count.txt"
+    tables = tmp_path / "tables"
+    shutil.copytree(TABLES, tables / "Your_Results")
+    (first, second) = text.read_text().splitlines()
+    others = [line.replace("0004.jpg", "0005.jpg") for line in (first, second)]
+    questions = (tables / "Your_Results" / "count.txt").read_text().rstrip("\n")
+    more = [line.rsplit("\t", 1)[0] for line in others]
+    (tables / "Your_Results" / "count.txt").write_text("\n".join([questions, *more]) + "\n")
+
+    def notes() -> list[str]:
+        every_note = snellen.score(path, "mme", data=tables).report.notes
+        return [note for note in every_note if "not in the authors' order" in note]
+
+    text.write_text("\n".join([others[0], others[1], second, first]) + "\n")
+    assert notes() == []
+    text.write_text("\n".join([first, others[0], second, others[1]]) + "\n")
+    (note,) = notes()
+    assert note.startswith("official: ")
+    assert "2 of 15 are not about one image" in note
+    assert "The authors' script pairs lines" in note
+
+
+def test_what_the_authors_script_does_with_missing_lines_is_said(tmp_path: Path) -> None:
+    path = results(tmp_path / "model")
+    (path / "count.txt").write_text((path / "count.txt").read_text().splitlines()[0] + "\n")
+    notes = snellen.score(path, "mme", data=BUNDLED).report.notes
+    (note,) = [note for note in notes if note.startswith("official: 1 rows")]
+    assert "stops where a task has no file, an odd number of lines" in note
+    assert "by its rule" not in note
 
 
 def test_a_row_of_three_columns_has_no_reply_and_one_of_five_is_refused(tmp_path: Path) -> None:

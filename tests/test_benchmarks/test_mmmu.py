@@ -6,24 +6,29 @@ commit that the benchmark names; lmms-eval's and VLMEvalKit's those of their cod
 
 import gzip
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import snellen
-from snellen import catalog
+from snellen import api, catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks._mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
-from snellen.content import Image
+from snellen.content import Image, user
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.model import Reply
+from snellen.models.scripted import Scripted
 from snellen.sample import Sample
+from snellen.scoring import Predicted, Tally, resolve
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"
+DATA = Path(__file__).parents[1] / "data"
 LETTER = "Answer with the option's letter from the given choices directly."
 PHRASE = "Answer the question using a single word or phrase."
 
@@ -437,8 +442,8 @@ def test_official_reads_the_letter_that_stands_last(reason: str, reply: str, ans
 )
 def test_official_draws_where_no_letter_is_found(reason: str, reply: str) -> None:
     found = read("official", reply)
-    assert found.guessed
-    assert found.answer in tuple("ABCD")
+    assert found.undecided
+    assert found.candidates == tuple("ABCD")
 
 
 def test_of_choices_in_one_place_the_first_is_taken() -> None:
@@ -466,21 +471,134 @@ def test_a_choice_is_found_in_any_case() -> None:
     assert (found.answer, found.guessed) == ("A", False)
 
 
-def test_a_draw_is_the_same_each_time_and_differs_between_questions() -> None:
-    def drawn(number: int) -> object:
-        return read("official", "", choice_question("a", "b", "c", name=str(number))).answer
-
-    answers = [drawn(number) for number in range(300)]
-    assert answers == [drawn(number) for number in range(300)]
-    # 300 draws of three: 100 each, give or take 3.3 standard deviations of 8.2.
-    assert all(73 <= answers.count(letter) <= 127 for letter in "ABC")
+# What main_parse_and_eval.py gives each of 1,000 made replies (scripts/draw_mmmu_replies.py).
+MADE = [json.loads(line) for line in (DATA / "mmmu_replies.jsonl").read_text().splitlines()]
+FIRST_OF_THREE = ["C", "A", "A", "C"]
+"""What random.choice(["A", "B", "C"]) gives after random.seed(42), in CPython 3.11 to 3.14."""
 
 
-def test_a_draw_is_of_the_one_number_that_every_python_draws_alike() -> None:
-    # By numpy's Mersenne Twister: the first number below 1 of each of the seeds "0" to "19".
-    names = map(str, range(20))
-    drawn = [read("official", "", choice_question("a", "b", "c", name=n)).answer for n in names]
-    assert drawn == list("BBBCABBCAACCBBCACCAC")
+def subject_of(row: dict[str, Any]) -> str:
+    return "_".join(row["id"].split("_")[1:-1])
+
+
+def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """The authors' answers, and an output folder `model`, of made rows in their order."""
+    answers = {}
+    by_subject: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        letters = "ABCDEFGHI"[: len(row["choices"])]
+        kind = "multiple-choice" if letters else "short-answer"
+        answers[row["id"]] = {"question_type": kind, "ground_truth": row["answer"]}
+        options = dict(zip(letters, row["choices"], strict=True))
+        output = {"id": row["id"], "response": row["response"]}
+        output |= {"all_choices": [*letters], "index2ans": options} if letters else {}
+        by_subject.setdefault(subject_of(row), []).append(output)
+    (folder / "answer_dict_val.json").write_text(json.dumps(answers))
+    for subject, outputs in by_subject.items():
+        (folder / "model" / subject).mkdir(parents=True)
+        (folder / "model" / subject / "output.json").write_text(json.dumps(outputs))
+    return folder / "model"
+
+
+def of_layout(path: Path, data: Path) -> Predicted:
+    benchmark = mmmu(data=data)
+    assert benchmark.layout is not None
+    published = benchmark.layout(path)
+    assert published is not None
+    return Predicted(
+        benchmark=benchmark, replies=published.replies, where="model", published=published
+    )
+
+
+def official_rows(predicted: Predicted) -> dict[tuple[str, int], tuple[object, float]]:
+    """By sample and repeat the answer, and its score."""
+    resolved = resolve(predicted.benchmark, ["official"], predicted.scored)
+    tally = Tally(predicted.benchmark, ["official"], resolved=resolved)
+    lines = b"".join(tally.rows(predicted.scored())).splitlines()
+    rows = [json.loads(line) for line in lines]
+    return {(row["sample"], row["repeat"]): (row.get("answer"), row["score"]) for row in rows}
+
+
+def test_every_draw_is_that_of_the_authors_script(tmp_path: Path) -> None:
+    path = written(tmp_path, MADE)
+    scored = official_rows(of_layout(path, tmp_path))
+    differences = [
+        row
+        for row in MADE
+        if scored[row["id"], 0][1] != row["right"]
+        or ("parsed" in row and scored[row["id"], 0][0] != row["parsed"])
+    ]
+    assert (len(MADE), differences) == (1000, [])
+    result = snellen.score(path, "mmmu", data=tmp_path)
+    right = sum(row["right"] for row in MADE)
+    report = result.report.scorings["official"]
+    assert report.metrics["accuracy"].value == pytest.approx(right / 1000, abs=1e-12)
+    assert report.readings["guessed"] > 300
+    assert not any("are drawn" in note for note in result.report.notes if "official" in note)
+
+
+def test_a_run_draws_in_the_order_of_the_data(tmp_path: Path) -> None:
+    """Whatever the order in which it was asked: here some questions first, and then all."""
+    written(tmp_path, MADE)
+    replies = {row["id"]: row["response"] for row in MADE}
+    shown = replace(
+        mmmu(data=tmp_path), prompt=lambda sample, _: (user(f"{sample.id}\n{sample.choices}"),)
+    )
+    model = Scripted(lambda request: replies[request.messages[0].text.split("\n")[0]], name="made")
+    opened = catalog.Opened(model=model, name="made", server="made", concurrency=8)
+    for sample in (50, None):
+        plan = api.Plan(benchmarks=[shown], models=[opened], out=tmp_path / "runs", sample=sample)
+        (finished,) = api.run_plan(plan)
+    with (Path(str(finished.run)) / "scores.jsonl").open() as lines:
+        rows = [json.loads(line) for line in lines]
+    scores = {row["sample"]: row["score"] for row in rows if row["scoring"] == "official"}
+    assert scores == {row["id"]: float(row["right"]) for row in MADE}
+
+
+def three(folder: Path, order: Sequence[str]) -> Path:
+    """Output files with an unreadable reply to each of these questions, in this order."""
+    row = {"choices": ["ash", "bay", "cod"], "answer": "A", "response": "?"}
+    return written(folder, [{"id": name, **row} for name in order])
+
+
+def test_draws_go_by_subject_and_then_by_the_order_of_the_output_file(tmp_path: Path) -> None:
+    order = [f"validation_{key}" for key in ("Math_2", "Art_7", "Math_1", "Accounting_3")]
+    scored = official_rows(of_layout(three(tmp_path, order), tmp_path))
+    sequence = [f"validation_{key}" for key in ("Accounting_3", "Art_7", "Math_2", "Math_1")]
+    assert [scored[name, 0][0] for name in sequence] == FIRST_OF_THREE
+
+
+def test_a_file_in_no_layout_says_whose_order_its_draws_are_in(tmp_path: Path) -> None:
+    names = [f"validation_Art_{number}" for number in range(3)]
+    three(tmp_path, names)
+    path = tmp_path / "replies.jsonl"
+    rows = [json.dumps({"id": name, "response": "?"}) for name in reversed(names)]
+    path.write_text("\n".join(rows))
+    notes = snellen.score(path, "mmmu", data=tmp_path).report.notes
+    (note,) = [note for note in notes if note.startswith("official: letters")]
+    assert "in the order of this file's rows" in note
+    assert "output.json" in note
+
+
+def test_each_repeat_draws_from_the_beginning_in_the_order_of_the_rows(tmp_path: Path) -> None:
+    names = [f"validation_Art_{number}" for number in (2, 0, 1)]
+    three(tmp_path, sorted(names))
+    predicted = Predicted(
+        benchmark=mmmu(data=tmp_path),
+        replies={name: "?" for name in names},
+        where="replies.jsonl",
+        again={name: ["?"] for name in names},
+    )
+    scored = official_rows(predicted)
+    for repeat in (0, 1):
+        assert [scored[name, repeat][0] for name in names] == FIRST_OF_THREE[:3]
+
+
+def test_a_live_reply_whose_letter_is_still_to_be_drawn_has_no_score() -> None:
+    tally = Tally(mmmu(data=BUNDLED))
+    scores = tally.scores(FOUR, Reply(text="?"))
+    assert (scores["official"], scores["robust"]) == (None, 0.0)
+    assert tally.scores(FOUR, Reply(text="B"))["official"] == 1.0
 
 
 def test_a_choice_may_have_several_right_letters() -> None:

@@ -328,8 +328,37 @@ def test_official_reads_the_letter_by_the_authors_rules(
 )
 def test_official_draws_where_no_letter_is_found(reason: str, reply: str) -> None:
     found = read("official", reply)
-    assert found.guessed
-    assert found.answer in tuple("ABCDEFGHIJ")
+    assert found.undecided
+    assert found.candidates == tuple("ABCDEFGHIJ")
+
+
+def test_letters_that_the_authors_drew_are_taken_from_their_file(tmp_path: Path) -> None:
+    """pred_indexs is what evaluate.py wrote; where a reply names a letter, that one counts."""
+    rows = [
+        {"id": sample.id, "options": str([*sample.choices]), "answer": sample.target}
+        for sample in samples(mmmu_pro(data=BUNDLED)).values()
+    ]
+    wrong = ["A" if row["answer"] != "A" else "B" for row in rows]
+    for index, row in enumerate(rows):
+        row["response"] = "?" if index < 6 else f"Answer: {row['answer']}"
+        row["pred_indexs"] = row["answer"] if index < 3 else wrong[index]
+    path = tmp_path / "gpt_vision_direct.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    report = snellen.score(path, "mmmu-pro", data=BUNDLED, scorings=["official"]).report
+    scored = report.scorings["official"]
+    assert scored.metrics["accuracy"].value == (3 + 2) / 8
+    assert scored.readings == {"answered": 2, "guessed": 6}
+    assert any("6 letters that the authors drew" in note for note in report.notes)
+
+
+def test_a_file_without_the_authors_draws_says_that_theirs_differ(tmp_path: Path) -> None:
+    names = [*samples(mmmu_pro(data=BUNDLED))]
+    path = tmp_path / "replies.jsonl"
+    path.write_text("\n".join(json.dumps({"id": name, "response": "?"}) for name in names[1:]))
+    notes = snellen.score(path, "mmmu-pro", data=BUNDLED, scorings=["official"]).report.notes
+    assert any("draws them without a seed" in note for note in notes)
+    (missing,) = [note for note in notes if note.startswith("official: 1 rows")]
+    assert missing.endswith("scores no file that does not have exactly 1,730 rows")
 
 
 def test_lmms_eval_has_no_rule_of_the_answer() -> None:

@@ -396,6 +396,33 @@ def test_questions_behind_the_last_answer_are_left_out_as_the_authors_zip_does(
     assert (found.metrics["accuracy"].value, found.metrics["accuracy"].n) == (1.0, 5)
 
 
+def test_a_file_in_another_order_than_the_labels_says_so(tmp_path: Path) -> None:
+    """evaluate.py#L41 pairs answers and labels by line."""
+    names = list(samples(pope(data=BUNDLED)))
+    path = tmp_path / "replies.jsonl"
+
+    def notes(order: list[str]) -> list[str]:
+        path.write_text("\n".join(json.dumps({"id": name, "reply": "yes"}) for name in order))
+        every_note = snellen.score(path, "pope", data=BUNDLED).report.notes
+        return [note for note in every_note if "not in the order of the questions" in note]
+
+    assert notes(names) == []
+    assert notes(names[8:] + names[:8]) == []  # the sets have files of their own
+    (note,) = notes([*names[:20], names[21], names[20], *names[22:]])
+    assert note.startswith("official: ")
+    assert "(random)" in note
+    assert "The authors' script pairs them by line" in note
+
+
+def test_what_the_authors_script_does_with_missing_rows_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    names = list(samples(pope(data=BUNDLED)))[1:]
+    path.write_text("\n".join(json.dumps({"id": name, "reply": "yes"}) for name in names))
+    notes = snellen.score(path, "pope", data=BUNDLED).report.notes
+    (note,) = [note for note in notes if note.startswith("official: 1 rows")]
+    assert "every answer behind a missing one meets another question's label" in note
+
+
 def test_answers_that_are_not_to_these_questions_are_refused(tmp_path: Path) -> None:
     path = answers(tmp_path, "out.json", "random")
     with pytest.raises(DataError, match="row 2 answers"):

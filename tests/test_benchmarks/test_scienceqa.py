@@ -1,11 +1,13 @@
 """ScienceQA: its rows, prompts, break-downs, and each rule of its scorings."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import scienceqa as file
@@ -15,7 +17,7 @@ from snellen.errors import DataError
 from snellen.media import images
 from snellen.model import Reply
 from snellen.sample import Sample
-from snellen.scoring import score_predictions
+from snellen.scoring import Scored, resolve, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "scienceqa"
 ASK = "Answer with the option's letter from the given choices directly."
@@ -206,21 +208,33 @@ def test_official_reads_the_one_letter_behind_the_answer_is(reply: str) -> None:
 )
 def test_official_draws_where_there_is_no_such_letter(reason: str, reply: str) -> None:
     found = read("official", reply)
-    assert found.guessed
-    assert found.answer in ("A", "B", "C")
+    assert found.undecided
+    assert found.candidates == ("A", "B", "C")
+
+
+def drawn_letters(scoring: str, n: int) -> list[object]:
+    """What is drawn for unreadable replies to questions 0, 1, ... of three choices."""
+    choices = ("a cat", "a dog", "a cow")
+    questions = [
+        Sample(id=str(name), question="?", choices=choices, target="B") for name in range(n)
+    ]
+    benchmark = scienceqa(data=BUNDLED)
+    reply = Reply(text="?")
+    resolved = resolve(benchmark, [scoring], lambda: (Scored(s, 0, "ok", reply) for s in questions))
+    assert all("drawn by sample id" in note for note in resolved.notes)
+    return [resolved.readings[scoring][sample.id, 0].answer for sample in questions]
 
 
 def test_a_draw_is_the_same_each_time_and_differs_between_questions() -> None:
-    answers = [read("official", "", name=str(n)).answer for n in range(300)]
-    assert answers == [read("mmpretrain", "?", name=str(n)).answer for n in range(300)]
+    answers = drawn_letters("official", 300)
+    assert answers == drawn_letters("mmpretrain", 300)
     # 300 draws of three: 100 each, give or take 3.3 standard deviations of 8.2.
     assert all(73 <= answers.count(letter) <= 127 for letter in "ABC")
 
 
 def test_a_draw_is_of_the_one_number_that_every_python_draws_alike() -> None:
     # By numpy's Mersenne Twister: the first number below 1 of each of the seeds "0" to "19".
-    drawn = [read("official", "", name=str(n)).answer for n in range(20)]
-    assert drawn == list("BBBCABBCAACCBBCACCAC")
+    assert drawn_letters("official", 20) == list("BBBCABBCAACCBBCACCAC")
 
 
 # -- scoring, LLaVA's
@@ -355,6 +369,75 @@ def test_a_question_without_a_reply_is_wrong_to_the_scripts_that_have_all_questi
     assert (found.value, found.n) == (accuracy, n)
 
 
+# -- files of results
+
+RESULTS = {
+    "acc": 0.0,
+    "correct": 0,
+    "count": 4,
+    "results": {"1": 1, "2": 1, "3": 0, "4": -1},
+    "outputs": {"1": "B", "2": "", "3": "I give up", "4": "E"},
+}
+"""Of four questions whose right answer is B. The script drew for 2 and 3; E is no choice of 4."""
+
+
+def four_questions(folder: Path) -> Path:
+    every = json.loads((BUNDLED / "problems.json").read_bytes())
+    path = folder / "problems.json"
+    path.write_text(json.dumps({name: every["17"] | {"answer": 1} for name in "1234"}))
+    return path
+
+
+def test_indices_in_the_authors_file_decide_where_its_outputs_do_not(tmp_path: Path) -> None:
+    path = tmp_path / "results.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(RESULTS).encode()))
+    report = snellen.score(path, "scienceqa", data=four_questions(tmp_path)).report
+    for scoring in ("llava", "official"):
+        assert report.scorings[scoring].metrics["accuracy"].value == 2 / 4, scoring
+    assert report.scorings["llava"].readings == {"answered": 2, "guessed": 2}
+    assert report.scorings["robust"].metrics["accuracy"].value == 1 / 4
+    assert any("of 2 outputs in which it finds no letter" in note for note in report.notes)
+
+
+def test_official_takes_the_index_whatever_the_output_says(tmp_path: Path) -> None:
+    """tools/evaluate_acc.py#L45 reads nothing else."""
+    outputs = dict.fromkeys("1234", "The answer is A.")
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({**RESULTS, "outputs": outputs}))
+    report = snellen.score(path, "scienceqa", data=four_questions(tmp_path)).report
+    assert report.scorings["official"].metrics["accuracy"].value == 2 / 4
+    assert report.scorings["llava"].metrics["accuracy"].value == 0.0
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_llavas_analyses_of_right_and_wrong_outputs_are_read(tmp_path: Path, ending: str) -> None:
+    held = {
+        "correct": [{"question_id": "1", "pred": "B"}],
+        "incorrect": [{"question_id": name, "pred": "A"} for name in "234"],
+    }
+    path = tmp_path / f"output.{ending}"
+    path.write_text(json.dumps(held, indent=2))
+    report = snellen.score(path, "scienceqa", data=four_questions(tmp_path)).report
+    assert report.scorings["llava"].metrics["accuracy"].value == 1 / 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"results": {"1": 1}}, "question '2' is in only one of `results` and `outputs`"),
+        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`, not an index"),
+        ({"results": [1, 1, 0, -1]}, "are not both objects of values by id"),
+    ],
+)
+def test_a_damaged_file_of_results_is_refused(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({**RESULTS, **change}))
+    with pytest.raises(DataError, match=message):
+        snellen.score(path, "scienceqa", data=four_questions(tmp_path))
+
+
 # -- check
 
 
@@ -363,13 +446,14 @@ def test_dummies_score_what_the_file_says_under_every_prompt(preset: Preset) -> 
     benchmark = scienceqa(prompt=preset, data=BUNDLED)
     assert benchmark.check is not None
     found = samples(benchmark).values()
-    for name, scoring in benchmark.scorings.items():
+    for name in benchmark.scorings:
         for dummy in ("oracle", "wrong", "silent"):
-            scores = []
+            replies: dict[str, str | None] = {}
             for sample in found:
                 answer = sample.target or "" if dummy == "oracle" else benchmark.check.wrong(sample)
-                said = "" if dummy == "silent" else benchmark.check.says(sample, answer)
-                reading = scoring.parse(Reply(text=said), sample)
-                scores.append(scoring.score(reading, sample) or 0.0)
-            wanted = benchmark.check.expect[name][dummy]
-            assert sum(scores) / len(scores) == pytest.approx(wanted), (name, dummy)
+                replies[sample.id] = (
+                    "" if dummy == "silent" else benchmark.check.says(sample, answer)
+                )
+            report = score_predictions(benchmark, replies, where=dummy, scorings=[name])
+            value = report.scorings[name].metrics["accuracy"].value
+            assert value == pytest.approx(benchmark.check.expect[name][dummy]), (name, dummy)

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from snellen import catalog, comparing, judge
-from snellen.api._score import Said, benchmark_of, judgeable, said_in
+from snellen.api._score import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
 from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result
-from snellen.scoring import Predicted, asks_notes, replies_of, rules_of
+from snellen.scoring import asks_notes, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
 
 
@@ -127,17 +127,10 @@ def _predictions(
 
 def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded:
     where = _written(f"{said.path}")
-    predicted = Predicted(
-        benchmark=said.benchmark,
-        replies=said.replies,
-        where=where,
-        questions=said.questions,
-        again=said.again,
-        only_these=said.only_these,
-    )
+    predicted = predicted_in(said, where)
     loaded = comparing.load(
         said.benchmark,
-        predicted.scored(digests=digests),
+        lambda: predicted.scored(digests=digests),
         model=_written(said.model),
         where=where,
         identity=predicted.identity,
@@ -161,7 +154,7 @@ def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         return comparing.load(
             benchmark,
-            replies_of(run, benchmark),
+            lambda: replies_of(run, benchmark),
             model=manifest.get("model", ""),
             where=_written(f"{path}"),
             identity=manifest.get("identity", {}),

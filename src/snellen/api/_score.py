@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
-from snellen.benchmark import Benchmark, Missing, Published, Verdicts
+from snellen.benchmark import Benchmark, Missing, Published, Reading, Verdicts
 from snellen.datasets import data_at, runs_at
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Reply
@@ -23,6 +23,7 @@ from snellen.result import Result, load_report
 from snellen.sample import Sample
 from snellen.scoring import (
     Explanation,
+    Predicted,
     Spent,
     asks_notes,
     explain_reply,
@@ -83,6 +84,7 @@ def score(
         questions=said.questions,
         again=said.again,
         only_these=said.only_these and missing is None,
+        published=said.published,
     )
     return Result(report)
 
@@ -116,7 +118,7 @@ def explain(
     else:
         said = said_in(path, benchmark, data, ids, replies_in, only)
         made, where = said.benchmark, said.benchmark.data.where
-        found = explain_reply(made, sample, said.replies.get(sample), said.verdicts)
+        found = explain_reply(predicted_in(said), sample, said.verdicts)
     if not found:
         raise UsageError(f"{made.name}: {where} has no sample {sample!r}.")
     return found
@@ -161,6 +163,7 @@ class Said:
     questions: Mapping[str, str] = field(default_factory=dict)
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     only_these: bool = False
+    published: Published | None = None
 
 
 def said_in(
@@ -208,6 +211,19 @@ def said_in(
     )
 
 
+def predicted_in(said: Said, where: str | None = None) -> Predicted:
+    """The replies of somebody's files beside the questions; `where` names the files in messages."""
+    return Predicted(
+        benchmark=said.benchmark,
+        replies=said.replies,
+        where=where or said.where,
+        questions=said.questions,
+        again=said.again,
+        only_these=said.only_these,
+        published=said.published,
+    )
+
+
 def _has_ids_of(benchmark: Benchmark, said: Predictions) -> bool:
     return any(benchmark.read(row).id in said.replies for row in benchmark.data)
 
@@ -251,9 +267,15 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
         for scoring, words in found.verdicts.items():
             verdicts.setdefault(scoring, {}).update(words)
     said = dict.fromkeys(note for found in known.values() for note in found.notes)
+    readings: dict[str, dict[str, Reading]] = {}
+    for part in known.values():
+        for scoring, stated in part.readings.items():
+            readings.setdefault(scoring, {}).update(stated)
     return Published(
         replies=replies,
         verdicts=verdicts,
+        readings=readings,
+        tags=dict(chain.from_iterable(part.tags.items() for part in known.values())),
         again=dict(chain.from_iterable(found.again.items() for found in known.values())),
         only_these=any(found.only_these for found in known.values()),
         notes=(note, *said),
@@ -271,6 +293,7 @@ def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
         replies=published.replies,
         again=published.again,
         only_these=published.only_these,
+        published=published,
         where=path.name,
         model=path.name,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from string import ascii_uppercase
 
 from snellen import prompts
 from snellen.benchmark import Capabilities, Reading
+from snellen.benchmarks._draws import undecided
 from snellen.benchmarks._forms import texts
 from snellen.content import Image, Part
 from snellen.datasets import (
@@ -34,6 +34,10 @@ REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"
 AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
+LMMS_DRAWS = (
+    "lmms-eval draws from Python's shared random state, which depends on what ran before, so its "
+    "figure may differ."
+)
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
 DOMAINS: Mapping[str, tuple[str, ...]] = {
@@ -244,7 +248,8 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 
 def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     """The letter that stands last of those in brackets, or else in the first of the forms that
-    names one; or else, in a text of over five words, the choice whose text stands last; or a draw.
+    names one; or else, in a text of over five words, the choice whose text stands last; or one that
+    is still to be drawn.
 
     The last is looked for as " B " where a form names several without blanks around them, as in
     "A. or B.": that may be nowhere, and the first letter is taken.
@@ -263,14 +268,7 @@ def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
         if named := tuple(letter for letter, choice in choices.items() if choice in low):
             last = max(named, key=lambda letter: low.rfind(choices[letter]))
             return Reading(answer=last, rule="choice", candidates=named)
-    return drawn(sample)
-
-
-def drawn(sample: Sample) -> Reading:
-    """A choice's letter, drawn with the question's id as the seed."""
-    # Of all that Random offers, only random() is promised to be the same in every Python.
-    place = int(Random(sample.id).random() * len(sample.choices))
-    return Reading(answer=letters(sample)[place], rule="drawn", guessed=True)
+    return undecided(sample)
 
 
 def wrong_letter(sample: Sample) -> str:

@@ -17,6 +17,20 @@ def of_json(path: Path) -> Any:
     """
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
+    return _loaded(path)
+
+
+def json_object(path: Path) -> dict[str, Any] | None:
+    """The one object that is all of a file, whether its name ends in .json or .jsonl; None for any
+    other file or a folder."""
+    name = path.name.lower().removesuffix(".gz")
+    if not path.is_file() or not name.endswith((".json", ".jsonl")):
+        return None
+    held = _loaded(path)
+    return held if isinstance(held, dict) else None
+
+
+def _loaded(path: Path) -> Any:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)

@@ -18,7 +18,8 @@ Scoring  official: what is found in a reply, evaluation/extract_answer.py#L29-L7
          or a number that is all of the reply, else what GPT-4 extracts behind five examples), and
          its form, calculate_score.py#L17-L94. Its quirks stand beside the code below. official-2023
          takes "7.9" for no integer, as eight of the published files of figures do. Only problems in
-         the file are counted. robust: ours, the letter or value that a reply settles on
+         the file are counted, by the categories that stand there. robust: ours, the letter or value
+         that a reply settles on
 Proof    published replies and extractions of 10 models: every prediction, verdict and figure of the
          authors' scorer, now and by the rule of 2023, by one of which all published figures are
          reproduced, but for one denominator (tests/parity). Prompts: those of data/query.json, and
@@ -113,7 +114,7 @@ def mathvista(
 
     def official(of: Normal) -> Scoring:
         return Scoring(
-            version=1,
+            version=2,
             source=SOURCE,
             parse=lambda reply, sample: official_answer(reply, sample, of),
             score=lambda reading, sample: float(reading.answer == sample.target),
@@ -195,12 +196,7 @@ def to_sample(row: Row, found: Found) -> Sample:
         media=(picture,),
         # Where two choices are the same, the first stands for both: texts are compared.
         target=ascii_uppercase[choices.index(answer)] if choices and answer else answer,
-        tags={
-            "question_type": row["question_type"],
-            "answer_type": row["answer_type"],
-            **{name: metadata[name] for name in METADATA},
-            **{skill: skill if skill in metadata["skills"] else "" for skill in SKILLS},
-        },
+        tags=tags_of(row),
         data={
             "image": row["image"],
             "unit": row["unit"],
@@ -208,6 +204,17 @@ def to_sample(row: Row, found: Found) -> Sample:
             "query": row.get("query"),
         },
     )
+
+
+def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
+    """What a problem is grouped by."""
+    metadata = row["metadata"]
+    return {
+        "question_type": row["question_type"],
+        "answer_type": row["answer_type"],
+        **{name: metadata[name] for name in METADATA},
+        **{skill: skill if skill in metadata["skills"] else "" for skill in SKILLS},
+    }
 
 
 # -- prompts
@@ -457,7 +464,11 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 def layout(path: Path) -> Published | None:
     """The authors' object of problems by id, each with its response and what was extracted of it;
-    of a program what it printed was read."""
+    of a program what it printed was read.
+
+    calculate_score.py#L222-L262 groups problems by the metadata in this file. It cannot read a
+    problem without an extraction; the published figures count one as wrong.
+    """
     rows = of_json(path)
     if not isinstance(rows, dict) or not rows:
         return None
@@ -467,13 +478,27 @@ def layout(path: Path) -> Published | None:
         return None
     replies = {name: row.get("execution", row["response"]) for name, row in rows.items()}
     # Python's None, where a row has that, is the text "None".
-    words = {name: (str(row.get("extraction", "")),) for name, row in rows.items()}
-    without = sum("extraction" not in row for row in rows.values())
-    note = f"{without:,} rows have no extraction, which is read as an empty one"
+    words = {name: (str(row["extraction"]),) for name, row in rows.items() if "extraction" in row}
+    unread = Reading(answer=None, rule="no extraction in the file")
+    without = {name: unread for name in rows if name not in words}
+    note = f"{len(without):,} rows have no extraction and are wrong by `official`"
     return Published(
         replies={name: text if isinstance(text, str) else None for name, text in replies.items()},
         verdicts={"official": words, "official-2023": words},
+        readings={"official": without, "official-2023": without},
+        tags={name: tags_of(row) for name, row in rows.items() if has_metadata(row)},
         notes=(note,) if without else (),
+    )
+
+
+def has_metadata(row: Mapping[str, Any]) -> bool:
+    """Whether a row of results has all that problems are grouped by."""
+    metadata = row.get("metadata")
+    return (
+        isinstance(metadata, dict)
+        and {*METADATA, "skills"} <= metadata.keys()
+        and isinstance(metadata["skills"], list)
+        and {"question_type", "answer_type"} <= row.keys()
     )
 
 

@@ -16,9 +16,9 @@ Scoring  official: BradyFU/Awesome-Multimodal-Large-Language-Models@
          four signs of a reply in small letters have yes, or else no. A task's score is 100 acc +
          100 acc+, at most 200; perception sums up ten tasks, cognition four, score all. acc is the
          share of questions that are right, acc+ of images with both right. It pairs lines by their
-         order, here images do. vlmevalkit: one of the two is a word of the reply (without its
-         judge: wrong otherwise). lmms-eval: as official, without blanks around and full stops; y
-         and n too. robust: ours
+         order, here images do; where that differs in a file, the result says so. vlmevalkit: one of
+         the two is a word of the reply (without its judge: wrong otherwise). lmms-eval: as
+         official, without blanks around and full stops; y and n too. robust: ours
 Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums, and the rule
          and the sums on 2,800 made replies (tests/parity). The others' rules: their code, by hand
 """
@@ -29,12 +29,22 @@ import gzip
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    ReplyTable,
+    Resolution,
+    Scoring,
+)
 from snellen.benchmarks._tasks import is_target
 from snellen.benchmarks._yes_no import (
     KIT_RULE,
@@ -125,7 +135,9 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
-            "official": scoring(SOURCE, official_answer),
+            "official": replace(
+                scoring(SOURCE, official_answer), resolve=line_pairs, on_missing=ON_MISSING
+            ),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer),
             "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
             "robust": scoring("ours", robust_answer),
@@ -387,6 +399,33 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
         )
 
     return metric
+
+
+ON_MISSING = (
+    "The authors' script, calculation.py, leaves out no rows: it stops where a task has no file, "
+    "an odd number of lines, or a line without a reply, and pairs the other lines two by two"
+)
+
+
+def line_pairs(table: ReplyTable) -> Resolution:
+    """Say where a file's lines are not paired by image, as calculation.py#L99 pairs them."""
+    tasks: dict[str, list[str]] = {}
+    for line in table.lines:
+        tasks.setdefault(line.sample.tags["task"], []).append(image_of(line.sample))
+    pairs = [
+        (images[index], images[index + 1 : index + 2])
+        for images in tasks.values()
+        for index in range(0, len(images), PAIR)
+    ]
+    split = sum([first] != second for first, second in pairs)
+    if table.order == "data" or not split:
+        return Resolution()
+    note = (
+        "this file's lines are not in the authors' order: of its pairs of consecutive lines, "
+        f"{split:,} of {len(pairs):,} are not about one image. Here questions are paired by image. "
+        "The authors' script pairs lines, so its acc+ and scores differ from these."
+    )
+    return Resolution(notes=(note,))
 
 
 def acc_plus(columns: Columns) -> Estimate:

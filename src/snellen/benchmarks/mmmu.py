@@ -19,20 +19,21 @@ Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
          mmmu/utils/model_utils.py#L53; lmms-eval's test has 512, mmmu_test.yaml#L14
 Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
          or a draw; an open answer is right if a number in its last words is the right one to two
-         decimals, or if the right text is a part of them. The draw is by the question's id here, so
-         that it depends on no order; the authors' are one sequence from the seed 42. Domains and
-         all are means over questions, #L246-L255. eval-only: main_eval_only.py#L51-L63, for files
-         of letters that were read already. vlmevalkit: vlmeval/utils/matching_util.py#L18-L127,
-         without a judge; an open question is a choice between the right answer and "Other Answers",
+         decimals, or if the right text is a part of them. Draws are one sequence from the seed 42,
+         subject by subject, in the order of the authors' files, or of the data set for a run.
+         Domains and all are means over questions, #L246-L255. eval-only: main_eval_only.py#L51-L63,
+         for files of letters that were read already. vlmevalkit:
+         vlmeval/utils/matching_util.py#L18-L127, without a judge; an open question is a choice
+         between the right answer and "Other Answers",
          vlmeval/dataset/utils/multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for
          letters, lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever
          right: the right one is looked for in single characters of what was found,
          lmms_eval/tasks/mmmu/utils.py#L188-L189 and #L386-L390. robust: ours, the letter or the
          value that a reply settles on
 Proof    published outputs of LLaVA-1.5-13B, raw and read, and of its later run: every answer, every
-         verdict, all figures of subjects and domains are the authors' (tests/parity); their two
-         draws come out alike by chance. vlmevalkit, lmms-eval: their code on made replies. robust:
-         by hand
+         verdict, all figures of subjects and domains are the authors' (tests/parity), and the
+         draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks). vlmevalkit,
+         lmms-eval: their code on made replies. robust: by hand
 """
 
 import re
@@ -46,6 +47,7 @@ from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number, same_value
 from snellen.benchmark import Benchmark, Check, Published, Reading, Scoring, Submission
+from snellen.benchmarks._draws import by_id, in_sequence, letter_by_id
 from snellen.benchmarks._forms import of_json, texts
 from snellen.benchmarks._mmmu import (
     AUTHORS,
@@ -53,6 +55,7 @@ from snellen.benchmarks._mmmu import (
     DOMAIN_OF,
     HOST,
     KIT,
+    LMMS_DRAWS,
     LMMS_PARSER,
     Late,
     choices_of,
@@ -135,11 +138,12 @@ def mmmu(
         prompt=lambda sample, _: asked(sample, prompt),
         scorings={
             "official": Scoring(
-                version=1,
+                version=2,
                 source=SOURCE,
                 parse=official_answer,
                 score=official_score,
                 metrics=metrics,
+                resolve=in_sequence(SEED, lambda line: line.sample.tags["subject"], OTHER_ORDER),
             ),
             "eval-only": Scoring(
                 version=1,
@@ -154,6 +158,7 @@ def mmmu(
                 parse=lmms_answer,
                 score=official_score,
                 metrics=metrics,
+                resolve=by_id(LMMS_DRAWS),
             ),
             "vlmevalkit": Scoring(
                 version=1,
@@ -337,6 +342,13 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 
 # -- scoring, official
 
+SEED = 42
+"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws for one subject after the other, in the
+alphabet's order, and in the order of each output.json."""
+OTHER_ORDER = (
+    "The authors' script draws in the order of its output.json files; where that order differs, so "
+    "do the draws."
+)
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """What an open answer follows, as a part of a word too: "this " ends in one."""
 # As the authors', but that no digits are gone through twice: with commas, scientific, plain.
@@ -499,7 +511,8 @@ def submitted(sample: Sample, reply: str) -> tuple[str, object]:
     """As mmmu/run_llava.py#L25-L29 writes it down: a letter, or the open answer as it is."""
     if is_open(sample) or not reply:
         return sample.id, reply
-    return sample.id, official_answer(Reply(text=reply), sample).answer
+    reading = official_answer(Reply(text=reply), sample)
+    return sample.id, letter_by_id(sample) if reading.undecided else reading.answer
 
 
 # -- check

@@ -18,14 +18,14 @@ Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
          lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first, 256 tokens,
          16,384 in cot
 Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the one letter behind the last
-         "Answer:", or else by rules, or a draw. The draw is by the question's id here; the authors'
-         has no seed. They draw for a question without a reply too, which is wrong here. Their
-         script reads no file but of 1,730 rows named MODEL_standard_MODE or MODEL_vision_MODE, so
-         that of its own four it leaves two out. lmms-eval: without the rule of "Answer:"; in vision
-         the reply must be the letter and nothing else, mmmu_pro/utils.py#L96-L105. vlmevalkit:
-         vlmeval/utils/matching_util.py#L18-L127, in cot on the last line that begins "Answer:",
-         vlmeval/dataset/image_mcq.py#L632-L664; without its judge. robust: ours, the letter that a
-         reply settles on
+         "Answer:", or else by rules, or a draw. The draw is by the question's id here, or taken
+         from the authors' file; theirs has no seed. They draw for a question without a reply too,
+         which is wrong here. Their script reads no file but of 1,730 rows named MODEL_standard_MODE
+         or MODEL_vision_MODE, so that of its own four it leaves two out. lmms-eval: without the
+         rule of "Answer:"; in vision the reply must be the letter and nothing else,
+         mmmu_pro/utils.py#L96-L105. vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, in cot on
+         the last line that begins "Answer:", vlmeval/dataset/image_mcq.py#L632-L664; without its
+         judge. robust: ours, the letter that a reply settles on
 Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: every answer and
          verdict is the authors', but for 48 draws in vision, whose stored letters are taken from
          the file (tests/parity). vlmevalkit, lmms-eval: their code on made replies. robust: by hand
@@ -37,13 +37,15 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import vlmevalkit_letter
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.benchmark import Benchmark, Check, Published, Reading, Scoring
+from snellen.benchmarks._draws import by_id
 from snellen.benchmarks._mmmu import (
     AUTHORS,
     CAPABILITIES,
     DOMAIN_OF,
     HOST,
     KIT,
+    LMMS_DRAWS,
     LMMS_EVAL,
     MARK,
     Late,
@@ -69,6 +71,7 @@ from snellen.benchmarks._tasks import (
 from snellen.content import Message, Part
 from snellen.datasets import Found, Row, Table, jsonl, vlmevalkit_tsv
 from snellen.datasets.published import File
+from snellen.errors import DataError
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.prompts import lettered
@@ -130,12 +133,18 @@ def mmmu_pro(
         prompt=lambda sample, _: (Message("user", PROMPTS[prompt](sample, mode, vision)),),
         scorings={
             "official": Scoring(
-                version=1,
+                version=2,
                 source=SOURCE,
                 parse=official_answer,
                 score=is_target,
                 metrics=metrics,
                 missing="wrong",
+                resolve=by_id(
+                    "The authors' script draws them without a seed, so its figure differs from run "
+                    "to run."
+                ),
+                on_missing="The authors' script, evaluate.py, scores no file that does not have "
+                "exactly 1,730 rows",
             ),
             "lmms-eval": Scoring(
                 version=1,
@@ -143,6 +152,7 @@ def mmmu_pro(
                 parse=lmms_vision_answer if vision else lmms_answer,
                 score=is_target,
                 metrics=metrics,
+                resolve=None if vision else by_id(LMMS_DRAWS),
             ),
             "vlmevalkit": Scoring(
                 version=1,
@@ -159,6 +169,7 @@ def mmmu_pro(
         capabilities=CAPABILITIES,
         max_answer_tokens=MOST_TOKENS.get((prompt, mode), 4096),
         files=found,
+        layout=layout,
         check=Check(
             says=lambda _, answer: f"Answer: {answer}" if last_line else answer,
             wrong=wrong_letter,
@@ -291,6 +302,48 @@ def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
     capitals = tuple(dict.fromkeys(sign for sign in tails[-1] if sign in ascii_uppercase))
     text = capitals[0] if len(capitals) == 1 else tails[-1]
     return as_reading(vlmevalkit_letter(text, sample.choices))
+
+
+# -- files of results
+
+
+def layout(path: Path) -> Published | None:
+    """The authors' output files, whose rows have the letter that evaluate.py#L14-L31 read in the
+    response, or drew. Letters that it drew are taken from the file."""
+    if not path.is_file():
+        return None
+    replies: dict[str, str | None] = {}
+    letters_drawn: dict[str, Reading] = {}
+    try:
+        for row in jsonl(path):
+            if not {"id", "options", "response", "pred_indexs"} <= row.keys():
+                return None
+            name, response = str(row["id"]), row["response"]
+            if name in replies:
+                return None  # whoever reads any file says what is wrong with two replies
+            replies[name] = response if isinstance(response, str) else None
+            sample = Sample(id=name, question="", choices=choices_of(row))
+            if (
+                isinstance(response, str)
+                and official_answer(Reply(text=response), sample).undecided
+                and row["pred_indexs"] in tuple(letters(sample))
+            ):
+                letters_drawn[name] = Reading(
+                    answer=row["pred_indexs"], rule="drawn, as in the file", guessed=True
+                )
+    except DataError:
+        return None
+    if not replies:
+        return None
+    note = (
+        f"official: {len(letters_drawn):,} letters that the authors drew are taken from the file; "
+        "their script, run again, draws others"
+    )
+    return Published(
+        replies=replies,
+        readings={"official": letters_drawn},
+        notes=(note,) if letters_drawn else (),
+    )
 
 
 # -- check

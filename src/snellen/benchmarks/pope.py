@@ -15,11 +15,12 @@ Prompt   official: the question alone, which the files have; it stands behind th
          lmms_eval/tasks/pope/pope.yaml#L33-L36. 128 tokens, as both have
 Scoring  official: evaluate.py#L9-L34, no where the first sentence has the word No, not or no, and
          else yes, whatever it says; LLaVA's llava/eval/eval_pope.py is the same code. It pairs rows
-         by their order, here the ids or the questions do. vlmevalkit: one of the two is a word of
-         the reply (without its judge: wrong otherwise; no yes in the counts). lmms-eval: the reply
-         is the word; precision and recall know only such replies, and its yes ratio is that of the
-         right answers. robust: ours. mean_f1 is the mean over the sets, the "POPE" of LLaVA's and
-         later tables; F1 where nothing was rightly found is 0, and the official script divides by 0
+         by their order, here the ids or the questions do; where that differs in a file, the result
+         says so. vlmevalkit: one of the two is a word of the reply (without its judge: wrong
+         otherwise; no yes in the counts). lmms-eval: the reply is the word; precision and recall
+         know only such replies, and its yes ratio is that of the right answers. robust: ours.
+         mean_f1 is the mean over the sets, the "POPE" of LLaVA's and later tables; F1 where nothing
+         was rightly found is 0, and the official script divides by 0
 Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the mean
          that is published (85.9); the official rule on 1,500 made replies (tests/parity). The
          others' rules: their code, by hand
@@ -27,12 +28,22 @@ Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    ReplyTable,
+    Resolution,
+    Scoring,
+)
 from snellen.benchmarks._tasks import is_target
 from snellen.benchmarks._yes_no import (
     KIT_RULE,
@@ -134,7 +145,9 @@ def pope(
         sample=lambda _, row: to_sample(row, found[row["set"]]),
         prompt=lambda sample, _: (user(*sample.media, sample.question + PROMPTS[prompt]),),
         scorings={
-            "official": scoring(SOURCE, official_answer),
+            "official": replace(
+                scoring(SOURCE, official_answer), resolve=question_order, on_missing=ON_MISSING
+            ),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer, otherwise=0.0),
             "lmms-eval": scoring(
                 f"{LMMS}:lmms_eval/tasks/pope/utils.py#L17-L84",
@@ -265,6 +278,29 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
         if word in words:
             return Reading(answer="no", rule=f"has {word}")
     return Reading(answer="yes", rule="has no No, not, no")
+
+
+ON_MISSING = (
+    "The authors' script, evaluate.py, leaves out no rows: it compares each answer with the label "
+    "on the same line, so that every answer behind a missing one meets another question's label"
+)
+
+
+def question_order(table: ReplyTable) -> Resolution:
+    """Say which sets of a file are in another order than the labels, which evaluate.py#L41 pairs
+    with answers by line."""
+    rows: dict[str, list[int]] = {}
+    for line in table.lines:
+        rows.setdefault(line.sample.tags["set"], []).append(line.row_index)
+    other = [name for name, indices in rows.items() if indices != sorted(indices)]
+    if table.order == "data" or not other:
+        return Resolution()
+    note = (
+        f"this file's answers are not in the order of the questions ({', '.join(sorted(other))}). "
+        "Here answers are paired with labels by id. The authors' script pairs them by line, so its "
+        "figures differ from these."
+    )
+    return Resolution(notes=(note,))
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:

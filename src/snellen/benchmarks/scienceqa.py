@@ -11,28 +11,39 @@ Prompt   llava: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          models/base_prompt.py#L41-L48, without examples; the picture stands first, which the
          authors' GPT-3 did not see: at most its caption was in the context
 Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a draw at random, then
-         tools/evaluate_acc.py#L22-L72. The draw is by the question's id here, so that it depends on
-         no order; the authors' began anew whenever their script did. llava: what its published
+         tools/evaluate_acc.py#L22-L72, which reads the stored index alone. The draw is by the
+         question's id here; the authors' began anew whenever their script did, and is taken from
+         their file of results where that is scored. llava: what its published
          "SQA" numbers used, llava/eval/eval_science_qa.py#L28-L77, on replies as
          model_vqa_science.py#L84 writes them, stripped. mmpretrain: the whole reply is a letter, or
          a draw. robust: ours, the letter that a reply settles on.
          The headline is the scoring that belongs to the prompt: llava, or else official. IMG, TXT
          and NO are the authors': TXT and IMG overlap; mmpretrain's own IMG leaves TXT out
 Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index and every published figure
-         of TXT, IMG, NO and all is reproduced; GPT-3's 249 draws (243 empty replies, 6 that say the
-         answer twice) are taken from its file (tests/parity). Subjects, grades, topics: by hand
+         of TXT, IMG, NO and all is reproduced from the files as published, which have GPT-3's 249
+         draws: 243 empty replies, 6 that say the answer twice (tests/parity). Subjects, grades,
+         topics: by hand
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.benchmark import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.benchmarks._draws import by_id, undecided
+from snellen.benchmarks._results import json_object
 from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Found, Row, find
@@ -101,6 +112,10 @@ def scienceqa(
             score=is_target,
             metrics=metrics,
             missing="wrong",
+            resolve=by_id(
+                "The authors' script begins its random sequence anew whenever it is restarted, so "
+                "its draws cannot be repeated; a file of its results has them."
+            ),
         ),
         "mmpretrain": Scoring(
             version=2,
@@ -108,6 +123,9 @@ def scienceqa(
             parse=mmpretrain_answer,
             score=is_target,
             metrics=metrics,
+            resolve=by_id(
+                "mmpretrain draws without a seed, so its figure differs from run to run."
+            ),
         ),
         "robust": Scoring(
             version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
@@ -129,6 +147,7 @@ def scienceqa(
             source="https://arxiv.org/abs/2209.09513, section 3",
         ),
         max_answer_tokens=1024,
+        layout=layout,
         check=Check(
             says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
             wrong=wrong_answer,
@@ -220,7 +239,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
     named = SAID.findall(reply.text.strip())
     if len(named) == 1 and named[0] in letters(sample):
         return Reading(answer=named[0], rule="the answer is")
-    return drawn(sample)
+    return undecided(sample)
 
 
 def llava_answer(reply: Reply, sample: Sample) -> Reading:
@@ -246,18 +265,73 @@ def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
     text = reply.text.strip()
     if len(text) == 1 and text in letters(sample):
         return Reading(answer=text, rule="letter")
-    return drawn(sample)
-
-
-def drawn(sample: Sample) -> Reading:
-    """A choice's letter, drawn with the question's id as the seed."""
-    # Of all that Random offers, only random() is promised to be the same in every Python.
-    letter = letters(sample)[int(Random(sample.id).random() * len(sample.choices))]
-    return Reading(answer=letter, rule="drawn", guessed=True)
+    return undecided(sample)
 
 
 def letters(sample: Sample) -> str:
     return ascii_uppercase[: len(sample.choices)]
+
+
+# -- files of results
+
+
+def layout(path: Path) -> Published | None:
+    """The files that the authors' and LLaVA's scripts write, gzipped or not.
+
+    `{results, outputs}` has the index that was read in each output, or drawn where none was
+    (models/run_gpt3.py#L80-L91, llava/eval/eval_science_qa.py#L88-L114). `{correct, incorrect}`
+    has the outputs alone (#L79-L112).
+    """
+    held = json_object(path)
+    if held is None:
+        return None
+    if {"results", "outputs"} <= held.keys():
+        return of_results(path, held["results"], held["outputs"])
+    if {"correct", "incorrect"} == held.keys():
+        return of_analyses(path, [*held["correct"], *held["incorrect"]])
+    return None
+
+
+def of_results(path: Path, results: Any, outputs: Any) -> Published:
+    if not isinstance(results, dict) or not isinstance(outputs, dict):
+        raise DataError(f"{path}: `results` and `outputs` are not both objects of values by id.")
+    if results.keys() != outputs.keys():
+        name = min(results.keys() ^ outputs.keys())
+        raise DataError(
+            f"{path}: question {name!r} is in only one of `results` and `outputs`. Get the file "
+            "again, complete."
+        )
+    official, llava = {}, {}
+    for name, index in results.items():
+        if not isinstance(index, int) or not -1 <= index < len(ascii_uppercase):
+            raise DataError(f"{path}: question {name!r} has {index!r} in `results`, not an index.")
+        letter = ascii_uppercase[index] if index >= 0 else None
+        official[name] = Reading(answer=letter, rule="index in the file")
+        # What LLaVA's script cannot read, its first version drew.
+        if letter is not None and llava_reading(str(outputs[name]).strip()).answer is None:
+            llava[name] = Reading(answer=letter, rule="index in the file", guessed=True)
+    note = "`official` takes the indices in `results`, as tools/evaluate_acc.py does"
+    if llava:
+        note += f"; `llava` takes those of {len(llava):,} outputs in which it finds no letter"
+    return Published(
+        replies={name: text if isinstance(text, str) else None for name, text in outputs.items()},
+        readings={"official": official, "llava": llava},
+        notes=(note,),
+    )
+
+
+def of_analyses(path: Path, rows: Sequence[Any]) -> Published:
+    replies: dict[str, str | None] = {}
+    for row in rows:
+        if not isinstance(row, dict) or not {"question_id", "pred"} <= row.keys():
+            raise DataError(
+                f"{path}: an entry of `correct` or `incorrect` has no `question_id` or no `pred`."
+            )
+        name = str(row["question_id"])
+        if name in replies:
+            raise DataError(f"{path}: question {name!r} has two entries. Keep one of them.")
+        replies[name] = row["pred"] if isinstance(row["pred"], str) else None
+    return Published(replies=replies)
 
 
 # -- check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.benchmark import READING_STATES, Benchmark, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, mean
-from snellen.scoring import Scored, ScoredRows, Tally
+from snellen.scoring import Scored, ScoredRows, Tally, resolve
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +86,7 @@ def has_state(rows: ScoredRows, state: ReadingState) -> NDArray[np.bool_]:
 
 def load(
     benchmark: Benchmark,
-    replies: Iterable[Scored],
+    replies: Callable[[], Iterable[Scored]],
     *,
     model: str,
     where: str,
@@ -97,7 +97,8 @@ def load(
     of: int = 0,
     notes: Sequence[str] = (),
 ) -> Loaded:
-    """Score replies; by the headline scoring unless another is named.
+    """Score replies; by the headline scoring unless another is named. `replies` gives all of them,
+    each time that it is called.
 
     Raises:
         UsageError: there is no scoring of that name, or none that reads what was asked for.
@@ -113,13 +114,19 @@ def load(
         )
     chosen = tally.scorings[0]
     # What the other scorings find is of no use here.
-    tally = Tally(benchmark, [chosen], verdicts=verdicts, verdicts_first=verdicts_first)
+    tally = Tally(
+        benchmark,
+        [chosen],
+        verdicts=verdicts,
+        verdicts_first=verdicts_first,
+        resolved=resolve(benchmark, [chosen], replies),
+    )
     places: dict[str, int] = {}
     digests: list[str | None] = []
     sample = array("i")
 
     def seen() -> Iterator[Scored]:
-        for one in replies:
+        for one in replies():
             place = places.setdefault(one.sample.id, len(places))
             if place == len(digests):
                 digests.append(one.row)

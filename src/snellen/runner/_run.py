@@ -725,7 +725,10 @@ class Asking:
             return
         if sample.hidden:
             return
-        score = scoring.score(scoring.parse(reply, sample), sample)
+        reading = scoring.parse(reply, sample)
+        if reading.undecided:
+            return  # only the whole run tells
+        score = scoring.score(reading, sample)
         if score is not None:
             self.progress.score_sum += score
             self.progress.score_n += 1

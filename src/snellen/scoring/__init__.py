@@ -27,6 +27,7 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
+from snellen.scoring._resolve import Resolved, resolve
 from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring._spent import spent
 from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
@@ -51,6 +52,7 @@ __all__ = [
     "ProbeReport",
     "RepeatsReport",
     "Report",
+    "Resolved",
     "Rules",
     "Scored",
     "ScoredRows",
@@ -67,6 +69,7 @@ __all__ = [
     "explain_run",
     "metric_report",
     "replies_of",
+    "resolve",
     "rules_of",
     "score_predictions",
     "score_run",

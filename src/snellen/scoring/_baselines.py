@@ -13,6 +13,7 @@ from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring._report import Baselines
+from snellen.scoring._resolve import resolve
 from snellen.scoring._tally import Scored, Tally
 
 DRAWS = 3
@@ -96,7 +97,8 @@ def baselines(
     )
 
     def value(say: Say) -> float | None:
-        blind = Tally(alone)
+        decided = resolve(alone, [name], lambda: _said(say, samples()))
+        blind = Tally(alone, resolved=decided)
         blind.add(_said(say, samples()))
         found = blind.report(model="", identity={}).scorings[name]
         # The few that rules can read say nothing of those that wait for a judge.
@@ -134,10 +136,11 @@ def _expected(
     for sample in samples:
         if sample.hidden:
             continue
+        readings = [_read(scoring, says(sample, choice), sample) for choice in _choices(sample)]
         found = [
             scoring.score(reading, sample)
-            for choice in _choices(sample)
-            if not _waits(scoring, reading := _read(scoring, says(sample, choice), sample))
+            for reading in readings
+            if not reading.undecided and not _waits(scoring, reading)
         ]
         scores = [score for score in found if score is not None]
         if not scores or len(scores) < len(sample.choices):

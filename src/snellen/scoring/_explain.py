@@ -6,8 +6,8 @@ import msgspec
 
 from snellen.benchmark import Benchmark, Verdicts
 from snellen.content import Message
-from snellen.model import Reply
-from snellen.scoring._run import replies_of, sample_of
+from snellen.scoring._resolve import resolve
+from snellen.scoring._run import Predicted, replies_of, sample_of
 from snellen.scoring._tally import Scored, Tally
 from snellen.store import Key, ReplyRecord, Run, ScoreRow
 
@@ -69,6 +69,7 @@ def explain_run(
         for one in replies_of(run, benchmark)
         if sample in (one.sample.id, (one.conversation or one.sample).id)
     }
+    resolved = resolve(benchmark, benchmark.scorings, lambda: replies_of(run, benchmark))
     asked_as = {sample} | {(one.conversation or one.sample).id for one in found.values()}
     messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for question in run.questions():
@@ -92,29 +93,36 @@ def explain_run(
         if isinstance(record, ReplyRecord) and record.key[0] in asked_as:
             attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
-        _explained(benchmark, found[key], verdicts, messages.get(key, []), attempts.get(key, []))
+        _explained(
+            Tally(benchmark, verdicts=verdicts, resolved=resolved),
+            benchmark,
+            found[key],
+            verdicts,
+            messages.get(key, []),
+            attempts.get(key, []),
+        )
         for key in sorted(found)
     ]
 
 
-def explain_reply(
-    benchmark: Benchmark, sample: str, text: str | None, verdicts: Verdicts
-) -> list[Explanation]:
-    """The story of somebody's reply (None: there is none) to a sample; none where the data set has
-    no such sample. The messages are those that we would send."""
-    for row in benchmark.data:
-        found = benchmark.read(row)
-        if found.id == sample:
-            break
-    else:
+def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
+    """The story of somebody's reply to a sample; none where the data set has no such sample. The
+    messages are those that we would send."""
+    benchmark = predicted.benchmark
+    scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
+    if scored is None:
         return []
-    reply = None if text is None else Reply(text=text)
-    state = "absent" if reply is None else reply.state
-    request = benchmark.request(found)
+    request = benchmark.request(scored.sample)
     messages = [] if request is None else [_message(message) for message in request.messages]
+    reply = scored.reply
     attempts = [] if reply is None else [Attempt(state=reply.state, reply=reply.text)]
-    scored = Scored(found, 0, state, reply, benchmark.ask)
-    return [_explained(benchmark, scored, verdicts, messages, attempts, published=True)]
+    tally = Tally(
+        benchmark,
+        verdicts=verdicts,
+        verdicts_first=True,
+        resolved=resolve(benchmark, benchmark.scorings, predicted.scored),
+    )
+    return [_explained(tally, benchmark, scored, verdicts, messages, attempts)]
 
 
 def _attempt(record: ReplyRecord) -> Attempt:
@@ -141,16 +149,14 @@ def _picture(place: str) -> str:
 
 
 def _explained(
+    tally: Tally,
     benchmark: Benchmark,
     scored: Scored,
     verdicts: Verdicts,
     messages: list[tuple[str, str]],
     attempts: list[Attempt],
-    *,
-    published: bool = False,
 ) -> Explanation:
     sample = scored.sample
-    tally = Tally(benchmark, verdicts=verdicts, verdicts_first=published)
     rows = [
         msgspec.json.decode(line, type=ScoreRow)
         for block in tally.rows([scored])

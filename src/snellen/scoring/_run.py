@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from snellen.benchmark import Benchmark, History, Missing, Verdicts
+from snellen.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
 from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Row
 from snellen.errors import DataError, UsageError
@@ -20,6 +20,7 @@ from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
 from snellen.scoring._probed import probe_report
 from snellen.scoring._report import Report, Spent
+from snellen.scoring._resolve import resolve
 from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
@@ -48,7 +49,10 @@ def score_run(
     inputs = run.input_sizes()
     of = manifest.get("rows", 0) * manifest.get("repeats", 1)
     missing = missing or manifest.get("missing")
-    scoring = Tally(benchmark, scorings, missing, verdicts, labels=run.labels())
+    resolved = resolve(
+        benchmark, scorings or benchmark.scorings, lambda: replies_of(run, benchmark)
+    )
+    scoring = Tally(benchmark, scorings, missing, verdicts, labels=run.labels(), resolved=resolved)
 
     def samples() -> Iterator[Sample]:
         return (scored.sample for scored in replies_of(run, benchmark))
@@ -101,11 +105,13 @@ def score_predictions(
     questions: Mapping[str, str] | None = None,
     again: Mapping[str, Sequence[str | None]] | None = None,
     only_these: bool = False,
+    published: Published | None = None,
 ) -> Report:
     """Score somebody's replies by sample id (`where` is their file; None: a row without one), with
     the verdicts that were published with them; writes nothing. `questions` are what some of them
     answer, by sample id, as the file has it; `again` are further replies to a sample, which count
-    like repeats; `only_these` leaves out the samples that have no row.
+    like repeats; `only_these` leaves out the samples that have no row. `published` is the file as
+    the benchmark's layout reads it, where it is of that form: its readings and tags are used.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.
@@ -118,8 +124,16 @@ def score_predictions(
         questions=questions or {},
         again=again or {},
         only_these=only_these,
+        published=published,
     )
-    tally = Tally(benchmark, scorings, missing, verdicts, verdicts_first=True)
+    tally = Tally(
+        benchmark,
+        scorings,
+        missing,
+        verdicts,
+        verdicts_first=True,
+        resolved=resolve(benchmark, scorings or benchmark.scorings, predicted.scored),
+    )
     tally.add(predicted.scored())
     return tally.report(
         baselines=baselines(benchmark, tally, predicted.samples),
@@ -139,7 +153,9 @@ class Predicted:
     questions: Mapping[str, str] = field(default_factory=dict)
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     only_these: bool = False
+    published: Published | None = None
     _notes: list[str] = field(default_factory=list)
+    _regrouped: set[str] = field(default_factory=set)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -174,6 +190,7 @@ class Predicted:
                 "a run's folder alone: a file of predictions does not say which turn a reply is to."
             )
         asked = _Asked(self.questions)
+        lines = {name: index for index, name in enumerate(replies)}
         known = found = hidden = 0
         # Most short replies come again: each is made once.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
@@ -190,6 +207,7 @@ class Predicted:
             known += sample.id in replies
             found += texts[0] is not None
             digest = row.digest if digests else None
+            readings = self._stated_readings(sample.id)
             for repeat, text in enumerate(texts):
                 reply = None if text is None else reply_of(text)
                 hidden += reply is None and sample.hidden
@@ -201,6 +219,9 @@ class Predicted:
                     benchmark.ask,
                     place=place,
                     row=digest,
+                    line=lines.get(sample.id),
+                    in_layout=self.published is not None,
+                    readings=readings,
                 )
         if not known:
             first = ", ".join(map(repr, list(replies)[:3]))
@@ -209,6 +230,11 @@ class Predicted:
                 f"{benchmark.data.where}. Is it this benchmark, and this split?"
             )
         self._notes = [*asked.notes(benchmark, self.where)]
+        if self._regrouped:
+            self._notes.append(
+                f"{len(self._regrouped):,} samples have other categories in {self.where} than in "
+                "the data set; the file's are used, as the authors' script does"
+            )
         if hidden:  # scorings say what becomes of the others
             self._notes.append(
                 f"{hidden:,} questions whose answers are hidden have no reply in {self.where}"
@@ -229,9 +255,24 @@ class Predicted:
 
     def _rows(self) -> Iterator[tuple[Row, Sample]]:
         for row in self.benchmark.data:
-            sample = self.benchmark.read(row)
+            sample = self._tagged(self.benchmark.read(row))
             if not self.only_these or sample.id in self.replies:
                 yield row, sample
+
+    def _tagged(self, sample: Sample) -> Sample:
+        """The sample with the tags that the authors' file gives it."""
+        tags = self.published.tags.get(sample.id) if self.published is not None else None
+        if not tags or tags.items() <= sample.tags.items():
+            return sample
+        self._regrouped.add(sample.id)
+        return replace(sample, tags={**sample.tags, **tags})
+
+    def _stated_readings(self, sample: str) -> Mapping[str, Reading] | None:
+        """By scoring, the answers that the authors' file states for a sample."""
+        if self.published is None or not self.published.readings:
+            return None
+        by_scoring = self.published.readings.items()
+        return {name: known[sample] for name, known in by_scoring if sample in known}
 
 
 # -- the questions beside replies

@@ -41,6 +41,7 @@ from snellen.scoring._report import (
     SliceReport,
     metric_report,
 )
+from snellen.scoring._resolve import Resolved
 from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, known, tested
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
@@ -80,7 +81,9 @@ class Scored(NamedTuple):
 
     `absent` is a question that somebody's prediction file has no reply to. Where each turn is
     scored, `sample` is what a `turn` (from 0) of the `conversation` asks. `row` is the digest of
-    the data set's row, None where nobody asked for it.
+    the data set's row, None where nobody asked for it. `line` is the index of the reply in its file
+    of predictions, None for a run's; `in_layout` says that the file is of the form that the
+    benchmark's authors read, and `readings` are the answers that such a file states, by scoring.
     """
 
     sample: Sample
@@ -94,6 +97,9 @@ class Scored(NamedTuple):
     turn: int = 0
     conversation: Sample | None = None
     row: str | None = None
+    line: int | None = None
+    in_layout: bool = False
+    readings: Mapping[str, Reading] | None = None
 
 
 def _still_thinking(reply: Reply | None) -> bool:
@@ -118,7 +124,8 @@ class Tally:
     `missing` overrides what each scoring does about questions without a reply. `verdicts` are what
     judges said of replies, by scoring; with `verdicts_first` they go before the rules, and need no
     target: published scores were made of published verdicts. `labels` are what people say of some
-    of the replies that a judge decides.
+    of the replies that a judge decides. `resolved` is what scorings decided from all replies
+    (`Scoring.resolve`).
     """
 
     def __init__(
@@ -130,8 +137,10 @@ class Tally:
         *,
         verdicts_first: bool = False,
         labels: Sequence[LabelRecord] = (),
+        resolved: Resolved | None = None,
     ) -> None:
         self._benchmark = benchmark
+        self._resolved = resolved or Resolved()
         self._labels_given = labels
         self._labelled = {(one.sample, one.repeat): -1 for one in labels}
         self._verdicts = verdicts or {}
@@ -153,6 +162,7 @@ class Tally:
                 )
             else:
                 self._columns[name] = _Growing(slots=None if scoring.judge is None else [])
+        self._notes += self._resolved.notes
         self._refused = self._reused = self._thinking = 0
         self._clusters: dict[str, int] = {}
         self._last_id: str | None = None
@@ -367,7 +377,11 @@ class Tally:
         """What each scoring gives one reply; None where only a judge or the whole set tells. It is
         not counted."""
         scored = Scored(sample, 0, reply.state, reply, self._benchmark.ask)
-        return {name: self._read(name, scored).score for name in self._columns}
+        results = {name: self._read(name, scored) for name in self._columns}
+        return {
+            name: None if result.reading.undecided else result.score
+            for name, result in results.items()
+        }
 
     def _add(self, scored: Scored) -> list[tuple[str, Found]]:
         """Take a reply into account; gives what each scoring finds in it."""
@@ -464,8 +478,13 @@ class Tally:
             if sample.hidden:
                 return Found(nothing, "no-target", None)
             return Found(nothing, "no-reply", 0.0 if wrong else None)
-        reading = scoring.parse(scored.reply, sample)
+        stated = scored.readings.get(name) if scored.readings else None
+        reading = stated or self._resolved.readings.get(name, {}).get((sample.id, scored.repeat))
+        reading = reading or scoring.parse(scored.reply, sample)
         state = reading_state(reading, sample)
+        if stated is not None:
+            score = None if state == "no-target" else scoring.score(reading, sample)
+            return Found(reading, state, score)
         judge = scoring.judge
         said = self._verdicts[name](sample, scored.reply) if name in self._verdicts else ()
         if judge is not None and said and self._verdicts_first:
@@ -734,7 +753,7 @@ class Tally:
 
         scoring, columns = self._benchmark.scorings[name], rows.columns
         without = f"{name}: {int(rows.absent.sum()):,} rows without a reply"
-        who = "as --missing says" if self._missing else "by its rule"
+        who = "as --missing says" if self._missing else "by this scoring's default"
         metric, function = next(iter(scoring.metrics.items()))
         if (self._missing or scoring.missing) == "excluded":
             note = f"{without} are in no mean, {who}"
@@ -750,6 +769,8 @@ class Tally:
                 else f"without them {metric} {value:.4f}"
             )
             note = f"{without} scored 0, {who}; {rest}"
+        if scoring.on_missing:
+            note += f". {scoring.on_missing}"
         self._say_once(note)
 
     def _say_waiting(self, name: str) -> None:

@@ -1,0 +1,74 @@
+"""Letters that authors' code draws at random when it finds none in a reply."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from random import Random
+from string import ascii_uppercase
+
+from snellen.benchmark import Line, Reading, ReplyTable, Resolution
+from snellen.sample import Sample
+
+
+def undecided(sample: Sample) -> Reading:
+    """A reading whose letter is still to be drawn."""
+    letters = tuple(ascii_uppercase[: len(sample.choices)])
+    return Reading(answer=None, rule="drawn", guessed=True, candidates=letters)
+
+
+def letter_by_id(sample: Sample) -> str:
+    """A letter drawn with the sample's id as the seed: it depends on no other sample."""
+    # Only random() is promised to give the same numbers in every version of Python.
+    return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
+
+
+def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
+    """A resolver for draws that nobody can repeat, since the authors' code does not seed them.
+
+    `difference` says so in the result.
+    """
+
+    def resolve(table: ReplyTable) -> Resolution:
+        lines = _undecided_lines(table.lines)
+        if not lines:
+            return Resolution()
+        note = f"letters that stand for unreadable replies are drawn by sample id. {difference}"
+        return Resolution(
+            readings={
+                line.sample.id: replace(line.reading, answer=letter_by_id(line.sample))
+                for line in lines
+            },
+            notes=(note,),
+        )
+
+    return resolve
+
+
+def in_sequence(
+    seed: int, key: Callable[[Line], str], difference: str
+) -> Callable[[ReplyTable], Resolution]:
+    """A resolver for draws from one seeded sequence, with the lines grouped by `key` in its order.
+
+    `difference` stands in the result where a table is neither in the authors' order nor the data
+    set's.
+    """
+
+    def resolve(table: ReplyTable) -> Resolution:
+        draws = Random(seed)
+        # Python keeps what choice() draws from a seed stable in practice; a test holds it.
+        readings = {
+            line.sample.id: replace(line.reading, answer=draws.choice(line.reading.candidates))
+            for line in sorted(_undecided_lines(table.lines), key=key)
+        }
+        note = (
+            "letters that stand for unreadable replies are drawn with the authors' seed, in the "
+            f"order of this file's rows. {difference}"
+        )
+        return Resolution(
+            readings=readings, notes=(note,) if readings and table.order == "file" else ()
+        )
+
+    return resolve
+
+
+def _undecided_lines(lines: Iterable[Line]) -> list[Line]:
+    return [line for line in lines if line.reading.undecided and line.reading.candidates]

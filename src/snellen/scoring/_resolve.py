@@ -1,0 +1,74 @@
+"""Decides, from all replies of a run or file, what a scoring cannot read in a single reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from snellen.benchmark import Benchmark, Line, Reading, ReplyTable
+
+if TYPE_CHECKING:
+    from snellen.scoring._tally import Scored
+
+Key = tuple[str, int]
+"""A sample's id and the number of the repeat."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """What the scorings of a benchmark decided from whole tables of replies."""
+
+    readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
+    """By scoring and key, the readings that replace those of `Scoring.parse`."""
+    notes: Sequence[str] = ()
+    """Sentences for the result; each names its scoring."""
+
+
+def resolve(
+    benchmark: Benchmark, names: Iterable[str], replies: Callable[[], Iterable[Scored]]
+) -> Resolved:
+    """Call `Scoring.resolve` of those scorings that have one, once for each repeat.
+
+    `replies` is called only when there is such a scoring. The table holds no media, so that a data
+    set with pictures in its rows does not have to fit into memory.
+    """
+    chosen = set(names)
+    resolvers = {
+        name: scoring.resolve
+        for name, scoring in benchmark.scorings.items()
+        if name in chosen and scoring.resolve is not None and scoring.reads == benchmark.ask
+    }
+    if not resolvers:
+        return Resolved()
+    passes: dict[int, list[Scored]] = {}
+    for scored in replies():
+        if scored.reply is not None and scored.state != "refused" and not scored.sample.hidden:
+            light = scored._replace(sample=replace(scored.sample, media=()), conversation=None)
+            passes.setdefault(scored.repeat, []).append(light)
+    readings: dict[str, dict[Key, Reading]] = {name: {} for name in resolvers}
+    notes: dict[str, None] = {}
+    for name, resolver in resolvers.items():
+        for repeat, rows in passes.items():
+            resolution = resolver(_table(benchmark, name, rows))
+            for sample, reading in resolution.readings.items():
+                readings[name][sample, repeat] = reading
+            notes |= dict.fromkeys(f"{name}: {note}" for note in resolution.notes)
+    return Resolved(readings=readings, notes=[*notes])
+
+
+def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:
+    """One pass as a table, in the order of a file's lines where replies come from a file."""
+    parse = benchmark.scorings[name].parse
+    first = rows[0]
+    if first.line is not None:
+        rows = sorted(rows, key=lambda scored: scored.line or 0)
+    lines = []
+    for scored in rows:
+        assert scored.reply is not None
+        stated = scored.readings.get(name) if scored.readings else None
+        reading = stated or parse(scored.reply, scored.sample)
+        lines.append(Line(sample=scored.sample, reading=reading, row_index=scored.place))
+    if first.line is None:
+        return ReplyTable(lines=lines, order="data")
+    return ReplyTable(lines=lines, order="authors" if first.in_layout else "file")
