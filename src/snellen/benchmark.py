@@ -12,10 +12,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.content import Message, Part, Video
+from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
-from snellen.media import video
+from snellen.media import forms, video
 from snellen.metrics import Columns, Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
@@ -303,6 +303,30 @@ class Benchmark:
                 f"{self.name}` describes?"
             ) from error
 
+    def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
+        """The conversation that `prompt` gives, with every picture in it as one.
+
+        A part that is a picture by its form (`media.forms`) is that picture, and not text. The
+        sample's own question and choices are text, and so is what the model said.
+
+        Raises:
+            MediaError: a part is a picture that cannot be shown, or neither text nor a picture.
+        """
+        return tuple(
+            message
+            if all(_is_plain(part, message, sample) for part in message.content)
+            else replace(message, content=self._shown_parts(message, sample))
+            for message in self.prompt(sample, history)
+        )
+
+    def _shown_parts(self, message: Message, sample: Sample) -> tuple[Part, ...]:
+        place = f"{self.name}: a part of the prompt of sample {sample.id!r}"
+        return tuple(
+            shown
+            for part in message.content
+            for shown in ((part,) if _is_plain(part, message, sample) else forms.parts(part, place))
+        )
+
     def request(
         self,
         sample: Sample,
@@ -314,7 +338,7 @@ class Benchmark:
         """The next request about this sample, or None when its conversation is over."""
         if self.turns is not None and len(history) >= self.turns:
             return None
-        messages = self.prompt(sample, history)
+        messages = self.messages(sample, history)
         if not messages:
             return None
         self._check_roles(messages, sample)
@@ -358,6 +382,14 @@ class Benchmark:
         turns = self.each_turn(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
+
+
+def _is_plain(part: object, message: Message, sample: Sample) -> bool:
+    """Whether a part of a message is what it is: text that is no picture, or a picture as ours."""
+    if isinstance(part, str):
+        is_text = message.role == "assistant" or forms.kind_of(part) is None
+        return is_text or part == sample.question or part in sample.choices
+    return isinstance(part, Image | Video) and forms.is_reference(part)
 
 
 def _asked(sample: Sample) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Image, Message, Part
+from snellen.content import Message, Part
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
@@ -136,7 +136,8 @@ class _Rows:
             )
         media: list[Part] = []
         turns: list[list[object]] = []
-        for message in ours(said, lambda path: Image(Path(path), place=path)):
+        place_of_part = f"row {place + 1} of {self._title}, a part of its prompt"
+        for message in ours(said, place=place_of_part):
             parts: list[str | int] = []
             for part in message.content:
                 parts.append(part if isinstance(part, str) else len(media))

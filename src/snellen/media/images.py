@@ -16,7 +16,6 @@ import os
 import re
 import struct
 import warnings
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -26,8 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pybase64
 
-from snellen.content import Image, Slice
+from snellen.content import Address, Image, Slice
 from snellen.errors import MediaError
+from snellen.media._heads import PNG_START, kind_of_head
+from snellen.media._pillow import DAMAGED, png
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,7 @@ MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; enco
 
 HEAD = 16  # bytes that name every kind
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
-DATA_URL = re.compile(rb"data:[^,]{0,200};base64,")
+DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -67,13 +68,13 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         MediaError: the image is missing, empty, outside its folder, no image, cut off, or has too
             many pixels or bytes; says which image.
     """
-    if image.digest is not None and isinstance(image.source, bytes):
+    if image.digest is not None and isinstance(image.source, bytes) and image.source:
         return image
     data = _read(image)
-    kind = _kind(data)
+    kind = kind_of_head(data)
     if kind is None and isinstance(image.source, bytes):
         data = _from_base64(image, data)
-        kind = _kind(data)
+        kind = kind_of_head(data)
     if kind is None:
         raise _no_image(image, data)
     read_shape = SHAPES.get(kind)
@@ -87,7 +88,7 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
             raise _cut_off(image)
         _check_size(image, shape.width, shape.height, max_pixels)
     if shape is None or shape.animated:
-        data, note = _decoded(image, data, max_pixels, _as_png)
+        data, note = _decoded(image, data, max_pixels, png)
         shape = _png(data)
         place = f"{place} ({note})".lstrip()
     return replace(
@@ -155,7 +156,7 @@ def as_png(image: Image) -> Image:
     assert isinstance(image.source, bytes)
     if image.mime == "image/png":
         return image
-    data, note = _decoded(image, image.source, MAX_PIXELS, _as_png)
+    data, note = _decoded(image, image.source, MAX_PIXELS, png)
     return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
 
 
@@ -234,6 +235,11 @@ def _check_size(image: Image, width: int, height: int, max_pixels: int) -> None:
 
 def _read(image: Image) -> bytes:
     source = image.source
+    if isinstance(source, Address):
+        raise MediaError(
+            f"{_name(image)} is an address, {source}. Addresses in data are not fetched unless "
+            "you allow it with --allow-urls. Or download the picture, and give the file's path."
+        )
     if isinstance(source, bytes):
         data = source
     else:
@@ -267,6 +273,11 @@ def _read(image: Image) -> bytes:
             )
         if source.encoding == "base64":
             return _from_base64(image, data)
+    if not data and image.digest is not None:
+        raise MediaError(
+            f"{_name(image)} is not at hand: scoring reads stored replies, and a run's folder "
+            "holds the sizes and digests of pictures, not the pictures."
+        )
     if not data:
         raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")
     return data
@@ -275,7 +286,7 @@ def _read(image: Image) -> bytes:
 def _check_start(image: Image, fd: int) -> None:
     """A file that begins as no image, or is too large for one, is not read whole."""
     head = os.pread(fd, HEAD, 0)
-    if head and _kind(head) is None:
+    if head and kind_of_head(head) is None:
         raise _no_image(image, head)
     _check_bytes(image, os.fstat(fd).st_size)
 
@@ -313,23 +324,6 @@ def _from_base64(image: Image, text: bytes) -> bytes:
 
 
 # -- structure, a function a format; IndexError and struct.error: the data end too early
-
-PNG_START = b"\x89PNG\r\n\x1a\n"
-
-
-def _kind(data: bytes) -> str | None:
-    """The format that the first bytes name, among those that are read at all."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if data.startswith(PNG_START):
-        return "PNG"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        return "WEBP"
-    if data.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
-        return "TIFF"
-    return "BMP" if data.startswith(b"BM") else None
 
 
 def _jpeg(data: bytes) -> _Shape:
@@ -432,9 +426,6 @@ SHAPES: dict[str, Callable[[bytes], _Shape]] = {
 
 # -- decoding
 
-# What Pillow raises on damaged files; TypeError is a TIFF without dimensions.
-DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, zlib.error)
-
 
 def _decoded(
     image: Image,
@@ -465,29 +456,6 @@ def _decoded(
         raise MediaError(
             f"{_name(image)} cannot be decoded: {error}. Get the file again, or save it anew."
         ) from error
-
-
-def _as_png(picture: PIL.Image.Image) -> tuple[bytes, str]:
-    """The picture, or its first frame, as a PNG file, and words for which of the two."""
-    from PIL import ImageOps
-
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode in ("F", "I"):
-        raise ValueError(f"its samples have 32 bits (mode {upright.mode}); save it with 8 or 16")
-    as_it_is = upright.mode in (
-        "1",
-        "L",
-        "LA",
-        "P",
-        "RGB",
-        "RGBA",
-    ) or upright.mode.startswith("I;16")
-    if not as_it_is:
-        upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-    out = BytesIO()
-    upright.save(out, "PNG", icc_profile=upright.info.get("icc_profile") if as_it_is else None)
-    frames = getattr(picture, "n_frames", 1)
-    return out.getvalue(), "first frame, as PNG" if frames > 1 else "as PNG"
 
 
 def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:

@@ -33,9 +33,11 @@ from snellen.model import (
     Reply,
     Request,
     Streams,
+    has_addresses,
     loaded,
     request_digest,
 )
+from snellen.runner._addresses import fetched
 from snellen.runner._budget import Budget
 from snellen.runner._clips import THREADS, Clips, videos_of
 from snellen.runner._limiter import Limiter, Slot
@@ -79,7 +81,7 @@ class Settings:
     `longest_wait`, unless the server names one.
     `timeout` is for models that have none of their own (None: it has).
     After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left
-    unasked.
+    unasked. With `allow_urls` pictures are fetched from the addresses that data name.
     """
 
     generation: Generation = field(default_factory=Generation)
@@ -90,6 +92,7 @@ class Settings:
     longest_wait: float = 60.0
     timeout: float | None = 1800.0
     give_up: int = 20
+    allow_urls: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,9 +496,10 @@ class Asking:
                         if opening.clips is None:
                             opening.clips = Clips({}, 1, self._threads)
                         request = await opening.clips.shown(request, sample.id)
-                    request = loaded(request)
+                    request = loaded(await self._with_fetched(request))
                     if self._prompted is not None:
-                        request = await self._prompted(request)
+                        worded = await self._prompted(request)
+                        request = loaded(await self._with_fetched(worded))
                 except (MediaError, ModelError) as error:
                     self._render(row, sample, key, request)
                     self._failed(key, "", error, attempt=1, media=[])
@@ -517,6 +521,22 @@ class Asking:
             self._finished(sample, reply, history)
         else:
             self.progress.kept += 1
+
+    async def _with_fetched(self, request: Request) -> Request:
+        """The request with the pictures that lie on servers.
+
+        Raises:
+            MediaError: one cannot be fetched. DataError: the user has not allowed it, which ends
+                the run: no other such question would fare better.
+        """
+        if not has_addresses(request):
+            return request
+        if not self._settings.allow_urls:
+            try:
+                return loaded(request)
+            except MediaError as error:
+                raise DataError(str(error)) from None
+        return await fetched(request)
 
     def _request(self, sample: Sample, history: History, repeat: int) -> Request | None:
         seed = self._settings.seed
