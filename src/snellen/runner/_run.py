@@ -483,6 +483,8 @@ class Asking:
                 return
             request = self._request(sample, history, repeat)
             if request is None:
+                if self._benchmark.by_turn is None:
+                    self._run.append_end(sample.id, repeat, turn, _now())
                 break
             if finished:
                 known = self._run.final(key)

@@ -92,6 +92,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         )
 
 
+class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Says that a conversation is over, a line of the journal: the prompt gives no turn `key[2]`
+    behind those that were asked."""
+
+    format: int
+    key: Key
+    at: str
+    kind: Literal["end"] = "end"
+
+
 def _utf8(text: str) -> str:
     """The text, with `?` for halves of surrogate pairs: they have no UTF-8."""
     try:
@@ -242,6 +252,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 SCHEMAS: dict[str, type[msgspec.Struct]] = {
     "reply": ReplyRecord,
+    "end": EndRecord,
     "question": Question,
     "event": EventRecord,
     "score": ScoreRow,
