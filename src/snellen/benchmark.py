@@ -15,7 +15,7 @@ from typing import Any, Literal
 from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
-from snellen.media import forms, video
+from snellen.media import forms, images, video
 from snellen.metrics import Columns, Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
@@ -290,7 +290,12 @@ class Benchmark:
             DataError: the row lacks what the benchmark needs; names the row and its fields.
         """
         try:
-            return self.sample(row.place, row)
+            sample = self.sample(row.place, row)
+            # The same sizes on every path: in a run, in its score, in that of a file of replies.
+            media = tuple(
+                images.sized(one) if isinstance(one, Image) else one for one in sample.media
+            )
+            return replace(sample, media=media) if media else sample
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             what = (
                 f"no field {error}"
@@ -382,6 +387,18 @@ class Benchmark:
         turns = self.each_turn(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
+
+
+def _with_sizes(sample: Sample) -> Sample:
+    """The sample with the sizes of its pictures, as a run stores them: a scoring that reads them
+    sees the same on every path."""
+    if not sample.media:
+        return sample
+    media = [images.sized(one) if isinstance(one, Image) else one for one in sample.media]
+    # For hundreds of thousands of samples: `replace` would take as long as making them.
+    copy = object.__new__(type(sample))
+    copy.__dict__.update(sample.__dict__, media=tuple(media))
+    return copy
 
 
 def _is_plain(part: object, message: Message, sample: Sample) -> bool:

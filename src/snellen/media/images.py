@@ -14,10 +14,12 @@ import binascii
 import math
 import os
 import re
+import stat
 import struct
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -27,7 +29,14 @@ import pybase64
 
 from snellen.content import Address, Image, Slice
 from snellen.errors import MediaError
-from snellen.media._heads import PNG_START, kind_of_head
+from snellen.media._heads import (
+    PNG_START,
+    jpeg_segments,
+    jpeg_size,
+    kind_of_head,
+    size_by_head,
+    webp_size,
+)
 from snellen.media._pillow import DAMAGED, png
 
 if TYPE_CHECKING:
@@ -101,6 +110,118 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         height=shape.height,
         read_from=None if isinstance(image.source, bytes) else image.source,
     )
+
+
+class Sized(Image):
+    """An image whose width and height are read when somebody looks at them.
+
+    They are those that `load` gives, read from the head of the file; None where it cannot be read.
+    """
+
+    @cached_property
+    def _size(self) -> tuple[int, int] | tuple[None, None]:
+        return _size(self) or (None, None)
+
+    @cached_property
+    def width(self) -> int | None:
+        return self._size[0]
+
+    @cached_property
+    def height(self) -> int | None:
+        return self._size[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Image) and _unsized(self) == _unsized(other)
+
+    def __hash__(self) -> int:
+        return hash(_unsized(self))
+
+
+def sized(image: Image) -> Image:
+    """The image with its width and height, which are read when somebody looks at them."""
+    if image.width is not None or isinstance(image, Sized):
+        return image
+    # For every sample that is read: as quick as it can be.
+    made = Sized.__new__(Sized)
+    fields = made.__dict__
+    fields.update(image.__dict__)
+    del fields["width"], fields["height"]
+    return made
+
+
+def _unsized(image: Image) -> tuple[object, ...]:
+    size = (None, None) if isinstance(image, Sized) else (image.width, image.height)
+    return (image.source, image.place, image.within, image.digest, image.mime, *size)
+
+
+HEADS = (1 << 12, 1 << 18, MAX_BYTES)
+"""Bytes that are read to learn a size, until they are enough. A camera's JPEG has up to 64 kB of
+thumbnail, or more of color profile, before its size."""
+
+
+def _size(image: Image) -> tuple[int, int] | None:
+    for most in HEADS:
+        try:
+            data = _beginning(image, most)
+            size = size_by_head(data)
+        except (IndexError, struct.error):
+            continue
+        except (OSError, ValueError, MediaError):
+            return None
+        if size is None and kind_of_head(data) is not None:
+            return _upright_size(_beginning(image, MAX_BYTES))
+        return size
+    return None
+
+
+def _beginning(image: Image, most: int) -> bytes:
+    """The first bytes of the image, about as many as `most`."""
+    source = image.source
+    text = most // 3 * 4
+    if isinstance(source, Address):
+        return b""
+    if isinstance(source, bytes):
+        return source[:most] if kind_of_head(source) else _decoded_start(source[:text])
+    is_slice = isinstance(source, Slice)
+    path = _inside(image, source.path if isinstance(source, Slice) else source)
+    # Not blocking: a path may be that of a pipe.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        if not is_slice:
+            return os.pread(descriptor, most, 0)
+        assert isinstance(source, Slice)
+        length = min(source.length, most if source.encoding == "raw" else text)
+        data = os.pread(descriptor, length, source.offset)
+    finally:
+        os.close(descriptor)
+    return data if source.encoding == "raw" else _decoded_start(data)
+
+
+def _decoded_start(text: bytes) -> bytes:
+    """What the beginning of base64, or of a `data:` address, stands for."""
+    start = DATA_URL.match(text)
+    text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
+    return pybase64.b64decode(text[: len(text) // 4 * 4])
+
+
+def _upright_size(data: bytes) -> tuple[int, int] | None:
+    """The size of a picture that is encoded anew, which turns it upright; nothing is decoded."""
+    from PIL import ExifTags
+    from PIL import Image as pillow
+
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="PIL")
+            with pillow.open(BytesIO(data), formats=FORMATS) as picture:
+                width, height = picture.size
+                if picture.format == "TIFF":  # some versions of Pillow have turned that size
+                    width, height = (getattr(picture, "tag_v2")[tag] for tag in (256, 257))  # noqa: B009
+                turned = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    except (*DAMAGED, pillow.DecompressionBombError):
+        return None
+    return (height, width) if turned in (5, 6, 7, 8) else (width, height)
 
 
 def smaller(
@@ -328,26 +449,15 @@ def _from_base64(image: Image, text: bytes) -> bytes:
 
 def _jpeg(data: bytes) -> _Shape:
     """ITU T.81, annex B: the frame header has the size; no end marker can stand in a scan."""
-    at = 2
-    size = None
-    while True:
-        marker = data[at + 1]
-        if data[at] != 0xFF or marker == 0xFF:  # fill bytes, or rubbish that decoders skip too
-            at += 1
-        elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
-            at += 2
-        elif marker == 0xD9:
-            raise IndexError("ends before its scan")
-        else:
-            if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-                size = struct.unpack_from(">HH", data, at + 5)
-            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-            if marker == 0xDA:
-                break
+    size = jpeg_size(data)
     if size is None:
         raise IndexError("no frame header before its scan")
-    whole = data.find(b"\xff\xd9", -2) >= 0 or data.rfind(b"\xff\xd9", at) >= 0
-    return _Shape(mime="image/jpeg", width=size[1], height=size[0], whole=whole)
+    whole = data.find(b"\xff\xd9", -2) >= 0
+    if not whole:
+        *_, (_, at) = jpeg_segments(data)
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        whole = data.rfind(b"\xff\xd9", at) >= 0
+    return _Shape(mime="image/jpeg", width=size[0], height=size[1], whole=whole)
 
 
 def _png(data: bytes) -> _Shape:
@@ -396,21 +506,10 @@ def _colours(flags: int) -> int:
 
 
 def _webp(data: bytes) -> _Shape:
-    """RFC 9649: the size is in the first chunk, in one of three ways."""
+    """RFC 9649: the first chunk has the size, and says whether others are an animation."""
     length = struct.unpack_from("<I", data, 4)[0]
-    chunk = data[12:16]
-    animated = False
-    if chunk == b"VP8X":
-        animated = bool(data[20] & 2)
-        width = 1 + int.from_bytes(data[24:27], "little")
-        height = 1 + int.from_bytes(data[27:30], "little")
-    elif chunk == b"VP8L":
-        bits = struct.unpack_from("<I", data, 21)[0]
-        width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    elif chunk == b"VP8 ":
-        width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
-    else:
-        raise IndexError("no picture in the first chunk")
+    width, height = webp_size(data)
+    animated = data[12:16] == b"VP8X" and bool(data[20] & 2)
     whole = len(data) >= 8 + length
     return _Shape(mime="image/webp", width=width, height=height, whole=whole, animated=animated)
 

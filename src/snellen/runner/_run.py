@@ -136,6 +136,10 @@ class Stop:
         await self._hurrying.wait()
 
 
+OwnMedia = list[ShownMedia] | None
+"""A sample's own media as they are stored; None where its first turn shows just these."""
+
+
 class _Opening:
     """The slot that a group starts with, its videos, and which of its samples have yet to send
     their first request."""
@@ -424,14 +428,17 @@ class Asking:
             request = self._request(sample, (), repeat)
             assert request is not None
             key = (sample.id, repeat, 0)
+            plain = request
             try:
                 request = await loop.run_in_executor(self._threads, loaded, request)
             except MediaError as error:
-                self._render(rows[sample.id], sample, key, request)
+                own = self._own_media(key, sample, plain, plain)
+                self._render(rows[sample.id], sample, key, request, own)
                 self._failed(key, "", error, attempt=1, media=[])
                 self.progress.failed += 1
                 continue
-            self._render(rows[sample.id], sample, key, request)
+            own = self._own_media(key, sample, plain, request)
+            self._render(rows[sample.id], sample, key, request, own)
             requests[sample.id] = request
         asked = [sample for sample in samples if sample.id in requests or sample not in left]
         if not requests:
@@ -491,25 +498,29 @@ class Asking:
                 assert known is not None
                 reply = known.as_reply()
                 if self._run.lacks_question(key):
-                    self._render(row, sample, key, _as_far_as_there(request))
+                    read = _as_far_as_there(request)
+                    self._render(row, sample, key, read, self._own_media(key, sample, request, read))
             else:
+                plain = request
                 try:
                     if self._wants_frames and videos_of(request):
                         if opening.clips is None:
                             opening.clips = Clips({}, 1, self._threads)
                         request = await opening.clips.shown(request, sample.id)
                     request = loaded(await self._with_fetched(request))
+                    own = self._own_media(key, sample, plain, request)
                     if self._prompted is not None:
                         worded = await self._prompted(request)
                         request = loaded(await self._with_fetched(worded))
                 except (MediaError, ModelError) as error:
-                    self._render(row, sample, key, request)
+                    own = self._own_media(key, sample, plain, request)
+                    self._render(row, sample, key, request, own)
                     self._failed(key, "", error, attempt=1, media=[])
                     self._count_failure(error)
                     return
                 if self._stop.reason:
                     return
-                fresh = self._render(row, sample, key, request)
+                fresh = self._render(row, sample, key, request, own)
                 asked = True
                 seen = _seen(request) if videos_of(request) or not fresh else []
                 reply = await self._reply(key, request, opening, seen)
@@ -693,12 +704,24 @@ class Asking:
                 f"{self._failing} questions in a row got no reply, the last one: {error}"
             )
 
-    def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> bool:
+    def _own_media(self, key: Key, sample: Sample, plain: Request, read: Request) -> OwnMedia:
+        """The sample's own media, as they are stored with its first turn, where the messages do not
+        show just these; `read` is the request with its media read, as far as they could be."""
+        if key[2]:
+            return None
+        shown = [*_media_of(plain)]
+        same = len(shown) == len(sample.media) and all(map(_is_same, shown, sample.media))
+        if same and self._prompted is None:
+            return None
+        known = dict(zip(map(id, shown), _media_of(read), strict=True))
+        return [_shown(known.get(id(one), one)) for one in sample.media]
+
+    def _render(self, row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> bool:
         """Write the question's row, unless it has one; whether it was written."""
         if self._run.was_rendered(key):
             self._check_place(row, key)
             return False
-        self._run.append_question(_question(row, sample, key, request))
+        self._run.append_question(_question(row, sample, key, request, own))
         return True
 
     def _check_place(self, row: Row, key: Key) -> None:
@@ -866,7 +889,21 @@ def _close(clips: Clips | None) -> None:
         clips.close()
 
 
-def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
+def _media_of(request: Request) -> Iterator[Image | Video]:
+    for message in request.messages:
+        for part in message.content:
+            if not isinstance(part, str):
+                yield part
+
+
+def _is_same(shown: Image | Video, own: Image | Video) -> bool:
+    """Whether a prompt shows a sample's own medium; it sets the policy of a video."""
+    if isinstance(shown, Video) and isinstance(own, Video):
+        return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
+    return shown is own
+
+
+def _question(row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> Question:
     media: list[ShownMedia] = []
     messages: list[tuple[str, list[str | int]]] = []
     for message in request.messages:
@@ -886,6 +923,7 @@ def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
         question=sample.question,
         messages=messages,
         media=media,
+        sample_media=own,
         choices=list(sample.choices),
         target=sample.target,
         references=list(sample.references),

@@ -24,7 +24,7 @@ from snellen.scoring._report import Report, Spent
 from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
-from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run
+from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run, ShownMedia
 
 
 def score_run(
@@ -444,11 +444,12 @@ def _why(record: ReplyRecord) -> str:
 
 def sample_of(question: Question) -> Sample:
     """The sample as it was asked; its media are references that nobody needs to open."""
+    media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key[0],
         question=question.question,
         choices=tuple(question.choices),
-        media=tuple(_medium(question, number) for number in range(len(question.media))),
+        media=tuple(map(_medium, media)),
         target=question.target,
         references=tuple(question.references),
         tags=question.tags,
@@ -456,8 +457,7 @@ def sample_of(question: Question) -> Sample:
     )
 
 
-def _medium(question: Question, number: int) -> Image | Video:
-    shown = question.media[number]
+def _medium(shown: ShownMedia) -> Image | Video:
     if shown.kind == "video":
         from pathlib import Path
 

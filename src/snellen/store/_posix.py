@@ -38,6 +38,10 @@ class Stamp(NamedTuple):
 class _Elsewhere(Exception):
     """Carries an OSError that is not about the file that is written."""
 
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
 
 class Folder:
     """One run's files. Opening it for reading changes nothing."""
@@ -135,15 +139,14 @@ class Folder:
                         chunk = next(chunks, None)
                     except OSError as error:
                         # What makes the bytes may read other files: this one is not at fault.
-                        raise _Elsewhere from error
+                        raise _Elsewhere(error) from error
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(path)
         except OSError as error:
             raise store_error(path, "be written", error) from error
         except _Elsewhere as error:
-            assert error.__cause__ is not None
-            raise error.__cause__
+            raise error.cause from None
         finally:
             fresh.unlink(missing_ok=True)
 
