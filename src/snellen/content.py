@@ -87,6 +87,12 @@ class Video:
     frames: tuple[Frame, ...] = ()
 
 
+class Text(str):
+    """A part of a message that is text, though it looks like a picture's path or address."""
+
+    __slots__ = ()
+
+
 Part = str | Image | Video
 
 

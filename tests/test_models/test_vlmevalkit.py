@@ -456,7 +456,10 @@ def test_requests_that_differ_in_their_own_words_alone_have_other_digests(tmp_pa
         ("[dict(type='audio', value='a')]", "text, image or video, not 'audio'"),
         ("[dict(type='image', value='nowhere.png')]", "nowhere.png is missing: there is no file"),
         ("[dict(type='text', value='a', role='judge')]", "not 'judge'"),
-        ("[dict(type='text', value='a', weight=1)]", "has weight beside its value, which is not taken"),
+        (
+            "[dict(type='text', value='a', weight=1)]",
+            "has weight beside its value, which is not taken",
+        ),
     ],
 )
 def test_a_prompt_that_is_none_is_rejected(tmp_path: Path, prompt: str, says: str) -> None:

@@ -600,7 +600,7 @@ class _Reader:
         if len(cells) > 1:
             raise DataError(f"{place} is a list of {len(cells)}: a row may name one.")
         (name,) = cells
-        if not isinstance(name, str):
+        if not isinstance(name, str | Mapping):
             raise DataError(f"{place} is a {type(name).__name__}, not a file's name.")
         if end is not None and end <= (start or 0.0):
             began = "at the video's start" if start is None else f"at {start:g} s"
@@ -609,7 +609,8 @@ class _Reader:
                 "in it. `end` is to be after `start`, in seconds from the first frame."
             )
         film = forms.medium(name, place, kind="video", folder=self.folder)
-        assert isinstance(film, Video)
+        if not isinstance(film, Video):
+            raise DataError(f"{place} is a picture. Name it in the column image.")
         return replace(film, start=start or 0.0, end=end)
 
     def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Message, Part
+from snellen.content import Message, Part, Text
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
@@ -176,11 +176,12 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The prompt, of the sample alone."""
+    """The prompt, of the sample alone; what is text in it was decided when it was read."""
     turns: Any = sample.data["messages"]
     return tuple(
         Message(
-            role, tuple(part if isinstance(part, str) else sample.media[part] for part in parts)
+            role,
+            tuple(Text(part) if isinstance(part, str) else sample.media[part] for part in parts),
         )
         for role, parts in turns
     )

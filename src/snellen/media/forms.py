@@ -98,7 +98,7 @@ def kind_of(text: str) -> Kind | None:
         return kind_by_name
     if kind_by_name is None and _ABSOLUTE.match(text) and _is_file(text):
         with open(Path(text).expanduser(), "rb") as file:
-            return _kind_of_head(file.read(16))
+            return kind_of_head(file.read(16))
     return None
 
 
@@ -305,11 +305,11 @@ def _kind_in_base64(text: str) -> Kind | None:
         head = pybase64.b64decode(whole[: len(whole) // 4 * 4])
     except ValueError:
         return None
-    return _kind_of_head(head)
+    return kind_of_head(head)
 
 
-def _kind_of_head(head: bytes) -> Kind | None:
-    """What the first bytes of a file say that it is."""
+def kind_of_head(head: bytes) -> Kind | None:
+    """What the first bytes of a file (16) say that it is; None for neither picture nor video."""
     if is_picture(head):
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "

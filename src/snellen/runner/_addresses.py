@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from snellen.content import Address, Image, Part
 from snellen.errors import MediaError, ModelError, UsageError
+from snellen.media.forms import kind_of_head
 from snellen.media.images import MAX_BYTES
 from snellen.model import Request, has_addresses
 from snellen.transport import Downloads
@@ -20,7 +21,7 @@ async def fetched(request: Request) -> Request:
     there are none.
 
     Raises:
-        MediaError: one could not be fetched, or is too large.
+        MediaError: one could not be fetched, is too large, or is no picture.
     """
     if not has_addresses(request):
         return request
@@ -57,4 +58,8 @@ async def _fetched(part: Part, downloads: Downloads) -> Part:
         raise MediaError(f"{place} could not be fetched: {part.source}: {why}.") from None
     except (ModelError, UsageError) as error:
         raise MediaError(f"{place} could not be fetched: {error}") from None
+    if kind_of_head(bytes(body[:16])) != "image":
+        raise MediaError(
+            f"{place} is no picture: what {part.source} gives begins with {bytes(body[:16])!r}."
+        )
     return replace(part, source=bytes(body), place=f"{place}, {part.source}")

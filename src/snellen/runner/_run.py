@@ -499,7 +499,9 @@ class Asking:
                 reply = known.as_reply()
                 if self._run.lacks_question(key):
                     read = _as_far_as_there(request)
-                    self._render(row, sample, key, read, self._own_media(key, sample, request, read))
+                    self._render(
+                        row, sample, key, read, self._own_media(key, sample, request, read)
+                    )
             else:
                 plain = request
                 try:
