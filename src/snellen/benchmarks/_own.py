@@ -3,7 +3,7 @@
 Paper    none
 Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
          | images | image_path (a path relative to the file, a list of them, base64, a data:
-         address); video | video_path (a path relative to the file), with start and end: frames
+         address; an http address, fetched with --allow-urls); video | video_path (a path relative to the file), with start and end: frames
          from the one and before the other, in seconds from the first frame; question; hint (put
          before it); A, B, C, ... or choices; answer | answers | caption | captions; category and
          split (results are broken down by them). `--map COLUMN=FIELD` gives a column another

@@ -58,7 +58,7 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
     scores = _Evaluated(made, dataset, title, own.source)
     return Benchmark(
         name=_name(dataset),
-        asks=1,
+        asks=2,
         data=Drawn(f"{title}, {dataset}", rows.fields),
         sample=rows.sample,
         prompt=lambda sample, _: messages_of(sample),
