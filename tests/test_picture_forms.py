@@ -12,6 +12,7 @@ from snellen import catalog
 from snellen.content import Image, Message, assistant, user
 from snellen.errors import DataError, MediaError
 from snellen.media import forms
+from snellen.sample import Sample
 from tests import picture_forms as page
 from tests import tiny
 from tests.picture_forms import PNG
@@ -164,7 +165,7 @@ def test_the_samples_own_question_and_what_the_model_said_are_text() -> None:
     address = "https://example.org/a.jpg"
     made = tiny.benchmark(
         1,
-        sample=lambda place, row: tiny.Sample(id="1", question=address, target="yes"),
+        sample=lambda place, row: Sample(id="1", question=address, target="yes"),
         prompt=lambda sample, history: (
             user(sample.question),
             assistant("https://example.org/b.jpg"),

@@ -3,10 +3,11 @@
 Paper    none
 Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
          | images | image_path (a path relative to the file, a list of them, base64, a data:
-         address; an http address, fetched with --allow-urls); video | video_path (a path relative to the file), with start and end: frames
-         from the one and before the other, in seconds from the first frame; question; hint (put
-         before it); A, B, C, ... or choices; answer | answers | caption | captions; category and
-         split (results are broken down by them). `--map COLUMN=FIELD` gives a column another
+         address; an http address, fetched with --allow-urls); video | video_path (a path relative
+         to the file), with start and end: frames from the one and before the other, in seconds
+         from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
+         answers | caption | captions; category and split (results are broken down by them). `--map
+         COLUMN=FIELD` gives a column another
          meaning. turns, in the place of question: a list of questions, or of objects with fields
          as a row has them (question, image, choices, answer); the row's answers are a list with one
          for each turn (null: it is asked and not scored), or one that is the last turn's; its
