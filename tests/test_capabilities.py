@@ -170,7 +170,10 @@ def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
     if name == "vlmevalkit":
         assert found is None  # its sets are many, and none of them says what it asks for
         return
-    assert found is not None
+    assert found is not None, (
+        f"{name}: say what each category asks for, with capabilities=Capabilities(...): see "
+        "docs/add-a-benchmark.md"
+    )
     assert set(found.leaves.values()) <= {*LEAVES, "unmapped"}
     assert found.source
 

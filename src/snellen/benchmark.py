@@ -4,7 +4,7 @@ row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading 
 number --metrics--> Estimate
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile
@@ -12,10 +12,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.content import Message, Part, Video
+from snellen.content import Image, Message, Part, Text, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
-from snellen.media import video
+from snellen.media import forms, images, video
 from snellen.metrics import Columns, Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample
@@ -345,7 +345,12 @@ class Benchmark:
             DataError: the row lacks what the benchmark needs; names the row and its fields.
         """
         try:
-            return self.sample(row.place, row)
+            sample = self.sample(row.place, row)
+            # The same sizes on every path: in a run, in its score, in that of a file of replies.
+            media = tuple(
+                images.sized(one) if isinstance(one, Image) else one for one in sample.media
+            )
+            return replace(sample, media=media) if media else sample
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             what = (
                 f"no field {error}"
@@ -358,6 +363,34 @@ class Benchmark:
                 f"{self.name}` describes?"
             ) from error
 
+    def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
+        """The conversation that `prompt` gives, with every picture in it as one.
+
+        A part that is a picture by its form (`media.forms`) is that picture, and not text. The
+        sample's own question and choices are text, and so is what the model said. What is text but
+        looks like a picture comes as `Text`, so that who takes these messages does not ask again.
+
+        Raises:
+            MediaError: a part is a picture that cannot be shown, or neither text nor a picture.
+        """
+        return tuple(
+            message
+            if all(_is_plain(part, message) for part in message.content)
+            else replace(message, content=tuple(self._parts(message, sample)))
+            for message in self.prompt(sample, history)
+        )
+
+    def _parts(self, message: Message, sample: Sample) -> Iterator[Part]:
+        place = f"{self.name}: a part of the prompt of sample {sample.id!r}"
+        for part in message.content:
+            if _is_plain(part, message):
+                yield part
+            elif isinstance(part, str) and part in (sample.question, *sample.choices):
+                yield Text(part)
+            else:
+                shown = forms.parts(part, place)
+                yield from (Text(one) if isinstance(one, str) else one for one in shown)
+
     def request(
         self,
         sample: Sample,
@@ -369,7 +402,7 @@ class Benchmark:
         """The next request about this sample, or None when its conversation is over."""
         if self.turns is not None and len(history) >= self.turns:
             return None
-        messages = self.prompt(sample, history)
+        messages = tuple(map(_with_plain_text, self.messages(sample, history)))
         if not messages:
             return None
         self._check_roles(messages, sample)
@@ -428,6 +461,34 @@ def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
     """
     changed = replace(benchmark, **changes)
     return mark_from_catalog(changed) if benchmark.from_catalog else changed
+
+
+def _with_sizes(sample: Sample) -> Sample:
+    """The sample with the sizes of its pictures, as a run stores them: a scoring that reads them
+    sees the same on every path."""
+    if not sample.media:
+        return sample
+    media = [images.sized(one) if isinstance(one, Image) else one for one in sample.media]
+    # For hundreds of thousands of samples: `replace` would take as long as making them.
+    copy = object.__new__(type(sample))
+    copy.__dict__.update(sample.__dict__, media=tuple(media))
+    return copy
+
+
+def _is_plain(part: object, message: Message) -> bool:
+    """Whether a part of a message is what it is: text that is no picture, or a picture as ours."""
+    if isinstance(part, str):
+        is_said = message.role == "assistant"
+        return is_said or isinstance(part, Text) or forms.kind_of(part) is None
+    return isinstance(part, Image | Video) and forms.is_reference(part)
+
+
+def _with_plain_text(message: Message) -> Message:
+    """The message without the mark that texts are known to be text."""
+    if not any(isinstance(part, Text) for part in message.content):
+        return message
+    parts = (str(part) if isinstance(part, Text) else part for part in message.content)
+    return replace(message, content=tuple(parts))
 
 
 def _asked(sample: Sample) -> Mapping[str, object]:

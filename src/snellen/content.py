@@ -3,6 +3,7 @@
 Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -24,6 +25,19 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Address:
+    """Where a picture lies on a server (`http://` or `https://`); somebody has yet to fetch it."""
+
+    url: str
+
+    def __str__(self) -> str:
+        """The address without user, password, query, and fragment, which may hold secrets."""
+        scheme, slashes, rest = re.split("[?#]", self.url, maxsplit=1)[0].partition("://")
+        host, slash, path = rest.partition("/")
+        return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+
+
+@dataclass(frozen=True)
 class Image:
     """One image, by reference.
 
@@ -35,14 +49,14 @@ class Image:
     that it was read from, where that was none of bytes.
     """
 
-    source: Path | bytes | Slice
+    source: Path | bytes | Slice | Address
     place: str = ""
     within: Path | None = None
     digest: str | None = None
     mime: str | None = None
     width: int | None = None
     height: int | None = None
-    read_from: Path | Slice | None = field(default=None, compare=False)
+    read_from: Path | Slice | Address | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +85,12 @@ class Video:
     digest: str | None = None
     policy: str | None = None
     frames: tuple[Frame, ...] = ()
+
+
+class Text(str):
+    """A part of a message that is text, though it looks like a picture's path or address."""
+
+    __slots__ = ()
 
 
 Part = str | Image | Video

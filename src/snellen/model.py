@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
-from snellen.content import Frame, Image, Message, Part, Video
+from snellen.content import Address, Frame, Image, Message, Part, Video
 from snellen.media import images, video
 
 Kind = Literal["generate", "rank", "session"]
@@ -78,6 +78,15 @@ def request_digest(request: Request) -> str:
         request.stop,
     ]
     return blake2b(orjson.dumps(told, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+
+
+def has_addresses(request: Request) -> bool:
+    """Whether a picture of it is still on a server, to be fetched before it can be read."""
+    return any(
+        isinstance(part, Image) and isinstance(part.source, Address)
+        for message in request.messages
+        for part in message.content
+    )
 
 
 def loaded(request: Request) -> Request:

@@ -163,7 +163,7 @@ def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
     Raises:
         UsageError: it is asked in several.
     """
-    messages = benchmark.prompt(sample, history)
+    messages = benchmark.messages(sample, history)
     if [message.role for message in messages] != ["user"]:
         raise UsageError(
             f"--shots is for questions that are asked in one message of the user; {benchmark.name} "

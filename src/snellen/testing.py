@@ -146,13 +146,22 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     assert benchmark.check is not None, f"{name}: say what dummy models must score (Check)"
     for scoring in _asked_for(benchmark):
         expected = set(benchmark.check.expect.get(scoring, {}))
-        assert expected == set(dummies.DUMMIES), f"{name}: expect of {scoring} names {expected}"
+        lacking = [dummy for dummy in dummies.DUMMIES if dummy not in expected]
+        assert not lacking, (
+            f"{name}: expect of {scoring} lacks {', '.join(lacking)}. Say in Check.expect what "
+            "each of these models must score, None where it must have no score."
+        )
+        strange = sorted(expected - {*dummies.DUMMIES})
+        assert not strange, (
+            f"{name}: expect of {scoring} has {', '.join(strange)}; the models are "
+            f"{', '.join(dummies.DUMMIES)}."
+        )
         found = benchmark.scorings[scoring]
         assert found.source == "ours" or "@" in found.source, (
             f"{name}: {scoring} needs its source at a commit"
         )
     if benchmark.capabilities is not None:
-        strange = set(benchmark.capabilities.leaves.values()) - {*LEAVES, UNMAPPED}
+        strange = sorted(set(benchmark.capabilities.leaves.values()) - {*LEAVES, UNMAPPED})
         assert not strange, f"{name}: {', '.join(strange)}: no leaf of capabilities.TREE"
         assert benchmark.capabilities.source, f"{name}: say where its categories are defined"
     for sample in samples:
@@ -242,8 +251,11 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
 
 
 def check_metric(metric: Metric, *, best: float = 1.0) -> None:
-    """A metric of scores in [0, 1]: the order of rows does not matter, perfect scores reach `best`,
-    none is no number.
+    """A metric of scores in [0, 1], of answers, or of both: the order of rows does not matter,
+    perfect answers reach `best`, no rows give no number.
+
+    The rows that it is given are answers "yes" and "no" to questions with such a target, scored 1
+    where they are equal and 0 elsewhere, with the target as the only reference.
 
     Raises:
         AssertionError: it does not keep to the contract.
@@ -251,7 +263,8 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     import numpy as np
 
     rng = np.random.default_rng(7)
-    columns = _columns(rng.integers(0, 2, 200).astype(float), rng.integers(0, 40, 200))
+    targets, right = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+    columns = _columns(targets, right, rng.integers(0, 40, 200))
     one = metric(columns)
     other = metric(columns.where(rng.permutation(200)))
     assert one.value is not None, "a metric of 200 scores has a value"
@@ -264,24 +277,27 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
         )
     if one.unit == "fraction":
         assert 0 <= one.value <= 1, "a fraction is in [0, 1]"
-    perfect = metric(_columns(np.ones(200), np.arange(200)))
+    perfect = metric(_columns(targets, np.ones(200, dtype=int), np.arange(200)))
     assert perfect.value == best, f"perfect scores must give {best}, not {perfect.value}"
     nothing = metric(columns.where(np.zeros(200, dtype=bool)))
     assert nothing.value is None, "no rows must give no value"
     assert nothing.reason, "and the reason why"
 
 
-def _columns(score, cluster) -> Columns:  # type: ignore[no-untyped-def]
+def _columns(targets, right, cluster) -> Columns:  # type: ignore[no-untyped-def]
+    """Rows whose target is "yes" where `targets` is 1, answered rightly where `right` is 1."""
     import numpy as np
 
-    n = len(score)
-    empty = np.empty(n, dtype=object)
+    n = len(right)
+    words = np.array(["no", "yes"], dtype=object)
+    references = np.empty(n, dtype=object)
+    references[:] = [(word,) for word in words[targets]]
     codes = np.zeros(n, dtype=np.int32)
     return Columns(
-        score=score,
-        answer=empty,
-        target=empty,
-        references=empty,
+        score=right.astype(float),
+        answer=words[np.where(right, targets, 1 - targets)],
+        target=words[targets],
+        references=references,
         state=Category(codes=codes, names=("answered",)),
         tags={"tag": Category(codes=(np.arange(n) % 3).astype(np.int32), names=("a", "b", "c"))},
         cluster=np.asarray(cluster, dtype=np.int32),

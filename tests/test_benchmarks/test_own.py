@@ -386,10 +386,14 @@ def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_pa
 
 
 def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
+    image = only(tmp_path, {**ASKED, "image": "https://example.org/1.png"}).media[0]
+
+    assert isinstance(image, Image)
     with pytest.raises(
-        DataError, match=r"row 1 of mine\.jsonl, image is an address.*download the picture"
+        MediaError,
+        match=r"row 1 of mine\.jsonl, image is an address.*--allow-urls.*download the pic",
     ):
-        only(tmp_path, {**ASKED, "image": "https://example.org/1.png"})
+        images.load(image)
 
 
 def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
@@ -456,7 +460,7 @@ def test_a_part_of_a_video_is_given_in_seconds(
         ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2: a row may name one"),
         ({"video": 3}, "video is a int, not a file's name"),
         ({"video": "data:video/mp4;base64,AAAA"}, "is the video itself .*Save it as a file"),
-        ({"video": "https://example.org/1.mp4"}, "is an address.*download the video"),
+        ({"video": "https://example.org/1.mp4"}, "is the address of a video.*download the v"),
     ],
 )
 def test_a_video_that_cannot_be_shown_is_named(

@@ -388,7 +388,7 @@ def test_a_name_in_another_script_is_cut_too(tmp_path: Path) -> None:
 
 def test_each_kind_of_line_has_a_published_schema() -> None:
     published = schemas()
-    assert set(published) == {"reply", "question", "event", "score", "label"}
+    assert set(published) == {"reply", "end", "question", "event", "score", "label"}
     assert "key" in published["reply"]["$defs"]["ReplyRecord"]["properties"]
 
 

@@ -15,15 +15,16 @@ from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
-from snellen.content import Message, Part, Video, user
+from snellen.content import Video, user
 from snellen.datasets import data_at, place_of
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
-from snellen.media import video
-from snellen.model import Generates, Generation, Reply, Request
+from snellen.media import forms, video
+from snellen.model import Generates, Generation, Reply, Request, loaded
 from snellen.models._profile import Profile, read_profile
 from snellen.probes import probed
 from snellen.result import Result
+from snellen.runner import fetched
 
 
 def evaluate(
@@ -46,6 +47,7 @@ def evaluate(
     replicas: int | None = None,
     seed: int | None = None,
     missing: Missing | None = None,
+    allow_urls: bool = False,
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
     shots: int | None = None,
@@ -70,10 +72,11 @@ def evaluate(
     that this process is in, or RAY_ADDRESS names, or its own. `shots` examples stand before each
     question, from `shots_from`: a file, or another split (`split=dev`). `blind` (none, blank,
     other) asks without the pictures, `permute_options` each question so many times with its options
-    in other places, `open_ended` without options. `on_sample` is called with sample, reply and
-    `{scoring: score}` as soon as a reply is stored; what it raises ends the run, keeping what came.
-    Asked again with the same arguments, it asks only what has no reply yet. Two objects are one
-    model where name, `revision` and source are alike; arguments of theirs are not seen.
+    in other places, `open_ended` without options. `allow_urls` fetches pictures from the addresses
+    that data name. `on_sample` is called with sample, reply and `{scoring: score}` as soon as a
+    reply is stored; what it raises ends the run, keeping what came. Asked again with the same
+    arguments, it asks only what has no reply yet. Two objects are one model where name, `revision`
+    and source are alike; arguments of theirs are not seen.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
@@ -122,6 +125,7 @@ def evaluate(
         adapter=adapter,
         replicas=None if replicas is None else Replicas(n=replicas),
         missing=missing,
+        allow_urls=allow_urls,
         on_sample=on_sample,
     )
     if isinstance(model, str):
@@ -147,7 +151,7 @@ def evaluate(
 
 def ask(
     model: object,
-    *parts: Part,
+    *parts: object,
     base_url: str | None = None,
     api_key_env: str | None = None,
     max_tokens: int | None = 512,
@@ -155,23 +159,31 @@ def ask(
 ) -> Reply:
     """Ask a model one thing: text, images and videos in order; gives its reply.
 
+    An image is an `Image`, a path, an address, bytes, base64, a Pillow image, or a numpy array of
+    8-bit pixels; addresses are fetched. A text that is a picture's path or address as a whole is
+    that picture. `{"type": "text", "text": ...}` is text whatever it looks like.
+
     Raises:
-        ModelError: it gave none.
+        ModelError: it gave none. MediaError: an image or a video cannot be read.
     """
     profile = Profile(base_url=base_url, api_key_env=api_key_env)
+    shown = [
+        video.shown(part) if isinstance(part, Video) else part
+        for number, value in enumerate(parts, 1)
+        for part in forms.parts(value, f"part {number}")
+    ]
     made = catalog.model(model, profile) if isinstance(model, str) else catalog.given(model)
     opened = made.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")
-    decoded = (video.shown(part) if isinstance(part, Video) else part for part in parts)
-    messages: tuple[Message, ...] = (user(*decoded),)
     request = Request(
-        messages=messages, generation=Generation(max_tokens=max_tokens, temperature=temperature)
+        messages=(user(*shown),),
+        generation=Generation(max_tokens=max_tokens, temperature=temperature),
     )
 
     async def once() -> Reply:
         try:
-            return await opened.generate(request)
+            return await opened.generate(loaded(await fetched(request)))
         finally:
             if opened is not model:
                 await close_model(opened)

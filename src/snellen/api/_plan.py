@@ -61,6 +61,7 @@ class Plan:
     adapter: str | None = None
     replicas: Replicas | None = None
     missing: Missing | None = None
+    allow_urls: bool = False
     score: bool = True
     max_requests: int | None = None
     max_cost: float | None = None

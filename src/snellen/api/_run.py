@@ -281,6 +281,7 @@ def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
         seed=plan.seed,
         repeats=plan.repeats,
         timeout=profile.timeout.total,
+        allow_urls=plan.allow_urls,
         **plan.retry,
     )
 

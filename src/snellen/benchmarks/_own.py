@@ -3,10 +3,11 @@
 Paper    none
 Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
          | images | image_path (a path relative to the file, a list of them, base64, a data:
-         address); video | video_path (a path relative to the file), with start and end: frames
-         from the one and before the other, in seconds from the first frame; question; hint (put
-         before it); A, B, C, ... or choices; answer | answers | caption | captions; category and
-         split (results are broken down by them). `--map COLUMN=FIELD` gives a column another
+         address; an http address, fetched with --allow-urls); video | video_path (a path relative
+         to the file), with start and end: frames from the one and before the other, in seconds
+         from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
+         answers | caption | captions; category and split (results are broken down by them). `--map
+         COLUMN=FIELD` gives a column another
          meaning. turns, in the place of question: a list of questions, or of objects with fields
          as a row has them (question, image, choices, answer); the row's answers are a list with one
          for each turn (null: it is asked and not scored), or one that is the last turn's; its
@@ -35,7 +36,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, cast, get_args
@@ -55,7 +56,7 @@ from snellen.benchmarks._tasks import (
 from snellen.content import Image, Message, Part, Slice, Video, assistant, user
 from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
-from snellen.media import video
+from snellen.media import forms, video
 from snellen.prompts import interleaved, lettered
 from snellen.sample import Sample
 
@@ -82,7 +83,6 @@ LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 """How many rows, of how many characters in all, the task is guessed from."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 SMALL = 200
 """Cells of columns without a meaning here are kept with the sample up to so many characters."""
@@ -543,6 +543,8 @@ class _Reader:
         question = cell("question")
         if question is None and self.task != "caption":
             raise DataError(f"{where} has no question. Give it one, or take the row out.")
+        for field in ("question", "hint"):
+            _check_text(cell(field), f"{where} has a {field} that")
         name = cell("id")
         if name is None and "id" in self.columns:
             raise DataError(f"{where} has no {self.columns['id'][0]!r}. Give it one of its own.")
@@ -573,25 +575,17 @@ class _Reader:
         )
 
     def _images(self, cells: Sequence[Any], where: str) -> list[Image]:
-        images = []
-        for number, cell in enumerate(cells, 1):
-            place = f"{where}, image {number}" if len(cells) > 1 else f"{where}, image"
-            if isinstance(cell, Image):
-                images.append(cell)
-            elif isinstance(cell, bytes):
-                images.append(Image(cell, place=place))
-            elif not isinstance(cell, str):
-                raise DataError(f"{place} is a {type(cell).__name__}, not a file's name or base64.")
-            elif _in_row(cell):
-                images.append(Image(cell.encode(), place=place))
-            elif _ADDRESS.match(cell):
-                raise DataError(
-                    f"{place} is an address, {cell[:80]!r}. Addresses in data are not fetched: "
-                    "download the picture, and name its file here."
-                )
-            else:
-                images.append(Image(self.folder / cell, place=cell, within=self.folder))
-        return images
+        several = len(cells) > 1
+        return [
+            self._image(cell, f"{where}, image {number}" if several else f"{where}, image")
+            for number, cell in enumerate(cells, 1)
+        ]
+
+    def _image(self, cell: Any, place: str) -> Image:
+        shown = forms.medium(cell, place, kind="image", folder=self.folder)
+        if isinstance(shown, Video):
+            raise DataError(f"{place} is a video. Name it in the column video.")
+        return shown
 
     def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
         cells = _list(cell("video"))
@@ -607,27 +601,18 @@ class _Reader:
         if len(cells) > 1:
             raise DataError(f"{place} is a list of {len(cells)}: a row may name one.")
         (name,) = cells
-        if not isinstance(name, str):
+        if not isinstance(name, str | Mapping):
             raise DataError(f"{place} is a {type(name).__name__}, not a file's name.")
-        if name.startswith("data:") or len(name) > 1_024:
-            raise DataError(
-                f"{place} is the video itself ({name[:20]!r}...), not a file's name. Save it as a "
-                "file, and name that here."
-            )
-        if _ADDRESS.match(name):
-            raise DataError(
-                f"{place} is an address, {name[:80]!r}. Addresses in data are not fetched: "
-                "download the video, and name its file here."
-            )
         if end is not None and end <= (start or 0.0):
             began = "at the video's start" if start is None else f"at {start:g} s"
             raise DataError(
                 f"{where} has a part that begins {began} and ends at {end:g} s: there is nothing "
                 "in it. `end` is to be after `start`, in seconds from the first frame."
             )
-        return Video(
-            self.folder / name, start=start or 0.0, end=end, place=name, within=self.folder
-        )
+        film = forms.medium(name, place, kind="video", folder=self.folder)
+        if not isinstance(film, Video):
+            raise DataError(f"{place} is a picture. Name it in the column image.")
+        return replace(film, start=start or 0.0, end=end)
 
     def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
         value = cell(field)
@@ -646,7 +631,7 @@ class _Reader:
 
     def _choices(self, cell: Callable[[str], Any], where: str) -> tuple[str, ...]:
         if "choices" in self.columns:
-            choices = [str(choice).strip() for choice in _list(cell("choices"))]
+            cells = _list(cell("choices"))
         else:
             cells = [cell(letter) for letter in self._letters]
             while cells and cells[-1] is None:
@@ -654,7 +639,10 @@ class _Reader:
             if None in cells:
                 last, gap = ascii_uppercase[len(cells) - 1], ascii_uppercase[cells.index(None)]
                 raise DataError(f"{where} has a choice {last} but none {gap}.")
-            choices = [str(choice).strip() for choice in cells]
+        choices = [
+            _choice(value, f"{where} has a choice {letter} that")
+            for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
+        ]
         if not 2 <= len(choices) <= len(ascii_uppercase):
             raise DataError(
                 f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "
@@ -710,14 +698,41 @@ def _answers(value: Any) -> list[str]:
     ]
 
 
-def _in_row(cell: str) -> bool:
-    """Whether a cell is a picture itself: it begins as one does in base64, or is long."""
-    starts = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
-    return cell.startswith(starts) or len(cell) > 1_024
+def _check_text(value: Any, who: str) -> None:
+    """Refuse what is no text in a column of text: written out, a picture's name would be asked.
+
+    Raises:
+        DataError: it is none.
+    """
+    if isinstance(value, Mapping | list | tuple | bytes | Image):
+        raise DataError(
+            f"{who} is a {type(value).__name__}, not text. Put pictures into the column images, "
+            "and say with <image 1> where in the text they stand."
+        )
+
+
+def _choice(value: Any, who: str) -> str:
+    """The text of a choice.
+
+    Raises:
+        DataError: it is a picture.
+    """
+    if isinstance(value, Mapping) and value.get("type") == "text":
+        return forms.text_of(value, who).strip()
+    _check_text(value, who)
+    if isinstance(value, str) and forms.kind_of(value):
+        raise DataError(
+            f"{who} is a picture by its form, {value[:80]!r}, and choices are text. Put pictures "
+            'into the column images, and write the choice as "<image 1>". If it is meant as text, '
+            'write {"type": "text", "text": ...}.'
+        )
+    return str(value).strip()
 
 
 def _image_key(cell: Any) -> str:
     """What rows about the same image share."""
+    if isinstance(cell, Mapping):
+        cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):
         if isinstance(cell.source, Slice):
             return f"{cell.source.path.name}:{cell.source.offset}"
@@ -725,7 +740,7 @@ def _image_key(cell: Any) -> str:
     if isinstance(cell, bytes):
         return blake2b(cell, digest_size=8).hexdigest()
     text = str(cell)
-    return blake2b(text.encode(), digest_size=8).hexdigest() if _in_row(text) else text
+    return blake2b(text.encode(), digest_size=8).hexdigest() if forms.is_encoded(text) else text
 
 
 def _is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
@@ -735,7 +750,9 @@ def _is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
     ):
         return False
     cells = (str(row.get("image") or "").lstrip("['\" ") for row in head)
-    return any(len(cell) > 64 and (_in_row(cell) or _BASE64.fullmatch(cell)) for cell in cells)
+    return any(
+        len(cell) > 64 and (forms.is_encoded(cell) or _BASE64.fullmatch(cell)) for cell in cells
+    )
 
 
 def _small(value: Any) -> bool:

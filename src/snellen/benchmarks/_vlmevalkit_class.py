@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Image, Message, Part
+from snellen.content import Message, Part, Text
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
@@ -58,7 +58,7 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
     scores = _Evaluated(made, dataset, title, own.source)
     return Benchmark(
         name=_name(dataset),
-        asks=1,
+        asks=2,
         data=Drawn(f"{title}, {dataset}", rows.fields),
         sample=rows.sample,
         prompt=lambda sample, _: messages_of(sample),
@@ -136,7 +136,8 @@ class _Rows:
             )
         media: list[Part] = []
         turns: list[list[object]] = []
-        for message in ours(said, lambda path: Image(Path(path), place=path)):
+        place_of_part = f"row {place + 1} of {self._title}, a part of its prompt"
+        for message in ours(said, place=place_of_part):
             parts: list[str | int] = []
             for part in message.content:
                 parts.append(part if isinstance(part, str) else len(media))
@@ -175,11 +176,12 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The prompt, of the sample alone."""
+    """The prompt, of the sample alone; what is text in it was decided when it was read."""
     turns: Any = sample.data["messages"]
     return tuple(
         Message(
-            role, tuple(part if isinstance(part, str) else sample.media[part] for part in parts)
+            role,
+            tuple(Text(part) if isinstance(part, str) else sample.media[part] for part in parts),
         )
         for role, parts in turns
     )

@@ -215,6 +215,11 @@ FRACTION = "fraction"
     help="What failed questions count as; by default they are in no mean.",
 )
 @click.option(
+    "--allow-urls",
+    is_flag=True,
+    help="Fetch pictures from the addresses that the data name; without it they are an error.",
+)
+@click.option(
     "--reuse",
     type=RUNS,
     multiple=True,

@@ -176,7 +176,7 @@ def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
     """What a sample shows; what is drawn only for the prompt too."""
     if sample.media:
         return sample.media
-    return tuple(image for message in benchmark.prompt(sample, ()) for image in message.images)
+    return tuple(image for message in benchmark.messages(sample) for image in message.images)
 
 
 def _asked(

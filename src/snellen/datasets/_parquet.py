@@ -13,6 +13,7 @@ from snellen.datasets._index import Fields, Index, Learnt, Scan, identity, index
 from snellen.datasets._lines import empty
 from snellen.datasets._table import Facts, Row, fields_digest
 from snellen.errors import DataError, install
+from snellen.media import forms
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -174,7 +175,7 @@ def _seen(value: Any, where: str, folder: Path) -> Any:
     if value["bytes"] is not None:
         return Image(value["bytes"], where)
     if value["path"] is not None:
-        return Image(folder / value["path"], value["path"], within=folder)
+        return forms.medium(value["path"], where, kind="image", folder=folder)
     return None
 
 

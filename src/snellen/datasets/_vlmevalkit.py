@@ -15,6 +15,7 @@ from snellen.datasets._lines import opened, packed
 from snellen.datasets._sheets import MISSING, Place, Record, Tsv
 from snellen.datasets._table import Row
 from snellen.errors import DataError
+from snellen.media import forms
 
 PICTURE = 64
 """Characters: a longer cell is a picture, a shorter one the index of a row that has it, as in
@@ -196,7 +197,8 @@ def _sources(
 def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
     names = strings(cell, where) if cell.startswith("[") else [cell] if cell else []
     folder = _folder(path)
-    return tuple(Image(folder / name, name, within=folder) for name in names)
+    shown = (forms.medium(name, where, kind="image", folder=folder) for name in names)
+    return tuple(one for one in shown if isinstance(one, Image))
 
 
 def strings(cell: str, where: str) -> list[str]:

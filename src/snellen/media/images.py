@@ -14,11 +14,12 @@ import binascii
 import math
 import os
 import re
+import stat
 import struct
 import warnings
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -26,8 +27,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pybase64
 
-from snellen.content import Image, Slice
+from snellen.content import Address, Image, Slice
 from snellen.errors import MediaError
+from snellen.media._heads import (
+    PNG_START,
+    jpeg_segments,
+    jpeg_size,
+    kind_of_head,
+    size_by_head,
+    webp_size,
+)
+from snellen.media._pillow import DAMAGED, png
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +49,7 @@ MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; enco
 
 HEAD = 16  # bytes that name every kind
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
-DATA_URL = re.compile(rb"data:[^,]{0,200};base64,")
+DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -67,13 +77,13 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         MediaError: the image is missing, empty, outside its folder, no image, cut off, or has too
             many pixels or bytes; says which image.
     """
-    if image.digest is not None and isinstance(image.source, bytes):
+    if image.digest is not None and isinstance(image.source, bytes) and image.source:
         return image
     data = _read(image)
-    kind = _kind(data)
+    kind = kind_of_head(data)
     if kind is None and isinstance(image.source, bytes):
         data = _from_base64(image, data)
-        kind = _kind(data)
+        kind = kind_of_head(data)
     if kind is None:
         raise _no_image(image, data)
     read_shape = SHAPES.get(kind)
@@ -87,7 +97,7 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
             raise _cut_off(image)
         _check_size(image, shape.width, shape.height, max_pixels)
     if shape is None or shape.animated:
-        data, note = _decoded(image, data, max_pixels, _as_png)
+        data, note = _decoded(image, data, max_pixels, png)
         shape = _png(data)
         place = f"{place} ({note})".lstrip()
     return replace(
@@ -100,6 +110,118 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         height=shape.height,
         read_from=None if isinstance(image.source, bytes) else image.source,
     )
+
+
+class Sized(Image):
+    """An image whose width and height are read when somebody looks at them.
+
+    They are those that `load` gives, read from the head of the file; None where it cannot be read.
+    """
+
+    @cached_property
+    def _size(self) -> tuple[int, int] | tuple[None, None]:
+        return _size(self) or (None, None)
+
+    @cached_property
+    def width(self) -> int | None:
+        return self._size[0]
+
+    @cached_property
+    def height(self) -> int | None:
+        return self._size[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Image) and _unsized(self) == _unsized(other)
+
+    def __hash__(self) -> int:
+        return hash(_unsized(self))
+
+
+def sized(image: Image) -> Image:
+    """The image with its width and height, which are read when somebody looks at them."""
+    if image.width is not None or isinstance(image, Sized):
+        return image
+    # For every sample that is read: as quick as it can be.
+    made = Sized.__new__(Sized)
+    fields = made.__dict__
+    fields.update(image.__dict__)
+    del fields["width"], fields["height"]
+    return made
+
+
+def _unsized(image: Image) -> tuple[object, ...]:
+    size = (None, None) if isinstance(image, Sized) else (image.width, image.height)
+    return (image.source, image.place, image.within, image.digest, image.mime, *size)
+
+
+HEADS = (1 << 12, 1 << 18, MAX_BYTES)
+"""Bytes that are read to learn a size, until they are enough. A camera's JPEG has up to 64 kB of
+thumbnail, or more of color profile, before its size."""
+
+
+def _size(image: Image) -> tuple[int, int] | None:
+    for most in HEADS:
+        try:
+            data = _beginning(image, most)
+            size = size_by_head(data)
+        except (IndexError, struct.error):
+            continue
+        except (OSError, ValueError, MediaError):
+            return None
+        if size is None and kind_of_head(data) is not None:
+            return _upright_size(_beginning(image, MAX_BYTES))
+        return size
+    return None
+
+
+def _beginning(image: Image, most: int) -> bytes:
+    """The first bytes of the image, about as many as `most`."""
+    source = image.source
+    text = most // 3 * 4
+    if isinstance(source, Address):
+        return b""
+    if isinstance(source, bytes):
+        return source[:most] if kind_of_head(source) else _decoded_start(source[:text])
+    is_slice = isinstance(source, Slice)
+    path = _inside(image, source.path if isinstance(source, Slice) else source)
+    # Not blocking: a path may be that of a pipe.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        if not is_slice:
+            return os.pread(descriptor, most, 0)
+        assert isinstance(source, Slice)
+        length = min(source.length, most if source.encoding == "raw" else text)
+        data = os.pread(descriptor, length, source.offset)
+    finally:
+        os.close(descriptor)
+    return data if source.encoding == "raw" else _decoded_start(data)
+
+
+def _decoded_start(text: bytes) -> bytes:
+    """What the beginning of base64, or of a `data:` address, stands for."""
+    start = DATA_URL.match(text)
+    text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
+    return pybase64.b64decode(text[: len(text) // 4 * 4])
+
+
+def _upright_size(data: bytes) -> tuple[int, int] | None:
+    """The size of a picture that is encoded anew, which turns it upright; nothing is decoded."""
+    from PIL import ExifTags
+    from PIL import Image as pillow
+
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="PIL")
+            with pillow.open(BytesIO(data), formats=FORMATS) as picture:
+                width, height = picture.size
+                if picture.format == "TIFF":  # some versions of Pillow have turned that size
+                    width, height = (getattr(picture, "tag_v2")[tag] for tag in (256, 257))  # noqa: B009
+                turned = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    except (*DAMAGED, pillow.DecompressionBombError):
+        return None
+    return (height, width) if turned in (5, 6, 7, 8) else (width, height)
 
 
 def smaller(
@@ -155,7 +277,7 @@ def as_png(image: Image) -> Image:
     assert isinstance(image.source, bytes)
     if image.mime == "image/png":
         return image
-    data, note = _decoded(image, image.source, MAX_PIXELS, _as_png)
+    data, note = _decoded(image, image.source, MAX_PIXELS, png)
     return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
 
 
@@ -234,6 +356,11 @@ def _check_size(image: Image, width: int, height: int, max_pixels: int) -> None:
 
 def _read(image: Image) -> bytes:
     source = image.source
+    if isinstance(source, Address):
+        raise MediaError(
+            f"{_name(image)} is an address, {source}. Addresses in data are not fetched unless "
+            "you allow it with --allow-urls. Or download the picture, and give the file's path."
+        )
     if isinstance(source, bytes):
         data = source
     else:
@@ -267,6 +394,11 @@ def _read(image: Image) -> bytes:
             )
         if source.encoding == "base64":
             return _from_base64(image, data)
+    if not data and image.digest is not None:
+        raise MediaError(
+            f"{_name(image)} is not at hand: scoring reads stored replies, and a run's folder "
+            "holds the sizes and digests of pictures, not the pictures."
+        )
     if not data:
         raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")
     return data
@@ -275,7 +407,7 @@ def _read(image: Image) -> bytes:
 def _check_start(image: Image, fd: int) -> None:
     """A file that begins as no image, or is too large for one, is not read whole."""
     head = os.pread(fd, HEAD, 0)
-    if head and _kind(head) is None:
+    if head and kind_of_head(head) is None:
         raise _no_image(image, head)
     _check_bytes(image, os.fstat(fd).st_size)
 
@@ -314,46 +446,18 @@ def _from_base64(image: Image, text: bytes) -> bytes:
 
 # -- structure, a function a format; IndexError and struct.error: the data end too early
 
-PNG_START = b"\x89PNG\r\n\x1a\n"
-
-
-def _kind(data: bytes) -> str | None:
-    """The format that the first bytes name, among those that are read at all."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if data.startswith(PNG_START):
-        return "PNG"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        return "WEBP"
-    if data.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
-        return "TIFF"
-    return "BMP" if data.startswith(b"BM") else None
-
 
 def _jpeg(data: bytes) -> _Shape:
     """ITU T.81, annex B: the frame header has the size; no end marker can stand in a scan."""
-    at = 2
-    size = None
-    while True:
-        marker = data[at + 1]
-        if data[at] != 0xFF or marker == 0xFF:  # fill bytes, or rubbish that decoders skip too
-            at += 1
-        elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
-            at += 2
-        elif marker == 0xD9:
-            raise IndexError("ends before its scan")
-        else:
-            if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-                size = struct.unpack_from(">HH", data, at + 5)
-            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-            if marker == 0xDA:
-                break
+    size = jpeg_size(data)
     if size is None:
         raise IndexError("no frame header before its scan")
-    whole = data.find(b"\xff\xd9", -2) >= 0 or data.rfind(b"\xff\xd9", at) >= 0
-    return _Shape(mime="image/jpeg", width=size[1], height=size[0], whole=whole)
+    whole = data.find(b"\xff\xd9", -2) >= 0
+    if not whole:
+        *_, (_, at) = jpeg_segments(data)
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        whole = data.rfind(b"\xff\xd9", at) >= 0
+    return _Shape(mime="image/jpeg", width=size[0], height=size[1], whole=whole)
 
 
 def _png(data: bytes) -> _Shape:
@@ -402,21 +506,10 @@ def _colours(flags: int) -> int:
 
 
 def _webp(data: bytes) -> _Shape:
-    """RFC 9649: the size is in the first chunk, in one of three ways."""
+    """RFC 9649: the first chunk has the size, and says whether others are an animation."""
     length = struct.unpack_from("<I", data, 4)[0]
-    chunk = data[12:16]
-    animated = False
-    if chunk == b"VP8X":
-        animated = bool(data[20] & 2)
-        width = 1 + int.from_bytes(data[24:27], "little")
-        height = 1 + int.from_bytes(data[27:30], "little")
-    elif chunk == b"VP8L":
-        bits = struct.unpack_from("<I", data, 21)[0]
-        width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    elif chunk == b"VP8 ":
-        width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
-    else:
-        raise IndexError("no picture in the first chunk")
+    width, height = webp_size(data)
+    animated = data[12:16] == b"VP8X" and bool(data[20] & 2)
     whole = len(data) >= 8 + length
     return _Shape(mime="image/webp", width=width, height=height, whole=whole, animated=animated)
 
@@ -431,9 +524,6 @@ SHAPES: dict[str, Callable[[bytes], _Shape]] = {
 
 
 # -- decoding
-
-# What Pillow raises on damaged files; TypeError is a TIFF without dimensions.
-DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, zlib.error)
 
 
 def _decoded(
@@ -465,29 +555,6 @@ def _decoded(
         raise MediaError(
             f"{_name(image)} cannot be decoded: {error}. Get the file again, or save it anew."
         ) from error
-
-
-def _as_png(picture: PIL.Image.Image) -> tuple[bytes, str]:
-    """The picture, or its first frame, as a PNG file, and words for which of the two."""
-    from PIL import ImageOps
-
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode in ("F", "I"):
-        raise ValueError(f"its samples have 32 bits (mode {upright.mode}); save it with 8 or 16")
-    as_it_is = upright.mode in (
-        "1",
-        "L",
-        "LA",
-        "P",
-        "RGB",
-        "RGBA",
-    ) or upright.mode.startswith("I;16")
-    if not as_it_is:
-        upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-    out = BytesIO()
-    upright.save(out, "PNG", icc_profile=upright.info.get("icc_profile") if as_it_is else None)
-    frames = getattr(picture, "n_frames", 1)
-    return out.getvalue(), "first frame, as PNG" if frames > 1 else "as PNG"
 
 
 def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:

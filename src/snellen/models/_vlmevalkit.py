@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from threading import Lock, get_ident
 from typing import Any, TextIO, cast
 
-from snellen.content import Image, Message, Part, Role, Video
+from snellen.content import Image, Message, Part, Role
 from snellen.errors import UsageError
-from snellen.media import images
+from snellen.media import forms, images
 from snellen.models._own import Found, found, told_as
 
 PACKAGE = "vlmeval"
@@ -143,22 +143,23 @@ class Pictures:
 # -- messages
 
 
-def ours(said: object, image: Callable[[str], Image]) -> tuple[Message, ...]:
+def ours(
+    said: object, image: Callable[[str], Image] | None = None, place: str = "a part of the prompt"
+) -> tuple[Message, ...]:
     """Messages of ours of what a `build_prompt` gave; `image` makes one of a file's path.
 
+    A text of a list, too, may be a picture by its form: see `media.forms`.
+
     Raises:
-        ValueError: it is no such list, or names what is not there.
+        ValueError: it is no such list. MediaError: a part is a picture that cannot be shown.
     """
-    if isinstance(said, str):
-        said = [{"type": "text", "value": said}]
-    elif isinstance(said, dict):
-        said = [said]
-    if not isinstance(said, list | tuple) or not said:
+    items = said if isinstance(said, list | tuple) else [said]
+    if said is None or not items:
         raise ValueError(
             f"a prompt is a list of texts, or of objects with type and value: {said!r:.80}"
         )
     parts = [
-        _of_text(one, image) if isinstance(one, str) else _of_object(one, image) for one in said
+        (_role(item), _known(part, image)) for item in items for part in _parts_of(item, place)
     ]
     return tuple(
         Message(role, tuple(part for _, part in of))
@@ -166,39 +167,27 @@ def ours(said: object, image: Callable[[str], Image]) -> tuple[Message, ...]:
     )
 
 
-def _of_text(text: str, image: Callable[[str], Image]) -> tuple[Role, Part]:
-    """As its parser takes a text of a list: a file that is there, a picture's data, else text."""
-    kind = (mimetypes.guess_type(text)[0] or "").partition("/")[0]
-    # A question may be longer than a path can be, which the system tells as an error.
-    there = kind in ("image", "video") and len(text) < 4096 and Path(text).is_file()
-    if there or text.startswith("data:image/"):
-        return "user", _medium("image" if text.startswith("data:") else kind, text, image)
-    return "user", text
+def _parts_of(item: object, place: str) -> tuple[Part, ...]:
+    if not isinstance(item, dict):
+        return forms.parts(item, place)
+    stated = item.get("type")
+    if stated not in ("text", "image", "video", "image_url", "video_url"):
+        raise ValueError(f"the type of a part is text, image or video, not {stated!r:.40}")
+    return forms.parts({name: value for name, value in item.items() if name != "role"}, place)
 
 
-def _of_object(one: Any, image: Callable[[str], Image]) -> tuple[Role, Part]:
-    if not isinstance(one, dict) or not isinstance(one.get("value"), str):
-        raise ValueError(f"a part of a prompt is an object with type and value: {one!r:.80}")
-    if others := sorted(set(one) - {"type", "value", "role"}):
-        raise ValueError(f"a part of a prompt has {', '.join(others)}, which is not taken here")
-    role = one.get("role", "user")
+def _role(item: object) -> Role:
+    role = item.get("role", "user") if isinstance(item, dict) else "user"
     if role not in ROLES:
         raise ValueError(f"the role of a part is one of {', '.join(ROLES)}, not {role!r:.40}")
-    if one.get("type") == "text":
-        return role, one["value"]
-    return role, _medium(one.get("type"), one["value"], image)
+    return cast(Role, role)
 
 
-def _medium(kind: object, value: str, image: Callable[[str], Image]) -> Part:
-    if kind not in ("image", "video"):
-        raise ValueError(f"the type of a part is text, image or video, not {kind!r:.40}")
-    if kind == "image" and value.startswith("data:image/"):
-        return Image(value.encode(), place="a picture in the prompt")
-    if "://" in value:
-        raise ValueError(f"a part of a prompt is an address, {value:.80}: none is fetched")
-    if not Path(value).is_file():
-        raise ValueError(f"a prompt names the file {value:.200}, which is not there")
-    return image(value) if kind == "image" else Video(Path(value), place=value)
+def _known(part: Part, image: Callable[[str], Image] | None) -> Part:
+    """A picture by the name that the benchmark has for it, if its file is one of ours."""
+    if image is None or not isinstance(part, Image) or not isinstance(part.source, Path):
+        return part
+    return image(str(part.source))
 
 
 def theirs(content: Sequence[Part], path: Callable[[Image], str]) -> list[dict[str, str]]:

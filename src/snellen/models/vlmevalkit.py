@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 from snellen.content import Message, Video
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.media import video
-from snellen.model import Reply, Request, loaded
+from snellen.model import Reply, Request, has_addresses, loaded
 from snellen.models._own import a, told_as
 from snellen.models._profile import KEY, Profile, refuse_keys
 from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
@@ -117,7 +117,8 @@ class VlmEvalKit:
             return bool(uses(benchmark))
 
     async def prompted(self, request: Request) -> Request:
-        """The request in the class's own words, its pictures loaded.
+        """The request in the class's own words, its pictures loaded, but for addresses: who asks
+        may fetch them.
 
         Raises:
             Rejected: `build_prompt` raised something, or gave no prompt.
@@ -166,7 +167,8 @@ class VlmEvalKit:
         if paths:
             line["image_path"] = paths[0] if len(paths) == 1 else paths
         said = self._made.build_prompt(line, dataset=request.origin.benchmark)
-        return loaded(replace(request, messages=ours(said, self._pictures.image)))
+        worded = replace(request, messages=ours(said, self._pictures.image))
+        return worded if has_addresses(worded) else loaded(worded)
 
     def _said(self, request: Request) -> object:
         dataset = request.origin.benchmark if request.origin else None

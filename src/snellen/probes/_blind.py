@@ -59,7 +59,7 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
 def _draws_something(benchmark: Benchmark) -> bool:
     """Whether prompts of the first rows show what the samples do not have."""
     samples = map(benchmark.read, islice(benchmark.data, LOOKED_AT))
-    return any(any(map(_media, benchmark.prompt(sample, ()))) for sample in samples)
+    return any(any(map(_media, benchmark.messages(sample))) for sample in samples)
 
 
 def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
@@ -73,7 +73,7 @@ def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
     return vary(
         benchmark,
         prompt=lambda sample, history: tuple(
-            hides[kind](sample, benchmark.prompt(sample, history))
+            hides[kind](sample, benchmark.messages(sample, history))
         ),
         probe={"blind": kind, **({"seed": seed} if kind == "other" else {})},
     )
@@ -151,7 +151,7 @@ class _Others:
             return messages  # nothing to hide, or what cannot be read: it is said when it is asked
         other = self._sample(self._circle[sample.id])
         media = [
-            medium for message in self._benchmark.prompt(other, ()) for medium in _media(message)
+            medium for message in self._benchmark.messages(other) for medium in _media(message)
         ]
 
         def others(number: int, medium: Medium) -> Medium:
@@ -200,7 +200,7 @@ class _Others:
         if sample.media:
             return sample.media
         return [
-            medium for message in self._benchmark.prompt(sample, ()) for medium in _media(message)
+            medium for message in self._benchmark.messages(sample) for medium in _media(message)
         ]
 
     def _sample(self, place: int) -> Sample:

@@ -136,7 +136,7 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
 
 def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Message, ...]:
     """The pictures, in the places of their marks or before the words; then hint and question."""
-    messages = () if sample.media else benchmark.prompt(sample, history)  # drawn as it is asked
+    messages = () if sample.media else benchmark.messages(sample, history)  # drawn as it is asked
     media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
     hint, question = sample.data.get("hint"), SHORT.format(question=sample.question)
     pictures = [one for one in media if isinstance(one, Image)]

@@ -92,7 +92,7 @@ def check_listed(benchmark: Benchmark, flag: str) -> None:
     for sample in islice((one for one in samples if why_not(one) is None), LOOKED_AT):
         turned = replace(sample, choices=(*sample.choices[1:], sample.choices[0]))
         try:
-            listed = benchmark.prompt(sample, ()) != benchmark.prompt(turned, ())
+            listed = benchmark.messages(sample) != benchmark.messages(turned)
         except MediaError:
             continue  # it is said where it is asked
         asked += 1

@@ -75,7 +75,7 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         benchmark,
         data=table,
         sample=lambda place, row: table.sample(row),
-        prompt=lambda sample, history: benchmark.prompt(_original(sample), history),
+        prompt=lambda sample, history: benchmark.messages(_original(sample), history),
         cluster_by=of_original(benchmark.cluster_by),
         group_by=of_original(benchmark.group_by),
         together=of_original(None),

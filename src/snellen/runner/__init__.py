@@ -1,5 +1,6 @@
 """Asks and stores: concurrency, retries, time-outs, budgets, resume."""
 
+from snellen.runner._addresses import fetched
 from snellen.runner._budget import Budget
 from snellen.runner._limiter import Limiter
 from snellen.runner._progress import Progress
@@ -29,6 +30,7 @@ __all__ = [
     "check",
     "check_model",
     "chosen",
+    "fetched",
     "own_prompt",
     "select",
 ]

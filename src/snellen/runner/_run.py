@@ -33,9 +33,11 @@ from snellen.model import (
     Reply,
     Request,
     Streams,
+    has_addresses,
     loaded,
     request_digest,
 )
+from snellen.runner._addresses import fetched
 from snellen.runner._budget import Budget
 from snellen.runner._clips import THREADS, Clips, videos_of
 from snellen.runner._limiter import Limiter, Slot
@@ -79,7 +81,7 @@ class Settings:
     `longest_wait`, unless the server names one.
     `timeout` is for models that have none of their own (None: it has).
     After `give_up` questions in a row without a reply (or twice the concurrency) the rest is left
-    unasked.
+    unasked. With `allow_urls` pictures are fetched from the addresses that data name.
     """
 
     generation: Generation = field(default_factory=Generation)
@@ -90,6 +92,7 @@ class Settings:
     longest_wait: float = 60.0
     timeout: float | None = 1800.0
     give_up: int = 20
+    allow_urls: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +134,10 @@ class Stop:
 
     async def wait_hurried(self) -> None:
         await self._hurrying.wait()
+
+
+OwnMedia = list[ShownMedia] | None
+"""A sample's own media as they are stored; None where its first turn shows just these."""
 
 
 class _Opening:
@@ -421,14 +428,17 @@ class Asking:
             request = self._request(sample, (), repeat)
             assert request is not None
             key = (sample.id, repeat, 0)
+            plain = request
             try:
                 request = await loop.run_in_executor(self._threads, loaded, request)
             except MediaError as error:
-                self._render(rows[sample.id], sample, key, request)
+                own = self._own_media(key, sample, plain, plain)
+                self._render(rows[sample.id], sample, key, request, own)
                 self._failed(key, "", error, attempt=1, media=[])
                 self.progress.failed += 1
                 continue
-            self._render(rows[sample.id], sample, key, request)
+            own = self._own_media(key, sample, plain, request)
+            self._render(rows[sample.id], sample, key, request, own)
             requests[sample.id] = request
         asked = [sample for sample in samples if sample.id in requests or sample not in left]
         if not requests:
@@ -480,30 +490,39 @@ class Asking:
                 return
             request = self._request(sample, history, repeat)
             if request is None:
+                if self._benchmark.by_turn is None:
+                    self._run.append_end(sample.id, repeat, turn, _now())
                 break
             if finished:
                 known = self._run.final(key)
                 assert known is not None
                 reply = known.as_reply()
                 if self._run.lacks_question(key):
-                    self._render(row, sample, key, _as_far_as_there(request))
+                    read = _as_far_as_there(request)
+                    self._render(
+                        row, sample, key, read, self._own_media(key, sample, request, read)
+                    )
             else:
+                plain = request
                 try:
                     if self._wants_frames and videos_of(request):
                         if opening.clips is None:
                             opening.clips = Clips({}, 1, self._threads)
                         request = await opening.clips.shown(request, sample.id)
-                    request = loaded(request)
+                    request = loaded(await self._with_fetched(request))
+                    own = self._own_media(key, sample, plain, request)
                     if self._prompted is not None:
-                        request = await self._prompted(request)
+                        worded = await self._prompted(request)
+                        request = loaded(await self._with_fetched(worded))
                 except (MediaError, ModelError) as error:
-                    self._render(row, sample, key, request)
+                    own = self._own_media(key, sample, plain, request)
+                    self._render(row, sample, key, request, own)
                     self._failed(key, "", error, attempt=1, media=[])
                     self._count_failure(error)
                     return
                 if self._stop.reason:
                     return
-                fresh = self._render(row, sample, key, request)
+                fresh = self._render(row, sample, key, request, own)
                 asked = True
                 seen = _seen(request) if videos_of(request) or not fresh else []
                 reply = await self._reply(key, request, opening, seen)
@@ -517,6 +536,22 @@ class Asking:
             self._finished(sample, reply, history)
         else:
             self.progress.kept += 1
+
+    async def _with_fetched(self, request: Request) -> Request:
+        """The request with the pictures that lie on servers.
+
+        Raises:
+            MediaError: one cannot be fetched. DataError: the user has not allowed it, which ends
+                the run: no other such question would fare better.
+        """
+        if not has_addresses(request):
+            return request
+        if not self._settings.allow_urls:
+            try:
+                return loaded(request)
+            except MediaError as error:
+                raise DataError(str(error)) from None
+        return await fetched(request)
 
     def _request(self, sample: Sample, history: History, repeat: int) -> Request | None:
         seed = self._settings.seed
@@ -671,12 +706,24 @@ class Asking:
                 f"{self._failing} questions in a row got no reply, the last one: {error}"
             )
 
-    def _render(self, row: Row, sample: Sample, key: Key, request: Request) -> bool:
+    def _own_media(self, key: Key, sample: Sample, plain: Request, read: Request) -> OwnMedia:
+        """The sample's own media, as they are stored with its first turn, where the messages do not
+        show just these; `read` is the request with its media read, as far as they could be."""
+        if key[2]:
+            return None
+        shown = [*_media_of(plain)]
+        same = len(shown) == len(sample.media) and all(map(_is_same, shown, sample.media))
+        if same and self._prompted is None:
+            return None
+        known = dict(zip(map(id, shown), _media_of(read), strict=True))
+        return [_shown(known.get(id(one), one)) for one in sample.media]
+
+    def _render(self, row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> bool:
         """Write the question's row, unless it has one; whether it was written."""
         if self._run.was_rendered(key):
             self._check_place(row, key)
             return False
-        self._run.append_question(_question(row, sample, key, request))
+        self._run.append_question(_question(row, sample, key, request, own))
         return True
 
     def _check_place(self, row: Row, key: Key) -> None:
@@ -847,7 +894,21 @@ def _close(clips: Clips | None) -> None:
         clips.close()
 
 
-def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
+def _media_of(request: Request) -> Iterator[Image | Video]:
+    for message in request.messages:
+        for part in message.content:
+            if not isinstance(part, str):
+                yield part
+
+
+def _is_same(shown: Image | Video, own: Image | Video) -> bool:
+    """Whether a prompt shows a sample's own medium; it sets the policy of a video."""
+    if isinstance(shown, Video) and isinstance(own, Video):
+        return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
+    return shown is own
+
+
+def _question(row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> Question:
     media: list[ShownMedia] = []
     messages: list[tuple[str, list[str | int]]] = []
     for message in request.messages:
@@ -867,6 +928,7 @@ def _question(row: Row, sample: Sample, key: Key, request: Request) -> Question:
         question=sample.question,
         messages=messages,
         media=media,
+        sample_media=own,
         choices=list(sample.choices),
         target=sample.target,
         references=list(sample.references),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import msgspec
 
 from snellen.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
-from snellen.content import Image, Message, Part, Video
+from snellen.content import Image, Video
 from snellen.datasets import Row
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, SnellenError, UsageError
 from snellen.model import Reply
 from snellen.prompts import IMAGE_MARK
 from snellen.sample import Sample
@@ -24,7 +25,7 @@ from snellen.scoring._resolve import resolve
 from snellen.scoring._spent import spent
 from snellen.scoring._streams import stream_notes, stream_report
 from snellen.scoring._tally import Scored, Tally
-from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run
+from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run, ShownMedia
 
 
 def score_run(
@@ -355,23 +356,24 @@ def _shown(text: str) -> str:
 def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
     """The finished conversations of a run, in the data set's order."""
     turns: list[Question] = []
+    rows = _Originals(benchmark)
     for question in run.questions():
         if turns and turns[-1].key[:2] != question.key[:2]:
-            yield from _conversation(run, benchmark, turns)
+            yield from _conversation(run, benchmark, turns, rows)
             turns = []
         turns.append(question)
     if turns:
-        yield from _conversation(run, benchmark, turns)
+        yield from _conversation(run, benchmark, turns, rows)
 
 
-def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
+def _conversation(
+    run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
+) -> Iterator[Scored]:
     """What became of one sample's turns; nothing while its last reply is still to come."""
     if benchmark.by_turn is not None:
         yield from _each_turn(run, benchmark, turns)
         return
-    sample = sample_of(turns[0])
-    history: History = ()
-    reply: Reply | None = None
+    replies: list[Reply] = []
     reused = False
     for question in turns:
         record = run.final(question.key)
@@ -379,7 +381,7 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
             return
         if record.state == "failed":
             yield Scored(
-                sample,
+                sample_of(turns[0]),
                 question.key[1],
                 "failed",
                 None,
@@ -389,22 +391,59 @@ def _conversation(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iter
                 row=turns[0].row,
             )
             return
-        reply = record.as_reply()
+        replies.append(record.as_reply())
         reused |= record.reused is not None
-        if len(turns) > 1 or benchmark.turns != 1:
-            history = (*history, (_messages(question), reply))
-    if benchmark.turns == 1 or benchmark.request(sample, history) is None:
-        assert reply is not None
+    name, repeat, _ = turns[0].key
+    ended = len(turns) == benchmark.turns or run.has_ended(name, repeat, len(turns))
+    if ended or not _goes_on(benchmark, rows.sample(turns[0]), replies):
         yield Scored(
-            sample,
-            turns[0].key[1],
-            reply.state,
-            reply,
+            sample_of(turns[0]),
+            repeat,
+            replies[-1].state,
+            replies[-1],
             benchmark.ask,
             reused=reused,
             place=turns[0].place,
             row=turns[0].row,
         )
+
+
+def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
+    """Whether a conversation has a turn behind these replies, by its prompt: for runs of earlier
+    versions, which did not store where it ends, and for those that were interrupted."""
+    history: History = ()
+    for reply in replies:
+        request = benchmark.request(sample, history)
+        if request is None:
+            return False
+        history = (*history, (request.messages, reply))
+    return benchmark.request(sample, history) is not None
+
+
+class _Originals:
+    """The samples of a run's questions as the data set has them, with media that can be read; asked
+    for in the data set's order."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._rows = _rows_at_hand(benchmark)
+        self._row: Row | None = None
+
+    def sample(self, question: Question) -> Sample:
+        """The sample of the question's row; as it is stored where the row is not at hand, or is
+        another by now."""
+        while self._row is None or self._row.place < question.place:
+            self._row = next(self._rows, None)
+            if self._row is None:
+                return sample_of(question)
+        if (self._row.place, self._row.digest) != (question.place, question.row):
+            return sample_of(question)
+        return self._benchmark.read(self._row)
+
+
+def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
+    with suppress(SnellenError, OSError):
+        yield from benchmark.data
 
 
 def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
@@ -448,11 +487,12 @@ def _why(record: ReplyRecord) -> str:
 
 def sample_of(question: Question) -> Sample:
     """The sample as it was asked; its media are references that nobody needs to open."""
+    media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key[0],
         question=question.question,
         choices=tuple(question.choices),
-        media=tuple(_medium(question, number) for number in range(len(question.media))),
+        media=tuple(map(_medium, media)),
         target=question.target,
         references=tuple(question.references),
         tags=question.tags,
@@ -460,8 +500,7 @@ def sample_of(question: Question) -> Sample:
     )
 
 
-def _medium(question: Question, number: int) -> Image | Video:
-    shown = question.media[number]
+def _medium(shown: ShownMedia) -> Image | Video:
     if shown.kind == "video":
         from pathlib import Path
 
@@ -475,13 +514,3 @@ def _medium(question: Question, number: int) -> Image | Video:
     return Image(
         b"", place=shown.place, digest=shown.digest, width=shown.width, height=shown.height
     )
-
-
-def _messages(question: Question) -> tuple[Message, ...]:
-    messages = []
-    for role, parts in question.messages:
-        content: list[Part] = [
-            part if isinstance(part, str) else _medium(question, part) for part in parts
-        ]
-        messages.append(Message(role, tuple(content)))  # type: ignore[arg-type]
-    return tuple(messages)

@@ -35,6 +35,14 @@ class Stamp(NamedTuple):
     changed: int
 
 
+class _Elsewhere(Exception):
+    """Carries an OSError that is not about the file that is written."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 class Folder:
     """One run's files. Opening it for reading changes nothing."""
 
@@ -121,15 +129,24 @@ class Folder:
         """Write a whole file so that readers see the old one or the new one, never a part."""
         path = self.root / name
         fresh = path.with_name(f".{name}.{os.getpid()}.new")
+        chunks = iter([data] if isinstance(data, bytes) else data)
+        chunk: bytes | None = b""
         try:
             with fresh.open("wb") as file:
-                for chunk in [data] if isinstance(data, bytes) else data:
+                while chunk is not None:
                     file.write(chunk)
+                    try:
+                        chunk = next(chunks, None)
+                    except OSError as error:
+                        # What makes the bytes may read other files: this one is not at fault.
+                        raise _Elsewhere(error) from error
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(path)
         except OSError as error:
             raise store_error(path, "be written", error) from error
+        except _Elsewhere as error:
+            raise error.cause from None
         finally:
             fresh.unlink(missing_ok=True)
 

@@ -92,6 +92,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         )
 
 
+class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Says that a conversation is over, a line of the journal: the prompt gives no turn `key[2]`
+    behind those that were asked."""
+
+    format: int
+    key: Key
+    at: str
+    kind: Literal["end"] = "end"
+
+
 def _utf8(text: str) -> str:
     """The text, with `?` for halves of surrogate pairs: they have no UTF-8."""
     try:
@@ -177,6 +187,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `messages` is the rendered text: (role, parts), a part being text or the number of a medium in
     `media`.
     `row` is the digest of the data set's row and `place` its number among all rows.
+    `sample_media` are the sample's own media where the messages do not show just these, in their
+    order: with examples before the question, under a probe, in the first of several turns.
     """
 
     format: int
@@ -186,6 +198,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question: str
     messages: list[tuple[str, list[str | int]]]
     media: list[ShownMedia] = []
+    sample_media: list[ShownMedia] | None = None
     choices: list[str] = []
     target: str | None = None
     references: list[str] = []
@@ -242,6 +255,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 SCHEMAS: dict[str, type[msgspec.Struct]] = {
     "reply": ReplyRecord,
+    "end": EndRecord,
     "question": Question,
     "event": EventRecord,
     "score": ScoreRow,

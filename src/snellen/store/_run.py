@@ -21,6 +21,7 @@ from snellen.store._mirrored import RemoteFolder, pull
 from snellen.store._posix import Folder, LineReader
 from snellen.store._records import (
     FORMAT,
+    EndRecord,
     EventRecord,
     Key,
     LabelRecord,
@@ -237,6 +238,7 @@ class Run:
         self._finished = array("H")
         self._unfinished: set[int] = set()
         self._lost: set[str | Key] = set()
+        self._ends: set[Key] = set()
         self._readers: dict[str, LineReader] = {}
 
     # -- the manifest
@@ -274,12 +276,16 @@ class Run:
     def load(self) -> None:
         """Read which keys have a reply, and which were rendered without one."""
         self._finals.clear()
+        self._ends.clear()
         self._files = self.folder.segments(REPLIES)
         numbers = {name: number for number, name in enumerate(self._files)}
         unknown = 0
         for name, offset, line in self.folder.records(REPLIES):
             head = self._head(line, name, offset)
             if head is None:
+                continue
+            if head.kind == "end" and head.key is not None:
+                self._ends.add(head.key)
                 continue
             if head.kind not in ("reply", "rank") or head.key is None:
                 unknown += 1
@@ -320,6 +326,10 @@ class Run:
         """Whether the key's final record is a reply and not a failure."""
         return not self._finals.get(_short(key), 1) & 1
 
+    def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
+        """Whether it is stored that a conversation is over after so many turns."""
+        return (sample, repeat, turns) in self._ends
+
     def finished_at(self, place: int) -> int:
         """How many repeats of a row's first turn had a reply when the run was loaded, 0 where one
         had none; saves making samples of finished rows."""
@@ -347,14 +357,14 @@ class Run:
         return _short(key) in self._asked
 
     def replies(self) -> Iterator[ReplyRecord | Unknown]:
-        """Every record of the journal, in order, those of unknown kinds as they are."""
+        """Every record of an attempt, in order, and those of unknown kinds as they are."""
         for name, offset, line in self.folder.records(REPLIES):
             head = self._head(line, name, offset)
             if head is None:
                 continue
             if head.kind in ("reply", "rank"):
                 yield self._decoded(_REPLY, line, name, offset)
-            else:
+            elif head.kind != "end":
                 yield Unknown(head.kind, line)
 
     def questions(self) -> Iterator[Question]:
@@ -483,6 +493,16 @@ class Run:
         self._note_final(record.key, len(self._files) - 1, offset, failed=failed)
         if not failed:
             self._asked.discard(_short(record.key))
+
+    def append_end(self, sample: str, repeat: int, turns: int, at: str) -> None:
+        """Store that a conversation is over after so many turns, unless it is stored already."""
+        key = (sample, repeat, turns)
+        if key not in self._ends:
+            name = self.folder.segment(REPLIES)
+            if not self._files or self._files[-1] != name:
+                self._files.append(name)
+            self.folder.append(name, _ENCODE(EndRecord(format=FORMAT, key=key, at=at)))
+            self._ends.add(key)
 
     def put_labels(self, labels: Iterable[LabelRecord]) -> None:
         """Keep labels in the place of earlier ones."""

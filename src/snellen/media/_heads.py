@@ -1,0 +1,112 @@
+"""What the first bytes of a picture's file say: its kind and its size."""
+
+import struct
+from collections.abc import Iterator
+
+PNG_START = b"\x89PNG\r\n\x1a\n"
+
+
+def kind_of_head(data: bytes) -> str | None:
+    """The format that the first bytes name, among those that are read at all."""
+    if data.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if data.startswith(PNG_START):
+        return "PNG"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "GIF"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "WEBP"
+    if data.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
+        return "TIFF"
+    return "BMP" if data.startswith(b"BM") else None
+
+
+def is_picture(head: bytes) -> bool:
+    """Whether a file that begins so is a picture of a kind that is read."""
+    kind = kind_of_head(head)
+    return kind is not None and (kind != "BMP" or head[6:10] == b"\0\0\0\0")
+
+
+def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
+    """The marker of each segment up to the first scan, and where it lies: ITU T.81, annex B.
+
+    Raises:
+        IndexError: the data end before a scan.
+    """
+    at = 2
+    while True:
+        marker = data[at + 1]
+        if data[at] != 0xFF or marker == 0xFF:  # fill bytes, or rubbish that decoders skip too
+            at += 1
+        elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
+            at += 2
+        elif marker == 0xD9:
+            raise IndexError("ends before its scan")
+        else:
+            yield marker, at
+            if marker == 0xDA:
+                return
+            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+
+
+def jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a JPEG; None where a scan comes before its frame header.
+
+    Raises:
+        IndexError, struct.error: the data end before it is known.
+    """
+    for marker, at in jpeg_segments(data):
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack_from(">HH", data, at + 5)
+            return width, height
+    return None
+
+
+def webp_size(data: bytes) -> tuple[int, int]:
+    """Width and height of a WebP: RFC 9649, in the first chunk, in one of three ways.
+
+    Raises:
+        IndexError, struct.error: the data end before it is known.
+    """
+    chunk = data[12:16]
+    if chunk == b"VP8X" and len(data) >= 30:
+        width = 1 + int.from_bytes(data[24:27], "little")
+        return width, 1 + int.from_bytes(data[27:30], "little")
+    if chunk == b"VP8L":
+        bits = struct.unpack_from("<I", data, 21)[0]
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if chunk == b"VP8 ":
+        width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+        return width, height
+    raise IndexError("no picture in the first chunk")
+
+
+def size_by_head(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a picture that is sent as it is, from its first bytes; None of one whose
+    size is not known without more (BMP, TIFF, animations).
+
+    Raises:
+        IndexError, struct.error: the data end before it is known.
+    """
+    match kind_of_head(data):
+        case "JPEG":
+            return jpeg_size(data)
+        case "PNG":
+            return None if _is_animated_png(data) else struct.unpack_from(">II", data, 16)
+        case "GIF":
+            width, height = struct.unpack_from("<HH", data, 6)
+            return width, height
+        case "WEBP":
+            is_animated = data[12:16] == b"VP8X" and bool(data[20] & 2)
+            return None if is_animated else webp_size(data)
+    return None
+
+
+def _is_animated_png(data: bytes) -> bool:
+    """Whether a chunk acTL comes before the pixels."""
+    at = len(PNG_START)
+    while True:
+        length, name = struct.unpack_from(">I4s", data, at)
+        if name in (b"acTL", b"IDAT", b"IEND"):
+            return bool(name == b"acTL")
+        at += 12 + length

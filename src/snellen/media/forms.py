@@ -1,0 +1,323 @@
+"""What is a picture or a video, by its form: one rule for every way in which a prompt comes in.
+
+A value arrives in one of three kinds of places.
+
+- A place for text: a column such as `question`, `{"type": "text", ...}`, what a model said. The
+  value is text, whatever it looks like. Nothing here is called for it.
+- A place for media: a column such as `image`, `{"type": "image", ...}`. The value is a picture or
+  a video, or an error: `media`.
+- An open place: an item of a list of parts, an argument of `snellen.ask`, a part of a message. The
+  form of the value decides: `parts`.
+
+In an open place these are pictures and videos:
+
+- everything that is not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a numpy array of
+  8-bit pixels, an object with a type such as `image`, `image_url` or `video`, lists of all these;
+- a text that is, as a whole, a `data:` address or base64 of a picture or video; an address
+  (`https://...`) of a file with the ending of a picture or video, without an ending, or with a
+  query; a `file://` address; a path with such an ending; an absolute path of a file that begins as
+  a picture or video does.
+
+Anything else is text: a sentence that mentions an address, an address of a page (`.html`), a word.
+`{"type": "text", "text": ...}` keeps a text that looks like a picture a text. What is a picture by
+its form and cannot be shown is a `MediaError`, here or when it is read; it is never text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import unquote, urlsplit
+
+import pybase64
+
+from snellen.content import Address, Image, Part, Slice, Video
+from snellen.errors import MediaError
+from snellen.media._heads import is_picture
+from snellen.media._pillow import encoded, is_array, is_pillow
+
+Kind = Literal["image", "video"]
+
+# fmt: off
+IMAGE_ENDINGS = frozenset({
+    "apng", "avif", "bmp", "dib", "gif", "heic", "heif", "ico", "jfif", "jp2", "jpe", "jpeg", "jpg",
+    "pbm", "pgm", "png", "pnm", "ppm", "svg", "tga", "tif", "tiff", "webp", "xbm", "xpm",
+})
+VIDEO_ENDINGS = frozenset({
+    "3gp", "asf", "avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpe", "mpeg", "mpg", "mxf",
+    "ogv", "webm", "wmv",
+})
+# fmt: on
+TEXT_KEYS = ("text", "value")
+MEDIUM_KEYS = (
+    *("value", "image", "image_url", "video", "video_url", "url", "bytes", "data", "base64"),
+    *("path", "source"),
+)
+"""Where other toolkits put the medium of an object with a type."""
+BESIDE = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
+"""What may stand beside it. `path` names the file that `bytes` came from; `detail` says how a
+server scales a picture, and is taken with the value "auto" alone."""
+LONGEST_PATH = 4096
+IN_BASE64 = 1024
+"""In a place for media, a longer text is base64: no path is so long."""
+BEGINNINGS = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
+"""How base64 of a JPEG, PNG, GIF and WebP begins."""
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_DATA = re.compile(r"data:([^,;\s]{0,100})(?:;[^,\s]{0,200})?,", re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]+)*={0,2}")
+_PATH_START = re.compile(r"~?/|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\")
+_ABSOLUTE = re.compile(r"~?/|[A-Za-z]:[\\/]")
+_ENDING = re.compile(r"[^/\\.]\.([A-Za-z0-9]{1,5})$")
+_SPACE = re.compile(r"\s")
+
+
+def kind_of(text: str) -> Kind | None:
+    """Whether a text in an open place is a picture or a video; None for text.
+
+    Looks at the text alone, but for a path without such an ending, or with blanks in it: there the
+    file decides.
+    """
+    text = text.strip()
+    if header := _DATA.match(text):
+        stated = header[1].lower().partition("/")[0]
+        if stated in ("image", "video"):
+            return cast(Kind, stated)
+        return _kind_in_base64(text[header.end() :][:64])
+    if _BASE64.fullmatch(text) and (kind_inside := _kind_in_base64(text[:64])):
+        return kind_inside
+    if not text or len(text) > LONGEST_PATH or "\n" in text:
+        return None
+    if scheme := _SCHEME.match(text):
+        return _kind_of_address(text, scheme[1].lower())
+    kind_by_name = _kind_by_ending(text)
+    if kind_by_name and (_PATH_START.match(text) or not _SPACE.search(text) or _is_file(text)):
+        return kind_by_name
+    if kind_by_name is None and _ABSOLUTE.match(text) and _is_file(text):
+        with open(Path(text).expanduser(), "rb") as file:
+            return kind_of_head(file.read(16))
+    return None
+
+
+def is_encoded(text: str) -> bool:
+    """Whether a text in a place for media is the medium itself, and no name: it begins as one does
+    in base64, or is longer than a path."""
+    return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
+
+
+def parts(value: object, place: str) -> tuple[Part, ...]:
+    """The parts that a value in an open place is; `place` is what a person calls it.
+
+    Raises:
+        MediaError: it is a picture or a video by its form, and is none that can be shown, or it is
+            neither of them and no text.
+    """
+    return tuple(_parts(value, place))
+
+
+def _parts(value: object, place: str) -> Iterator[Part]:
+    if isinstance(value, str):
+        kind = kind_of(value)
+        yield value if kind is None else _of_text(value, kind, place, None)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _parts(item, place)
+    elif isinstance(value, Mapping) and _is_text(value):
+        yield text_of(value, place)
+    else:
+        yield medium(value, place)
+
+
+def medium(
+    value: object, place: str, *, kind: Kind | None = None, folder: Path | None = None
+) -> Image | Video:
+    """The picture or video that a value in a place for media is.
+
+    `kind` is what the place is for (None: what the value says, else a picture). With a `folder`,
+    paths are relative to it and may not leave it.
+
+    Raises:
+        MediaError: it is none, or one that cannot be shown.
+    """
+    if isinstance(value, Image | Video) and is_reference(value):
+        return value
+    if isinstance(value, Video):
+        file = medium(value.source, value.place or place, kind="video", folder=folder)
+        assert isinstance(file, Video)
+        return replace(value, source=file.source, place=value.place or file.place)
+    if isinstance(value, Image):
+        return medium(value.source, value.place or place, kind="image", folder=folder)
+    if isinstance(value, str):
+        return _of_text(value, kind or kind_of(value) or "image", place, folder)
+    if isinstance(value, os.PathLike):
+        path = os.fspath(value)
+        assert isinstance(path, str)
+        return _of_path(path, kind or _kind_by_ending(path) or "image", folder)
+    if isinstance(value, bytes | bytearray | memoryview):
+        if kind == "video":
+            raise MediaError(_video_itself(place))
+        return Image(bytes(value), place=place)
+    if isinstance(value, Mapping):
+        return _of_object(value, place, kind, folder)
+    if is_pillow(value) or is_array(value):
+        return Image(encoded(value, place), place=place)
+    raise MediaError(
+        f"{place} is a {type(value).__name__}, which is neither text nor a picture. Give text, a "
+        "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
+    )
+
+
+def is_reference(value: Image | Video) -> bool:
+    """Whether the source is of a type that is read; a caller may have put anything there."""
+    return isinstance(value.source, Path | bytes | Slice | Address)
+
+
+def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | Video:
+    text = text.strip()
+    scheme = _SCHEME.match(text)
+    if scheme is None and (is_encoded(text) or (_BASE64.fullmatch(text) and kind_of(text))):
+        if kind == "video":
+            raise MediaError(_video_itself(place))
+        return Image(text.encode(), place=place)
+    if scheme is None:
+        return _of_path(text, kind, folder)
+    match scheme[1].lower():
+        case "file":
+            address = urlsplit(text)
+            if address.netloc not in ("", "localhost"):
+                raise MediaError(
+                    f"{place} is a file of another machine, {address.netloc!r}. Give a path on "
+                    "this one."
+                )
+            return _of_path(unquote(address.path), kind, folder)
+        case "http" | "https" if kind == "image":
+            return Image(Address(text), place=place)
+        case "http" | "https":
+            raise MediaError(
+                f"{place} is the address of a video, {Address(text)}. Videos are not fetched: "
+                "download the video, and give the file's path."
+            )
+        case other:
+            raise MediaError(
+                f"{place} is an address, {Address(text)}, and pictures are not read from "
+                f"{other}://. Download the {kind}, and give the file's path."
+            )
+
+
+def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
+    source = Path(path).expanduser() if folder is None else folder / path
+    if kind == "video":
+        return Video(source, place=path, within=folder)
+    return Image(source, place=path, within=folder)
+
+
+def _video_itself(place: str) -> str:
+    return (
+        f"{place} is the video itself and not a file's name. Save it as a file, and give its path."
+    )
+
+
+# -- objects with a type
+
+
+def _is_text(value: Mapping[Any, Any]) -> bool:
+    return value.get("type") in ("text", "input_text")
+
+
+def text_of(value: Mapping[Any, Any], place: str) -> str:
+    """The text of an object of type `text`.
+
+    Raises:
+        MediaError: it has none.
+    """
+    key = next((key for key in TEXT_KEYS if key in value), "text")
+    text = value.get(key)
+    if not isinstance(text, str):
+        raise MediaError(f"{place} is an object of type text without a text: {value!r:.80}")
+    _refuse(sorted(map(str, {*value} - {"type", key})), key, place)
+    return text
+
+
+def _of_object(
+    value: Mapping[Any, Any], place: str, kind: Kind | None, folder: Path | None
+) -> Image | Video:
+    stated = value.get("type", kind or "image")
+    if not isinstance(stated, str) or not re.search("image|video|url|base64", stated):
+        raise MediaError(f"{place} has the type {stated!r:.40}; it is to be text, image, or video.")
+    if "type" in value and ("image" in stated or "video" in stated):
+        kind = "video" if "video" in stated else "image"
+    key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
+    if key is None:
+        raise MediaError(
+            f"{place} is an object of type {stated} without a picture or video: {value!r:.80}"
+        )
+    unknown = {*value} - BESIDE - {key}
+    if value.get("detail", "auto") != "auto":
+        unknown.add("detail")
+    _refuse(sorted(map(str, unknown)), key, place)
+    return medium(value[key], place, kind=kind, folder=folder)
+
+
+def _refuse(unknown: list[str], key: str, place: str) -> None:
+    """Fields that would change what is shown are not passed over."""
+    if unknown:
+        raise MediaError(
+            f"{place} has {', '.join(unknown)} beside its {key}, which is not taken here. Leave "
+            "it out."
+        )
+
+
+# -- texts
+
+
+def _kind_of_address(text: str, scheme: str) -> Kind | None:
+    if scheme not in ("http", "https", "file") and not _kind_by_ending(text):
+        return None
+    address, _, query = text.partition("#")[0].partition("?")
+    path = address.partition("://")[2].partition("/")[2]
+    kind = _kind_by_ending(path)
+    if _SPACE.search(text):
+        return kind if _SPACE.search(address) and _kind_by_ending(text) else None
+    if kind or scheme == "file":
+        return kind or "image"
+    if query:
+        return _kind_by_ending(query) or "image"
+    # An address without an ending may be a picture's; that of a page or a server is not.
+    return "image" if path.strip("/") and not _ENDING.search(path) else None
+
+
+def _kind_by_ending(name: str) -> Kind | None:
+    ending = _ENDING.search(name)
+    if ending is None:
+        return None
+    if ending[1].lower() in IMAGE_ENDINGS:
+        return "image"
+    return "video" if ending[1].lower() in VIDEO_ENDINGS else None
+
+
+def _kind_in_base64(text: str) -> Kind | None:
+    """What the first characters of base64 decode to."""
+    whole = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
+    try:
+        head = pybase64.b64decode(whole[: len(whole) // 4 * 4])
+    except ValueError:
+        return None
+    return kind_of_head(head)
+
+
+def kind_of_head(head: bytes) -> Kind | None:
+    """What the first bytes of a file (16) say that it is; None for neither picture nor video."""
+    if is_picture(head):
+        return "image"
+    is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "
+    return "video" if is_video else None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).expanduser().is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False

@@ -1,0 +1,65 @@
+"""Pictures that lie on servers, fetched before a request is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from snellen.content import Address, Image, Part
+from snellen.errors import MediaError, ModelError, UsageError
+from snellen.media.forms import kind_of_head
+from snellen.media.images import MAX_BYTES
+from snellen.model import Request, has_addresses
+from snellen.transport import Downloads
+
+SECONDS = 60.0
+"""A picture has to be there in this time."""
+
+
+async def fetched(request: Request) -> Request:
+    """The request with the bytes of its pictures in the place of their addresses; itself where
+    there are none.
+
+    Raises:
+        MediaError: one could not be fetched, is too large, or is no picture.
+    """
+    if not has_addresses(request):
+        return request
+    downloads = Downloads()
+    try:
+        messages = [
+            replace(
+                message,
+                content=tuple([await _fetched(part, downloads) for part in message.content]),
+            )
+            for message in request.messages
+        ]
+    finally:
+        await downloads.close()
+    return replace(request, messages=tuple(messages))
+
+
+async def _fetched(part: Part, downloads: Downloads) -> Part:
+    if not isinstance(part, Image) or not isinstance(part.source, Address):
+        return part
+    place = part.place or "a picture"
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS), downloads.get(part.source.url) as (_, blocks):
+            async for block in blocks:
+                body += block
+                if len(body) > MAX_BYTES:
+                    raise MediaError(
+                        f"{place}, {part.source}, has more than {MAX_BYTES:,} bytes. Save a "
+                        "smaller copy, and give its path."
+                    )
+    except TimeoutError:
+        why = f"it was not there within {SECONDS:g} s"
+        raise MediaError(f"{place} could not be fetched: {part.source}: {why}.") from None
+    except (ModelError, UsageError) as error:
+        raise MediaError(f"{place} could not be fetched: {error}") from None
+    if kind_of_head(bytes(body[:16])) != "image":
+        raise MediaError(
+            f"{place} is no picture: what {part.source} gives begins with {bytes(body[:16])!r}."
+        )
+    return replace(part, source=bytes(body), place=f"{place}, {part.source}")
