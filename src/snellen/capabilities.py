@@ -7,7 +7,7 @@ its authors define them; what fits none is `unmapped`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.benchmark import UNMAPPED
@@ -57,11 +57,20 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
             leaf=leaf,
             n=sum(one.n for _, one in found[leaf]),
             mean=_mean([one.mean for _, one in found[leaf]]),
-            benchmarks=tuple(name for name, _ in found[leaf]),
+            # A benchmark without a score for the leaf has no part in the mean.
+            benchmarks=tuple(
+                name
+                for name, one in found[leaf]
+                if one.mean.value is not None or not _has_value(found[leaf])
+            ),
         )
         for leaf in (*LEAVES, UNMAPPED)
         if leaf in found
     ]
+
+
+def _has_value(parts: Sequence[tuple[str, CapabilityReport]]) -> bool:
+    return any(one.mean.value is not None for _, one in parts)
 
 
 def _mean(parts: list[MetricReport]) -> MetricReport:

@@ -155,13 +155,20 @@ def _comparison(benchmark: str, pair: _Pair, *, whole: bool) -> Comparison:
         capabilities=adjusted(_differences(one.capabilities, other.capabilities)) if whole else {},
         flips=_flips(pair),
         notes=[
-            *said_of_probes(pair.sides, pair.names),
+            *(said_of_probes(pair.sides, pair.names) if one.direction == "higher" else ()),
             *(
                 note
                 for number, name in enumerate(pair.names)
-                for note in _said_of(pair.sides[number], name, pair.together, number)
+                for note in _said_of(
+                    pair.sides[number],
+                    name,
+                    pair.together,
+                    number,
+                    zero_is_wrong=bool(one.direction),
+                )
             ),
         ],
+        direction=one.direction,
     )
 
 
@@ -201,20 +208,22 @@ def _flips(pair: _Pair) -> Flips | None:
     )
 
 
-def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator[str]:
-    """What must be said of one side's paired rows."""
+def _said_of(
+    side: Loaded, name: str, together: Paired, number: int, *, zero_is_wrong: bool
+) -> Iterator[str]:
+    """What must be said of one side's paired rows. Where it is not known that `zero_is_wrong`, a
+    score of 0 is called just that."""
     rows = together.rows[number]
+    count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):
-        yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
+        yield f"{name}: {absent:,} samples without a reply {count}, as the authors have it"
     if refused := int((side.rows[0].unknown & rows).sum()):
-        yield f"{name}: count as wrong, since the service withheld the reply: {refused:,}"
+        yield f"{name}: {count}, since the service withheld the reply: {refused:,}"
     first = side.rows[0]
     unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
     if silent := int(unread.sum()):
-        yield (
-            f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies, which "
-            "count as wrong"
-        )
+        ending = ", which count as wrong" if zero_is_wrong else ""
+        yield (f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}")
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:
