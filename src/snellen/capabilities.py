@@ -57,20 +57,17 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
             leaf=leaf,
             n=sum(one.n for _, one in found[leaf]),
             mean=_mean([one.mean for _, one in found[leaf]]),
-            # A benchmark without a score for the leaf has no part in the mean.
-            benchmarks=tuple(
-                name
-                for name, one in found[leaf]
-                if one.mean.value is not None or not _has_value(found[leaf])
-            ),
+            benchmarks=_scored(found[leaf]),
         )
         for leaf in (*LEAVES, UNMAPPED)
         if leaf in found
     ]
 
 
-def _has_value(parts: Sequence[tuple[str, CapabilityReport]]) -> bool:
-    return any(one.mean.value is not None for _, one in parts)
+def _scored(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
+    """The benchmarks that have a part in the mean; all where none has a score."""
+    scored = tuple(name for name, one in parts if one.mean.value is not None)
+    return scored or tuple(name for name, _ in parts)
 
 
 def _mean(parts: list[MetricReport]) -> MetricReport:

@@ -217,3 +217,16 @@ def test_a_paper_of_two_models_on_two_benchmarks_has_tables_of_their_differences
     captions = re.findall(r"\\caption\{(.*)\}", text)
     assert len([caption for caption in captions if " less " in caption]) == 2
     assert text.count("p is adjusted by Holm's method over 2 comparisons") == 2
+
+
+def test_a_table_for_a_paper_says_that_its_runs_are_partial(snellen: Snellen) -> None:
+    ask = ("run", "-b", "mine.jsonl", "-b", "theirs.jsonl", "--limit", "12", "--out", "runs")
+    for name in ("mine", "theirs"):
+        written(Path(f"{name}.jsonl"), "AAB" * 8)
+    assert snellen(*ask, "-m", "baseline/first", "-m", "baseline/longest").code == 0
+    assert snellen("report", "runs", "-o", "r.tex").code == 0
+    assert snellen("compare", "runs", "-o", "c.tex").code == 0
+
+    for name in ("r.tex", "c.tex"):
+        captions = re.findall(r"\\caption\{(.*)\}", Path(name).read_text())
+        assert sum("Partial: 12 of 24." in caption for caption in captions) == 4

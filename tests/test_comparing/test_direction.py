@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,10 @@ from snellen import api, report
 from snellen.benchmark import Benchmark, Reading
 from snellen.comparing import Comparisons, verdict
 from snellen.errors import Rejected
-from snellen.metrics import Metric, mean
+from snellen.metrics import Columns, Metric, mean
 from snellen.model import Reply, Request
 from snellen.sample import Sample
+from snellen.stats import Estimate
 from snellen.view._pages import Pages
 from snellen.view._query import Wanted
 from tests import tiny
@@ -23,8 +25,8 @@ N = 60
 
 def distance(reading: Reading, sample: Sample) -> float:
     """A share of letters that differ: nothing is better than 0."""
-    pairs = zip((reading.answer or "").ljust(3), (sample.target or "").ljust(3), strict=True)
-    return sum(a != b for a, b in pairs) / 3
+    pairs = zip(str(reading.answer or "").ljust(3), str(sample.target).ljust(3), strict=True)
+    return float(sum(a != b for a, b in pairs)) / 3
 
 
 def distances(name: str = "edit_distance", metric: Metric = mean) -> Benchmark:
@@ -32,7 +34,7 @@ def distances(name: str = "edit_distance", metric: Metric = mean) -> Benchmark:
     return replace(own, scorings={"official": replace(own.scorings["official"], score=distance)})
 
 
-def run_three(out: Path, own: Benchmark, **fields: object) -> None:
+def run_three(out: Path, own: Benchmark, **fields: Any) -> None:
     """Three models: `close` has a letter wrong in every third reply, `far` two in each."""
     for name, texts in (
         ("close", ("yet", "yes", "yes")),
@@ -122,6 +124,25 @@ def test_a_refused_reply_is_said_to_score_0_and_an_incomplete_run_has_no_bounds(
     usual = tiny.run(tmp_path / "usual", tiny.Says(say, "one"), tiny.benchmark(N)).result
     assert usual is not None and usual.headline.bounds is not None
     assert "6 replies were withheld by the service and count as wrong" in usual.report.notes
+
+
+def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path) -> None:
+    """A share of answers is the same whether what is missing is right or wrong."""
+
+    def said_no(columns: Columns) -> Estimate:
+        return Estimate(value=float((columns.answer == "no").mean()), n=columns.n)
+
+    def say(request: Request) -> str:
+        if request.messages[0].text.endswith("0"):
+            raise Rejected("no")
+        return "no" if request.messages[0].text.endswith("1") else "yes"
+
+    own = with_metrics(20, accuracy=mean, recall=said_no)
+    result = tiny.run(tmp_path, tiny.Says(say, "one"), own).result
+    assert result is not None
+    # 2 of 20 are missing, and 2 of the 18 others are wrong.
+    assert result.headline.bounds == pytest.approx((16 / 20, 18 / 20))
+    assert result.scoring().metrics["recall"].bounds is None
 
 
 def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:

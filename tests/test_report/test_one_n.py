@@ -16,10 +16,12 @@ from snellen.benchmark import Benchmark, Scoring
 from snellen.catalog import benchmark as from_catalog
 from snellen.catalog import bundled
 from snellen.cli._json import results_as_json
+from snellen.datasets import Row
 from snellen.errors import Rejected
 from snellen.metrics.circular import circular
 from snellen.model import Reply, Request
 from snellen.result import Counts, Result
+from snellen.sample import Sample
 from snellen.view._pages import Pages
 from tests import test_judge, tiny
 
@@ -83,7 +85,7 @@ def two_passes(_: Path) -> Benchmark:
 
 
 def hides_a_third(_: Path) -> Benchmark:
-    def sample(place: int, row: tiny.Row) -> tiny.Sample:
+    def sample(place: int, row: Row) -> Sample:
         target = None if place % 3 == 0 else row["a"]
         return replace(tiny.sample_of(place, row), target=target)
 

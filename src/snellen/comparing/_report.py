@@ -13,9 +13,10 @@ from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One set of replies. `name` is its own among those of its benchmark: the model, with what else
-    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state."""
+    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state.
+    `notes` are what must be said with its value: that the run is partial, or no result."""
 
     name: str
     benchmark: str
@@ -24,6 +25,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     replies: dict[str, int]
     identity: dict[str, Any]
+    notes: list[str] = []
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):

@@ -130,6 +130,16 @@ def _flips(one: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str
         yield f"one sample's story: snellen score {shlex.quote(run)} --explain {shlex.quote(seen)}"
 
 
+def notes_of(sides: Sequence[Side]) -> Iterator[str]:
+    """The notes of sides of one benchmark; what several share is said once."""
+    names: dict[str, list[str]] = {}
+    for side in sides:
+        for note in side.notes:
+            names.setdefault(note, []).append(side.name)
+    for note, sharing in names.items():
+        yield note if len(sharing) == len(sides) else f"{', '.join(sharing)}: {note}"
+
+
 def best(one: BestOf) -> str:
     """What the best of several settings is worth."""
     value, held = shown_value(one.values[one.best]), shown_value(one.held_out)

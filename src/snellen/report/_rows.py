@@ -445,7 +445,7 @@ def grid(
         interval = cells.interval if intervals else ""
         return " ".join(filter(None, (cells.value, interval, f"(n {result.counts.n:,})")))
 
-    rows = [
+    rows: list[Sequence[str]] = [
         [model, *(cell(of[name]) if name in of else "" for name in benchmarks)]
         for model, of in models.items()
     ]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from snellen import __version__
-from snellen.comparing import Comparison, Comparisons, Leaderboard
+from snellen.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.report import _rows
 from snellen.report._differences import differences
 from snellen.result import Result, plain, shown
@@ -46,7 +46,7 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     the best, and the differences of each benchmark's only two runs."""
     parts: list[str] = []
     if compared is not None:
-        parts += map(_board, compared.leaderboards)
+        parts += [_board(board, compared.sides) for board in compared.leaderboards]
         pairs = Counter(one.benchmark for one in compared.comparisons)
         parts += _differences_of(
             compared, [one for one in compared.comparisons if pairs[one.benchmark] == 1]
@@ -65,7 +65,8 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
 
 def compared_latex(of: Comparisons) -> str:
     """A table for each leaderboard of a comparison, and one for the differences of each pair."""
-    return _document([*map(_board, of.leaderboards), *_differences_of(of, of.comparisons)])
+    boards = [_board(board, of.sides) for board in of.leaderboards]
+    return _document([*boards, *_differences_of(of, of.comparisons)])
 
 
 def _document(tables: Sequence[str]) -> str:
@@ -85,10 +86,21 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
             f"{one.b} less {one.a} on {one.benchmark} ({one.scoring}), on the {one.samples:,} "
             f"samples that count on both sides, paired.{adjusted}"
         )
+        sides = [
+            side
+            for side in compared.sides
+            if side.benchmark == one.benchmark and side.name in (one.a, one.b)
+        ]
+        left_out = (f"left out: {group.n:,} {group.why}" for group in one.unpaired)
+        caption += _sentences([*left_out, *notes_of(sides)])
         yield _table(caption, f"difference-{n}", headings, rows)
 
 
-def _board(board: Leaderboard) -> str:
+def _sentences(notes: Sequence[str]) -> str:
+    return "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+
+
+def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
     several = len(board.standings) > 1
     bold = set(board.standings[0].group) if several and board.is_ranked else set()
     rows = []
@@ -110,10 +122,14 @@ def _board(board: Leaderboard) -> str:
         caption.append("Bold: those that share one with the best")
     if board.direction == "lower":
         caption.append("Lower is better")
-    caption += (f"{note[0].upper()}{note[1:]}" for note in board.notes)
+    ranked = {one.name for one in board.standings}
+    its_sides = [
+        side for side in sides if side.benchmark == board.benchmark and side.name in ranked
+    ]
+    notes = [*board.notes, *notes_of(its_sides)]
+    text = ". ".join(caption) + "." + _sentences(notes)
     headings = ("model", board.metric, "95 % interval", "groups", "n")
-    headings, rows = _rows.without_empty(headings, rows)
-    return _lines(". ".join(caption) + ".", board.benchmark, headings, rows)
+    return _lines(text, board.benchmark, *_rows.without_empty(headings, rows))
 
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
@@ -136,8 +152,7 @@ def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     headings, rows = _rows.without_empty(headings, rows)
     if remarks:
-        remark = "; ".join(remarks)
-        caption = f"{caption} {remark[0].upper()}{remark[1:]}."
+        caption = f"{caption} {'; '.join(remarks)}."
     return _lines(caption, label, headings, [[*map(_text, row)] for row in rows])
 
 

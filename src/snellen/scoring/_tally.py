@@ -938,7 +938,8 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
 
 
 def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The metric if all that is unknown were wrong, and if it were right; None if nothing is."""
+    """The metric if all that is unknown were wrong, and if it were right; None if nothing is
+    unknown, or the metric does not follow from the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():
@@ -950,7 +951,8 @@ def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float
         if value is None:
             return None
         values.append(value)
-    return values[0], values[1]
+    # A metric of answers, such as a distribution, stays the same whatever the scores are.
+    return None if values[0] == values[1] else (values[0], values[1])
 
 
 def _objects(values: Sequence[object]) -> NDArray[Any]:
