@@ -111,6 +111,16 @@ def test_over_benchmarks_each_sample_weighs_the_same() -> None:
     assert found.mean.ci95 == pytest.approx((0.6 - 1.959964 * stderr, 0.6 + 1.959964 * stderr))
 
 
+def test_a_benchmark_without_a_score_is_not_among_those_of_a_mean() -> None:
+    nothing = MetricReport(value=None, unit="fraction", n=0, stderr=None, ci95=None)
+    some = metric(0.5, 300, 0.03)
+
+    (leaf,) = over({"a": one("a", **{"OCR/text": some}), "b": one("b", **{"OCR/text": nothing})})
+    assert (leaf.benchmarks, leaf.mean) == (("a",), some)
+    (leaf,) = over({"a": one("a", **{"OCR/text": nothing})})
+    assert (leaf.benchmarks, leaf.mean.value) == (("a",), None)
+
+
 def test_the_interval_of_one_benchmark_alone_is_its_own() -> None:
     own = metric(0.5, 300, 0.03)
     (found,) = over({"a": one("a", **{"OCR/text": own})})

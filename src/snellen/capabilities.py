@@ -7,7 +7,7 @@ its authors define them; what fits none is `unmapped`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.benchmark import UNMAPPED
@@ -57,11 +57,17 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
             leaf=leaf,
             n=sum(one.n for _, one in found[leaf]),
             mean=_mean([one.mean for _, one in found[leaf]]),
-            benchmarks=tuple(name for name, _ in found[leaf]),
+            benchmarks=_scored(found[leaf]),
         )
         for leaf in (*LEAVES, UNMAPPED)
         if leaf in found
     ]
+
+
+def _scored(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
+    """The benchmarks that have a part in the mean; all where none has a score."""
+    scored = tuple(name for name, one in parts if one.mean.value is not None)
+    return scored or tuple(name for name, _ in parts)
 
 
 def _mean(parts: list[MetricReport]) -> MetricReport:

@@ -24,6 +24,24 @@ ACTED_ON = re.compile(
 characters, which cannot be written at all: names and rules come from files and models."""
 
 
+class Counts(NamedTuple):
+    """What a headline is over, and what is not in it.
+
+    Every table, plot, and page takes the n of a headline from here.
+    """
+
+    n: int
+    """What the metric counts: replies (samples times repeats), or questions of several passes."""
+    failed: int
+    """Replies that did not come."""
+    not_judged: int
+    """Replies that wait for a judge's verdict."""
+    hidden: int
+    """Replies to questions whose targets are not public."""
+    unparsed: int
+    """Replies in which no answer was found."""
+
+
 class Result:
     """A report with the run it came from; prints itself.
 
@@ -40,6 +58,19 @@ class Result:
         """The first metric of the first scoring."""
         metrics = self.scoring().metrics
         return next(iter(metrics.values()))
+
+    @property
+    def counts(self) -> Counts:
+        """What the headline is over, and what is not in it; an n of 0 without a scoring."""
+        scored = bool(self.report.scorings)
+        readings = self.scoring().readings if scored else {}
+        return Counts(
+            n=self.headline.n if scored else 0,
+            failed=self.failed,
+            not_judged=readings.get("not-judged", 0),
+            hidden=readings.get("no-target", 0),
+            unparsed=readings.get("unparsed", 0),
+        )
 
     @property
     def failed(self) -> int:

@@ -366,3 +366,23 @@ def test_pictures_that_cannot_be_read_are_said(snellen: Snellen, tmp_path: Path)
 
     assert (found["pictures"], found["input_tokens"]) == (1, 7 + 2 * 16)
     assert "1 of the pictures and videos cannot be read" in found["notes"]
+
+
+def test_prices_that_several_models_would_share_are_refused(snellen: Snellen, rows: Path) -> None:
+    Path("priced.toml").write_text(PRICED)
+    models = ("-m", "baseline/first", "-m", "baseline/longest")
+    done = snellen("run", "-b", rows, *models, "--profile", "priced.toml")
+
+    assert done.code == 2
+    assert "2 models share it: baseline/first, baseline/longest" in done.err
+    assert not Path("runs").exists()
+
+
+def test_a_plan_gives_each_model_prices_of_its_own(snellen: Snellen, rows: Path) -> None:
+    models = "".join(
+        f'[[models]]\nname = "baseline/{name}"\nprices = {{input = {price}, output = 0}}\n'
+        for name, price in (("first", 1), ("longest", 2))
+    )
+    Path("plan.toml").write_text(f'benchmarks = ["{rows}"]\n{models}')
+
+    assert snellen("run", "plan.toml").code == 0

@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.test_cli.conftest import Snellen
+from tests.test_cli.conftest import Snellen, written
 
 COMMAND = "run -b eyechart -m baseline/reader -m baseline/first --limit 18 --out runs"
 
@@ -166,3 +167,66 @@ def test_runs_below_any_folder_are_reported_and_named(snellen: Snellen, runs: Pa
     assert done.code == 0 and "2 runs" in done.out
     assert "found in .: runs/eyechart/baseline__first/" in done.err
     assert snellen("report", runs).err == ""
+
+
+@pytest.fixture
+def paper(snellen: Snellen) -> Path:
+    """Two models on two benchmarks: one says A, the other B."""
+    for name in ("mine", "theirs"):
+        written(Path(f"{name}.jsonl"), "AAB" * 8)
+    Path("models.py").write_text(
+        "def one(messages):\n    return 'A'\n\n\ndef other(messages):\n    return 'B'\n"
+    )
+    both = ("-b", "mine.jsonl", "-b", "theirs.jsonl", "--out", "runs")
+    models = ("-m", "python:models.py:one", "-m", "python:models.py:other")
+    assert snellen("run", *both, *models).code == 0
+    return Path("runs")
+
+
+def test_runs_that_share_no_benchmark_are_reported_without_a_word_on_comparing(
+    snellen: Snellen, paper: Path
+) -> None:
+    ones = [path.parent for path in paper.rglob("manifest.json") if "__one" in str(path)]
+
+    assert len(ones) == 2
+    assert snellen("report", *ones, "-o", "r.html").err == ""
+    assert snellen("report", *ones, "-o", "r.tex").err == ""
+
+
+def test_a_hint_at_a_sample_names_a_run_of_its_own_benchmark(snellen: Snellen, paper: Path) -> None:
+    assert snellen("compare", paper, "-o", "c.json").code == 0
+    assert snellen("compare", paper, "-o", "c.html").code == 0
+
+    sections = Path("c.html").read_text().split('<p class="faint">')[1:]
+    hints = [
+        (re.split("[,.]", section)[0], run)
+        for section in sections
+        for run in re.findall(r"snellen score (\S+) --explain", section)
+    ]
+    assert {benchmark for benchmark, _ in hints} == {"mine", "theirs"}
+    for benchmark, run in hints:
+        assert f"runs/{benchmark}" in run
+
+
+def test_a_paper_of_two_models_on_two_benchmarks_has_tables_of_their_differences(
+    snellen: Snellen, paper: Path
+) -> None:
+    assert snellen("report", paper, "-o", "r.tex").code == 0
+
+    text = Path("r.tex").read_text()
+    captions = re.findall(r"\\caption\{(.*)\}", text)
+    assert len([caption for caption in captions if " less " in caption]) == 2
+    assert text.count("p is adjusted by Holm's method over 2 comparisons") == 2
+
+
+def test_a_table_for_a_paper_says_that_its_runs_are_partial(snellen: Snellen) -> None:
+    ask = ("run", "-b", "mine.jsonl", "-b", "theirs.jsonl", "--limit", "12", "--out", "runs")
+    for name in ("mine", "theirs"):
+        written(Path(f"{name}.jsonl"), "AAB" * 8)
+    assert snellen(*ask, "-m", "baseline/first", "-m", "baseline/longest").code == 0
+    assert snellen("report", "runs", "-o", "r.tex").code == 0
+    assert snellen("compare", "runs", "-o", "c.tex").code == 0
+
+    for name in ("r.tex", "c.tex"):
+        captions = re.findall(r"\\caption\{(.*)\}", Path(name).read_text())
+        assert sum("Partial: 12 of 24." in caption for caption in captions) == 4

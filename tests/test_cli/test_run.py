@@ -189,11 +189,20 @@ def test_a_floor_above_1_that_only_the_result_can_refuse_loses_nothing(
 
 
 def test_a_floor_of_a_metric_in_another_unit_may_be_above_1(snellen: Snellen) -> None:
-    ask = ("run", "-m", "baseline/first", "-b", "eyechart", "--limit", "10")
-    done = snellen(*ask, "--fail-under", "acuity=5")
+    ask = ("run", "-m", "baseline/first", "-b", "eyechart:tasks=clutter", "--limit", "10")
+    done = snellen(*ask, "--fail-under", "clutter=5")
 
     assert done.code == 1
-    assert "acuity is undefined, not 5 or more" in done.err
+    assert "clutter is undefined, not 5 or more" in done.err
+
+
+def test_a_metric_where_lower_is_better_has_no_floor(snellen: Snellen) -> None:
+    ask = ("run", "-m", "baseline/first", "-b", "eyechart:tasks=letters", "--limit", "10")
+    done = snellen(*ask, "--fail-under", "acuity=5")
+
+    assert done.code == 2
+    assert "lower is better for acuity, so a value below 5 is no failure" in done.err
+    assert not Path("runs").exists()
 
 
 def test_a_part_of_what_a_run_already_has_is_reported_with_the_rest_and_that_is_said(

@@ -99,6 +99,7 @@ def comparisons(names: tuple[str, str, str] = ("one", "two", "three")) -> Compar
             both=100, only_a=20, only_b=10, neither=70, examples_a=["1"], examples_b=[], p=0.1
         ),
         notes=["asked on other days"],
+        direction="higher",
     )
     standings = [
         Standing(
@@ -119,6 +120,7 @@ def comparisons(names: tuple[str, str, str] = ("one", "two", "three")) -> Compar
         samples=200,
         clusters=150,
         standings=standings,
+        direction="higher",
     )
     sides = [
         Side(

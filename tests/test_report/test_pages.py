@@ -182,7 +182,7 @@ def test_several_results_have_a_leaderboard_and_models_by_benchmarks() -> None:
 
     assert "model rank ranks value 95 % interval" in text
     assert "hf/other 2 1-2 55.00 % [50.00, 60.00] ab 200" in text
-    assert "model mine another openai/m 50.00 % [25.00, 75.00] hf/other" in text
+    assert "model mine another openai/m 50.00 % [25.00, 75.00] (n 200) hf/other" in text
 
 
 def test_models_stand_beside_one_another_by_category_without_ladders() -> None:

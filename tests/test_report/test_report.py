@@ -172,13 +172,13 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 """  # noqa: E501
 
 CSV = """\
-benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named
-mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m
-mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m
-mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m
-mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m
-mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m
-mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m
+benchmark,model,scoring,version,metric,value,unit,n,stderr,low,high,bound_low,bound_high,reason,run,remark,named,failed,not_judged
+mine,openai/m,official,2,accuracy,0.615,fraction,200,0.034,0.546,0.68,0.6,0.625,,,incomplete,mine × openai/m,5,0
+mine,openai/m,official,2,points,1432.5,MME points,200,,1400.0,1465.25,,,,,incomplete,mine × openai/m,5,0
+mine,openai/m,official,2,accuracy/art,0.5,fraction,4,,,,,,3 clusters: an interval needs at least 10,,incomplete,mine × openai/m,5,0
+mine,openai/m,official,2,accuracy/law,,fraction,0,,,,,,no scores,,incomplete,mine × openai/m,5,0
+mine,openai/m,robust,1,accuracy,0.62,fraction,200,,0.55,0.69,,,,,incomplete,mine × openai/m,5,0
+mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × openai/m,5,0
 """  # noqa: E501
 
 TERMINAL = """
@@ -253,8 +253,8 @@ OVERVIEW = """
 2 runs
  benchmark   model         n   metric       value   95 % interval   failed   unparsed   remark
 ──────────────────────────────────────────────────────────────────────────────────────────────
- mine        openai/m    205   accuracy   61.50 %   [54.60, 68.00]        5         10   incomplete
- mine        other         4   acuity           -                         4          0   REMARK
+ mine        openai/m    200   accuracy   61.50 %   [54.60, 68.00]        5         10   incomplete
+ mine        other         0   acuity           -                         4          0   REMARK
 `snellen report RUN` shows one whole, with its notes
 """
 
@@ -273,7 +273,7 @@ def test_a_line_of_the_table_stays_whole_whatever_the_name() -> None:
     name = "openai/" + "very-long-" * 30
     two = [Result(made(model=name)), Result(made(model="other"))]
 
-    assert re.search(rf"^ mine +{name} +205 ", report.as_text(two), re.MULTILINE)
+    assert re.search(rf"^ mine +{name} +200 ", report.as_text(two), re.MULTILINE)
 
 
 def test_runs_of_one_model_are_told_apart_by_their_own_names() -> None:
@@ -291,7 +291,7 @@ def test_markdown_has_the_same_table_and_then_each_report_whole() -> None:
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == ["2 runs", "mine × openai/m", "mine × other"]
     row = (
-        "| mine | openai/m | 205 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 | incomplete |"
+        "| mine | openai/m | 200 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 | incomplete |"
     )
     assert row in text
     assert MARKDOWN in text
@@ -306,7 +306,7 @@ def test_runs_of_one_model_are_told_apart_by_their_settings_in_every_format() ->
     two = [Result(full, Path("runs/0a1b")), Result(small, Path("runs/2c3d"))]
     name = "openai/m (max_side=168)"
 
-    assert re.search(rf"^ mine +{re.escape(name)} +205 .* 2c3d ", report.as_text(two), re.MULTILINE)
+    assert re.search(rf"^ mine +{re.escape(name)} +200 .* 2c3d ", report.as_text(two), re.MULTILINE)
     assert re.findall("^## (.*)$", report.markdown(two), re.MULTILINE)[1:] == [
         "mine × openai/m",
         "mine × openai/m (max\\_side=168)",
@@ -363,7 +363,7 @@ def test_csv_has_several_results_under_one_row_of_names() -> None:
 def test_a_result_that_no_scoring_reads_has_its_line_too() -> None:
     unread = Result(made(model="other", headline="", scorings={}, disagreements=[]))
 
-    assert re.search(r"mine +other +205 +5 +0", report.as_text([Result(made()), unread]))
+    assert re.search(r"mine +other +0 +5 +0", report.as_text([Result(made()), unread]))
 
 
 def test_a_remark_that_all_rows_share_is_said_once() -> None:
@@ -747,7 +747,7 @@ def columns(rows: Sequence[str]) -> list[int]:
 def test_every_row_of_the_csv_has_every_column() -> None:
     text = report.csv([everywhere('a,b"c"\nd')])
 
-    assert set(columns(text.splitlines())) == {17}
+    assert set(columns(text.splitlines())) == {19}
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

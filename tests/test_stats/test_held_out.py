@@ -31,6 +31,13 @@ def test_one_that_is_better_on_each_part_is_worth_what_it_has() -> None:
     assert found.value == pytest.approx(best.mean())
 
 
+def test_the_lowest_is_chosen_where_lower_is_better() -> None:
+    lowest = np.tile([0.1, 0.1, 0.0], 20)
+    settings = [scored(lowest + 0.5), scored(lowest), scored(lowest + 0.8)]
+    best = held_out(settings, n=60, lower_is_better=True)
+    assert best.value == pytest.approx(lowest.mean())
+
+
 def test_the_best_of_many_that_are_alike_is_worth_less_than_it_looks() -> None:
     # Twenty settings with a true value of 0.6. The highest is above it in each of these sets by
     # the mean of twenty normal maxima, 1.87 standard errors of 0.063; held out it is not.

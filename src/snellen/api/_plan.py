@@ -103,10 +103,26 @@ class Plan:
                     f"{', '.join(made.name for made in self.benchmarks)} shows none."
                 )
 
+        self._check_prices()
         if self.adapter is not None and all(made.ask != "session" for made in self.benchmarks):
             raise UsageError(
                 "--adapter says how a model is shown a stream, and "
                 f"{', '.join(made.name for made in self.benchmarks)} streams nothing."
+            )
+
+    def _check_prices(self) -> None:
+        """Prices are one model's: for several they would give a wrong cost without a word.
+
+        Raises:
+            UsageError: the plan's one profile has prices, and several models share it.
+        """
+        names = [model if isinstance(model, str) else model.name for model in self.models]
+        sharing = [*dict.fromkeys(name for name in names if name not in self.profiles)]
+        if self.profile.prices is not None and len(sharing) > 1:
+            raise UsageError(
+                f"The profile has prices, and {len(sharing)} models share it: "
+                f"{', '.join(sharing)}. Prices are one model's. Run each model with a profile of "
+                "its own, or give each its prices in a plan file ([[models]])."
             )
 
     def asked(self) -> list[Benchmark]:

@@ -26,6 +26,7 @@ from snellen.cli._progress import ProgressLines
 from snellen.cli._rows import row_options
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
+from snellen.metrics import direction
 from snellen.model import Reply
 from snellen.models._profile import Profile, read_profile
 from snellen.result import Result, plain
@@ -239,7 +240,8 @@ FRACTION = "fraction"
     multiple=True,
     metavar="METRIC=X",
     callback=_parse.floors,
-    help="Exit 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable.",
+    help="Exit 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable; "
+    "not for metrics where lower is better.",
 )
 @json_option
 def command(
@@ -484,6 +486,11 @@ def _check_floors(
         metric = name.partition("/")[0]
         if metric not in known:
             raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
+        if any(direction(benchmark.name, metric) == "lower" for benchmark in benchmarks):
+            raise UsageError(
+                f"--fail-under: lower is better for {metric}, so a value below {floor:g} is no "
+                "failure. Name a metric where higher is better."
+            )
         if not 0 <= floor <= 1 and any(_is_fraction(metric, made) for made in benchmarks):
             raise UsageError(_beyond(name, floor))
 

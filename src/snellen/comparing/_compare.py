@@ -25,6 +25,7 @@ from snellen.comparing._report import (
 )
 from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded, has_state
 from snellen.comparing._standings import best_of, leaderboard, rank_flips
+from snellen.comparing._words import notes_of
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
@@ -66,11 +67,13 @@ def compare(
     best: list[BestOf] = []
     flips: list[RankFlip] = []
     shown: list[Side] = []
+    notes_by_benchmark: dict[str, list[str]] = {}
     views = Views()
     benchmarks = benchmark_names(groups, [group[0].benchmark.name for group in groups])
     for group, benchmark, names in zip(groups, benchmarks, side_names(groups), strict=True):
-        shown += [_side(*one, benchmark) for one in zip(group, names, strict=True)]
-        said += _notes(group, names)
+        these = [_side(*one, benchmark) for one in zip(group, names, strict=True)]
+        shown += these
+        notes_by_benchmark[benchmark] = [*notes_of(these)]
         for pair in combinations(zip(group, names, strict=True), 2):
             (a, name_a), (b, name_b) = pair
             together = paired((a, b), (name_a, name_b))
@@ -102,8 +105,16 @@ def compare(
         best_of=best,
         rank_flips=flips,
         tests=tests,
-        notes=[*dict.fromkeys([*notes, *said])],
+        notes=[*dict.fromkeys([*notes, *said, *_merged(notes_by_benchmark)])],
     )
+
+
+def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Notes by benchmark; what is true on all of them is said once."""
+    for benchmark, its_notes in notes.items():
+        for note in its_notes:
+            everywhere = all(note in other for other in notes.values())
+            yield note if everywhere else f"{benchmark}: {note}"
 
 
 def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
@@ -155,13 +166,20 @@ def _comparison(benchmark: str, pair: _Pair, *, whole: bool) -> Comparison:
         capabilities=adjusted(_differences(one.capabilities, other.capabilities)) if whole else {},
         flips=_flips(pair),
         notes=[
-            *said_of_probes(pair.sides, pair.names),
+            *(said_of_probes(pair.sides, pair.names) if one.direction == "higher" else ()),
             *(
                 note
                 for number, name in enumerate(pair.names)
-                for note in _said_of(pair.sides[number], name, pair.together, number)
+                for note in _said_of(
+                    pair.sides[number],
+                    name,
+                    pair.together,
+                    number,
+                    zero_is_wrong=bool(one.direction),
+                )
             ),
         ],
+        direction=one.direction,
     )
 
 
@@ -201,20 +219,22 @@ def _flips(pair: _Pair) -> Flips | None:
     )
 
 
-def _said_of(side: Loaded, name: str, together: Paired, number: int) -> Iterator[str]:
-    """What must be said of one side's paired rows."""
+def _said_of(
+    side: Loaded, name: str, together: Paired, number: int, *, zero_is_wrong: bool
+) -> Iterator[str]:
+    """What must be said of one side's paired rows. Where it is not known that `zero_is_wrong`, a
+    score of 0 is called just that."""
     rows = together.rows[number]
+    count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):
-        yield f"{name}: {absent:,} samples without a reply count as wrong, as the authors have it"
+        yield f"{name}: {absent:,} samples without a reply {count}, as the authors have it"
     if refused := int((side.rows[0].unknown & rows).sum()):
-        yield f"{name}: count as wrong, since the service withheld the reply: {refused:,}"
+        yield f"{name}: {count}, since the service withheld the reply: {refused:,}"
     first = side.rows[0]
     unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
     if silent := int(unread.sum()):
-        yield (
-            f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies, which "
-            "count as wrong"
-        )
+        ending = ", which count as wrong" if zero_is_wrong else ""
+        yield (f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}")
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:
@@ -248,6 +268,7 @@ def _side(side: Loaded, name: str, benchmark: str) -> Side:
         n=side.n,
         replies=dict(side.replies),
         identity=dict(side.identity),
+        notes=[*[f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n), *side.notes],
     )
 
 
@@ -266,17 +287,6 @@ def _off_the_board(
 def _as_probe(side: Loaded) -> str:
     said = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
     return f", as they were asked ({said})" if said else ""
-
-
-def _notes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:
-    """What must be said of sides; of several the same once."""
-    said: dict[str, list[str]] = {}
-    for side, name in zip(sides, names, strict=True):
-        partial = [f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n)
-        for note in (*partial, *side.notes):
-            said.setdefault(note, []).append(name)
-    for note, whose in said.items():
-        yield note if len(whose) == len(sides) else f"{', '.join(whose)}: {note}"
 
 
 # -- why there is nothing to compare

@@ -15,7 +15,7 @@ from snellen import stats
 from snellen.comparing._pairing import Paired
 from snellen.comparing._report import MetricDifference
 from snellen.comparing._sides import Loaded
-from snellen.metrics import Columns
+from snellen.metrics import Columns, Direction, direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Sums
 
@@ -54,6 +54,11 @@ class View:
     def first(self) -> str:
         """The name of the first metric."""
         return next(iter(self._scoring.metrics))
+
+    @property
+    def direction(self) -> Direction | None:
+        """Whether a higher or a lower value of the first metric is better; None if unknown."""
+        return direction(self._side.benchmark.name, self.first)
 
     @cached_property
     def headline(self) -> Measured:
@@ -101,11 +106,13 @@ class View:
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
         """The scores (n,) and the samples that they are of, where each is 0 or 1 and a sample's
-        only one, and 1 is right; else None."""
+        only one, and 1 is right; else None. That 1 is right is known where higher is better."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
         if score is None or len(self._slots) > 1 or self._scoring.best != 1:
+            return None
+        if self.direction != "higher":
             return None
         if len(np.unique(sample)) < len(sample):
             return None

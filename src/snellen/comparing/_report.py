@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One set of replies. `name` is its own among those of its benchmark: the model, with what else
-    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state."""
+    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state.
+    `notes` are what must be said with its value: that the run is partial, or no result."""
 
     name: str
     benchmark: str
@@ -23,6 +25,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     replies: dict[str, int]
     identity: dict[str, Any]
+    notes: list[str] = []
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +73,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `samples` are paired, in `clusters`. `settings` are the fields of their identities that differ.
     `breakdown` has the first metric for each category of each tag, `capabilities` the mean score
     for what samples ask of a model. Where no details were wanted, there is the first metric alone.
+    `direction` says whether a higher or a lower value of the first metric is better, None where
+    that is not known.
     """
 
     benchmark: str
@@ -85,23 +90,31 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     capabilities: dict[str, MetricDifference] = {}
     flips: Flips | None = None
     notes: list[str] = []
+    direction: Direction | None = None
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """One side among several: its value on the samples that all have, its rank (1 is best), the
     ranks that it has in 95 % of resamples, and its groups: sides that share a letter do not differ
-    at 5 %, by Holm over all pairs."""
+    significantly at 5 %, by Holm over all pairs.
+
+    `rank` and `ranks` are None where it is not known whether a higher value is better. `group` is
+    "" for all sides where some pair has no test.
+    """
 
     name: str
     value: MetricReport
-    rank: int
-    ranks: tuple[int, int]
+    rank: int | None
+    ranks: tuple[int, int] | None
     group: str
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Several sides by the first metric of the headline scoring, on the samples that all have; the
-    best first."""
+    best first, or in the order of the sides where `direction` is None.
+
+    `direction` says whether a higher or a lower value is better.
+    """
 
     benchmark: str
     scoring: str
@@ -110,14 +123,26 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     clusters: int
     standings: list[Standing]
     notes: list[str] = []
+    direction: Direction | None = None
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the sides have ranks."""
+        return self.direction is not None
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether every pair has a test, so that the sides have groups."""
+        return all(one.group for one in self.standings)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Several prompts or settings of one model on one split: the best of them looks better than it
     is, since chance took part in choosing it.
 
-    `values` are by side; `best` is the highest. `held_out` is what choosing so gives on samples
-    that took no part in the choice; `spread` the standard deviation between settings.
+    `values` are by side; `best` is the highest, or the lowest where lower is better. `held_out` is
+    what choosing so gives on samples that took no part in the choice; `spread` the standard
+    deviation between settings.
     """
 
     benchmark: str

@@ -13,12 +13,14 @@ from snellen.comparing._names import setting_names
 from snellen.comparing._pairing import Paired, paired
 from snellen.comparing._report import BestOf, Leaderboard, RankFlip, Standing
 from snellen.comparing._sides import Loaded, in_order
+from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
 
 LEVEL = 0.05
 PLAIN = "nothing set"
-UNTESTED = "the ranks could be any: there is no test of every pair"
+UNTESTED = "no groups, and the ranks could be any: some pairs have no test"
+UNRANKED = "not ranked: it is not known here whether a higher {} is better"
 UNDEFINED = "the ranks could be any: in many resamples a side has no value"
 
 
@@ -43,9 +45,15 @@ def leaderboard(
         for name, one in measured.items()
         if name not in values
     ]
+    direction = views[0].direction
+    # What counts: a greater worth is a better rank, and without a direction all are alike.
+    sign = {"higher": 1, "lower": -1, None: 0}[direction]
+    worth = {name: sign * value for name, value in values.items()}
     # The sort is stable: equals stay in the order in which they were given.
-    order = sorted(values, key=lambda name: -values[name])
-    ranks, groups, unknown = _standings([measured[name] for name in order])
+    order = sorted(values, key=lambda name: -worth[name])
+    ranks, groups, unknown = _standings([measured[name] for name in order], direction)
+    if direction is None:
+        notes.append(UNRANKED.format(views[0].first))
     if unknown is not None:
         notes.append(unknown)
     return Leaderboard(
@@ -58,37 +66,48 @@ def leaderboard(
             Standing(
                 name=name,
                 value=measured[name].report,
-                rank=1 + sum(other > values[name] for other in values.values()),
-                ranks=(1, len(order)) if ranks is None else ranks[place],
+                rank=1 + sum(one > worth[name] for one in worth.values()) if direction else None,
+                ranks=(ranks[place] if ranks else (1, len(order))) if direction else None,
                 group=groups[place],
             )
             for place, name in enumerate(order)
         ],
         notes=notes,
+        direction=direction,
     )
 
 
 def _standings(
-    sides: Sequence[Measured],
+    sides: Sequence[Measured], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
     """Between which ranks each is, None where nobody knows; letters: those that share one do not
-    differ at 5 %, by Holm over all pairs; and why the ranks are not known."""
+    differ significantly at 5 %, by Holm over all pairs; and why either is not known.
+
+    Letters speak of every pair: where one has no test there are none.
+    """
     pairs = [*combinations(range(len(sides)), 2)]
-    tested = {pair: p for pair in pairs if (p := differ(*(sides[n] for n in pair)).p) is not None}
-    adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
-    groups = stats.letters(len(sides), lambda i, j: adjusted.get((i, j), 1.0) >= LEVEL)
+    differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
+    tested = {pair: one.p for pair, one in differences.items() if one.p is not None}
     if len(tested) < len(pairs):
-        return None, groups, UNTESTED
+        untested = [one for one in differences.values() if one.p is None]
+        reasons = filter(None, dict.fromkeys(one.difference.reason for one in untested))
+        return None, [""] * len(sides), f"{UNTESTED} ({'; '.join(reasons)})"
+    adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
+    groups = stats.letters(len(sides), lambda i, j: adjusted[i, j] >= LEVEL)
     if not pairs:  # one side at most has a value
         return [(1, 1) for _ in sides], groups, None
-    ranks = stats.ranks([one.sums for one in sides if one.sums is not None])
+    if direction is None:
+        return None, groups, None
+    sums = [one.sums for one in sides if one.sums is not None]
+    ranks = stats.ranks(sums, lower_is_better=direction == "lower")
     return ranks, groups, UNDEFINED if ranks is None else None
 
 
 def best_of(
     benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
 ) -> list[BestOf]:
-    """What choosing the best setting is worth, for each model that was asked in several."""
+    """What choosing the best setting is worth, for each model that was asked in several; nothing
+    where it is not known which one is best."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
         # Other data, or a probe, is no setting that somebody could choose.
@@ -106,8 +125,10 @@ def best_of(
         measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
         values = {name: one.report.value for name, one in measured.items()}
         known = {name: value for name, value in values.items() if value is not None}
-        if len(known) < 2:
+        direction = views[0].direction
+        if len(known) < 2 or direction is None:
             continue
+        choose = max if direction == "higher" else min
         found.append(
             BestOf(
                 benchmark=benchmark,
@@ -115,8 +136,8 @@ def best_of(
                 metric=views[0].first,
                 model=model,
                 values={name: one.report for name, one in measured.items()},
-                best=max(known, key=lambda name: known[name]),
-                held_out=_held_out(chosen, together),
+                best=choose(known, key=known.__getitem__),
+                held_out=_held_out(chosen, together, direction),
                 spread=stdev(known.values()),
                 notes=[f"{together.n:,} samples that all settings have"],
             )
@@ -124,7 +145,7 @@ def best_of(
     return found
 
 
-def _held_out(settings: Sequence[Loaded], together: Paired) -> MetricReport:
+def _held_out(settings: Sequence[Loaded], together: Paired, direction: Direction) -> MetricReport:
     """What choosing gives, of sums that mean the same for all settings."""
     views = [View(in_order(side), together, n) for n, side in enumerate(settings)]
     measured = [view.headline for view in views]
@@ -132,7 +153,7 @@ def _held_out(settings: Sequence[Loaded], together: Paired) -> MetricReport:
     sums = [one.sums for one in measured if one.sums is not None]
     if len(sums) < len(measured) or len({one.sums.shape[1] for one in sums}) > 1:
         return metric_report(Estimate(value=None, unit=unit, n=n, reason=NO_SUMS))
-    return metric_report(stats.held_out(sums, n=n, unit=unit))
+    return metric_report(stats.held_out(sums, n=n, unit=unit, lower_is_better=direction == "lower"))
 
 
 def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]) -> list[RankFlip]:
@@ -149,8 +170,9 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
         for setting in by_model[one]:
             if setting in by_model[other]:
                 pair = by_model[one][setting], by_model[other][setting]
-                if pair[0].rank != pair[1].rank:
-                    (above if pair[0].rank < pair[1].rank else below).append((setting, *pair))
+                first, second = pair[0].rank, pair[1].rank
+                if first is not None and second is not None and first != second:
+                    (above if first < second else below).append((setting, *pair))
         if above and below:
             found.append(
                 RankFlip(
@@ -159,7 +181,7 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
                     first_above=[setting for setting, _, _ in above],
                     second_above=[setting for setting, _, _ in below],
                     significant=all(
-                        any(_apart(*pair) for _, *pair in way) for way in (above, below)
+                        any(_apart(*pair) for _, *pair in direction) for direction in (above, below)
                     ),
                 )
             )
@@ -167,5 +189,5 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
 
 
 def _apart(one: Standing, other: Standing) -> bool:
-    """Whether two standings share no letter."""
-    return not {*one.group} & {*other.group}
+    """Whether two standings are known to differ: both have letters, and share none."""
+    return bool(one.group and other.group) and not {*one.group} & {*other.group}

@@ -14,6 +14,7 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
+from snellen.metrics import Direction
 from snellen.result import Shown, plain
 from snellen.result import shown as shown_value
 from snellen.scoring import MetricReport
@@ -58,7 +59,8 @@ def p_value(p: float | None) -> str:
 
 
 def verdict(one: Comparison) -> str:
-    """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`"""
+    """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`; where
+    higher is not better, or that is not known, it says so."""
     metric, found = next(iter(one.metrics.items()))
     difference = found.difference
     if difference.value is None:
@@ -71,13 +73,24 @@ def verdict(one: Comparison) -> str:
         way = "above" if difference.value > 0 else "below"
         said = f"{one.b} is {by} {way} {one.a} in {metric}"
     said += f", {cells.interval}" if cells.interval else ""
+    better = _better(one.direction)
     sure = significant(found)
     if sure is None:
-        return f"{said}; no test: {cells.remark}"
+        return f"{said}; no test: {cells.remark}{better}"
     p = f"p {p_value(found.p)}"
     if found.adjusted is not None:
         p += f", adjusted {p_value(found.adjusted)}"
-    return f"{said}: {'significant' if sure else 'not significant'} at 5 % ({p})"
+    return f"{said}: {'significant' if sure else 'not significant'} at 5 % ({p}){better}"
+
+
+def _better(direction: Direction | None) -> str:
+    """What a reader must know before calling one side better."""
+    match direction:
+        case "higher":
+            return ""
+        case "lower":
+            return "; lower is better"
+    return "; whether higher or lower is better is not known here"
 
 
 def lines(one: Comparison, sides: Sequence[Side]) -> Iterator[str]:
@@ -104,9 +117,27 @@ def _flips(one: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str
     p = "" if flips.p is None else f" (McNemar's p {p_value(flips.p)})"
     yield f"right are both on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}{p}"
     seen = next((which[0] for _, _, which in alone if which), None)
-    run = next((side.where for side in sides if side.name == one.a and "asks" in side.identity), "")
+    run = next(
+        (
+            side.where
+            for side in sides
+            # A model has the same name in all its benchmarks.
+            if (side.benchmark, side.name) == (one.benchmark, one.a) and "asks" in side.identity
+        ),
+        "",
+    )
     if seen is not None and run:
         yield f"one sample's story: snellen score {shlex.quote(run)} --explain {shlex.quote(seen)}"
+
+
+def notes_of(sides: Sequence[Side]) -> Iterator[str]:
+    """The notes of sides of one benchmark; what several share is said once."""
+    names: dict[str, list[str]] = {}
+    for side in sides:
+        for note in side.notes:
+            names.setdefault(note, []).append(side.name)
+    for note, sharing in names.items():
+        yield note if len(sharing) == len(sides) else f"{', '.join(sharing)}: {note}"
 
 
 def best(one: BestOf) -> str:
@@ -152,11 +183,14 @@ def adjustments(document: Comparisons) -> list[str]:
         for found in part.values()
     ):
         said.append("p of categories is adjusted by Holm's method over those of one table")
-    if any(board.standings for board in document.leaderboards):
+    boards = [board for board in document.leaderboards if board.standings]
+    if any(board.is_tested for board in boards):
         said.append(
-            "sides that share a letter do not differ at 5 % by Holm's method over all pairs of "
-            "their table; ranks are those of 95 % of resamples"
+            "sides that share a letter do not differ significantly at 5 %, by Holm's method over "
+            "all pairs of their table"
         )
+    if any(board.is_ranked for board in boards):
+        said.append("ranks are those of 95 % of resamples")
     return said
 
 
@@ -164,10 +198,14 @@ def summary(document: Comparisons) -> str:
     """A document in a few plain lines."""
     said = []
     for board in document.leaderboards:
-        said.append(f"{board.benchmark} · {board.scoring} {board.metric}, n {board.samples:,}")
+        title = f"{board.benchmark} · {board.scoring} {board.metric}"
+        said.append(f"{title}, on the {board.samples:,} samples that all have")
         for one in board.standings:
             cells = shown_value(one.value)
-            said.append(f"  {one.rank}. {one.name}  {cells.value}  {cells.interval}  {one.group}")
+            rank = "" if one.rank is None else f"{one.rank}. "
+            value = f"{cells.value}  {cells.interval}  n {cells.n}  {one.group}"
+            said.append(f"  {rank}{one.name}  {value}".rstrip())
+        said += [f"  note: {note}" for note in board.notes]
     for pair in document.comparisons:
         said.append(f"{pair.benchmark} · {pair.scoring}, {pair.samples:,} samples")
         said.append(f"  {verdict(pair)}")

@@ -19,7 +19,7 @@ from snellen.comparing import (
     significant,
     verdict,
 )
-from snellen.report._differences import by_benchmark
+from snellen.report._differences import by_benchmark, standings
 from snellen.result import shown
 
 BOARD = ("rank", "model", "value", "95 % interval", "ranks", "group", "n", "remark")
@@ -83,19 +83,13 @@ def _by_setting(document: Comparisons) -> Iterator[Part]:
 
 
 def _board(board: Leaderboard) -> Part:
-    rows = []
-    for one in board.standings:
-        cells = shown(one.value)
-        between = "-".join(dict.fromkeys(map(str, one.ranks)))
-        rows.append(
-            (str(one.rank), one.name, *cells[:2], between, one.group, cells.n, cells.remark)
-        )
+    rows = standings(board, BOARD)
     title = (
         f"{board.benchmark}: {board.scoring} {board.metric} on the {board.samples:,} samples that "
         "all have"
     )
     below = [f"note: {note}" for note in board.notes]
-    return Part(title, (), [BOARD, *rows] if rows else (), below)
+    return Part(title, (), rows if len(rows) > 1 else (), below)
 
 
 def _pairs(pairs: Sequence[Comparison]) -> Part:

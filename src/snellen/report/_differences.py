@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from snellen.comparing import (
 from snellen.result import shown
 from snellen.scoring import MetricReport
 
-SIDES = ("model", "benchmark", "n", "failed", "where")
+SIDES = ("model", "benchmark", "replies", "failed", "where")
 LEADERBOARD = ("model", "rank", "ranks", "value", "95 % interval", "groups", "n", "remark")
 DIFFERENCE = ("difference", "95 % interval", "p", "adjusted p", "n", "remark")
 SETTINGS = ("setting", "value", "95 % interval", "n", "remark")
@@ -33,13 +33,29 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
     ]
 
 
-def standings(board: Leaderboard) -> list[tuple[str, ...]]:
-    """A row under LEADERBOARD for each side, the best first."""
-    rows: list[tuple[str, ...]] = []
+def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Headings, and a row for each side, the best first; of the `columns` those that the board has:
+    without ranks or groups where there are none."""
+    absent = {
+        *(() if board.is_ranked else ("rank", "ranks")),
+        *(() if board.is_tested else ("group", "groups")),
+    }
+    kept = tuple(name for name in columns if name not in absent)
+    rows = [kept]
     for one in board.standings:
-        ranks = "-".join(dict.fromkeys(map(str, one.ranks)))
         cells = shown(one.value)
-        rows.append((one.name, f"{one.rank}", ranks, *cells[:2], one.group, *cells[2:]))
+        known = {
+            "model": one.name,
+            "rank": str(one.rank),
+            "ranks": "-".join(dict.fromkeys(map(str, one.ranks or ()))),
+            "value": cells.value,
+            "95 % interval": cells.interval,
+            "group": one.group,
+            "groups": one.group,
+            "n": cells.n,
+            "remark": cells.remark,
+        }
+        rows.append(tuple(known[name] for name in kept))
     return rows
 
 
@@ -81,7 +97,7 @@ def settings(one: BestOf) -> list[tuple[str, ...]]:
 def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
     """Models by benchmarks, with their groups: headings and rows."""
     cells = {
-        (one.name, board.benchmark): f"{shown(one.value).value} {one.group}"
+        (one.name, board.benchmark): f"{shown(one.value).value} {one.group}".rstrip()
         for board in of.leaderboards
         for one in board.standings
     }

@@ -25,10 +25,9 @@ from snellen.scoring import (
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 OVERVIEW = (
-    *("benchmark", "model", "n", "metric", "value", "95 % interval", "failed", "unparsed"),
-    *("run", "remark"),
+    *("benchmark", "model", "n", "metric", "value", "95 % interval"),
+    *("failed", "not judged", "unparsed", "run", "remark"),
 )
-RUN = OVERVIEW.index("run")
 CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
 SLICES = {
     "answer_place": "place of the right answer",
@@ -119,15 +118,20 @@ def titles(results: Sequence[Result]) -> list[str]:
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
-    """Headings, and a row for each result with the first metric of its headline scoring; the run's
-    own name only where benchmark and model alone do not tell the rows apart."""
+    """Headings, and a row for each result with the first metric of its headline scoring. The run's
+    own name is there only where benchmark and model alone do not tell the rows apart, the number of
+    replies that are not judged only where there are any."""
     rows = [
         OVERVIEW,
         *((*name, *_overview_row(one)) for name, one in zip(told(results), results, strict=True)),
     ]
+    left_out = set()
     if len({names(result) for result in results}) == len(results):
-        return [(*row[:RUN], *row[RUN + 1 :]) for row in rows]
-    return [*rows]
+        left_out.add("run")
+    if not any(result.counts.not_judged for result in results):
+        left_out.add("not judged")
+    kept = [column for column, name in enumerate(OVERVIEW) if name not in left_out]
+    return [[row[column] for column in kept] for row in rows]
 
 
 def short_of(result: Result) -> list[str]:
@@ -145,23 +149,24 @@ def _bundled(result: Result) -> bool:
 
 
 def _overview_row(result: Result) -> tuple[str, ...]:
-    report = result.report
+    counts = result.counts
     notes = short_of(result)
-    metric, cells, unparsed = "", EMPTY, 0
-    if report.scorings:  # none where the run asked for what none of them reads
-        scoring = result.scoring()
-        metric = next(iter(scoring.metrics))
+    metric, cells = "", EMPTY
+    if result.report.scorings:  # none where the run asked for what none of them reads
+        metric = next(iter(result.scoring().metrics))
         cells = shown(result.headline)
-        unparsed = scoring.readings.get("unparsed", 0)
         if result.headline.value is None:
             notes.append(result.headline.reason or "")
+    if counts.hidden:
+        notes.append(f"{counts.hidden:,} targets are hidden")
     return (
-        f"{report.n:,}",
+        f"{counts.n:,}",
         metric,
         cells.value,
         cells.interval,
-        f"{result.failed:,}",
-        f"{unparsed:,}",
+        f"{counts.failed:,}",
+        f"{counts.not_judged:,}",
+        f"{counts.unparsed:,}",
         "" if result.run is None else result.run.name,
         "; ".join(notes),
     )
@@ -181,6 +186,7 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
             of.setdefault(named.benchmark, []).append(result)
     rows: list[Sequence[str]] = []
     bundled: dict[str, bool] = {}
+    incomplete: list[str] = []
     for model, benchmarks in by_model.items():
         if len(benchmarks) < 2:
             continue
@@ -190,6 +196,9 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
             )
         for name, (first, *_) in benchmarks.items():
             bundled[name] = bundled.get(name, False) or _bundled(first)
+            if first.report.incomplete:
+                absent = f"{first.failed:,} failed, {first.counts.not_judged:,} not judged"
+                incomplete.append(f"{model} on {name} ({absent})")
         for one in over({name: first.report for name, (first, *_) in benchmarks.items()}):
             cells = shown(one.mean)
             remarks = [
@@ -197,10 +206,12 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
                 *(_counts_once(name, benchmarks[name]) for name in one.benchmarks),
             ]
             asked, remark = ", ".join(one.benchmarks), "; ".join(filter(None, remarks))
-            rows.append((model, one.leaf, cells.value, cells.interval, f"{one.n:,}", asked, remark))
+            rows.append((model, one.leaf, *cells[:3], asked, remark))
     few = [name for name in bundled if bundled[name]]
     which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
     said = [f"{which}{BUNDLED}"] if few else []
+    if rows and incomplete:
+        said.append(f"incomplete runs are among these: {', '.join(incomplete)}")
     if rows and (left := [model for model, of in by_model.items() if len(of) < 2]):
         said.append(f"left out, with fewer than two benchmarks (probes aside): {', '.join(left)}")
     return rows, said
@@ -419,6 +430,29 @@ def is_name(place: int, heading: str) -> bool:
 def rule_headings(one: Disagreement) -> tuple[str, str]:
     """`official's rule | robust's rule`, and n"""
     return " | ".join(f"{scoring}'s rule" for scoring in one.scorings), "n"
+
+
+def grid(
+    results: Sequence[Result], *, intervals: bool
+) -> tuple[Sequence[str], list[Sequence[str]]] | None:
+    """Models by benchmarks: headings, and a row for each model with its headline values, each with
+    its n: `85.30 % (n 1,000)`. None where there is one of either."""
+    benchmarks, models = by_benchmark(results), by_model(results)
+    if len(benchmarks) == 1 or len(models) == 1:
+        return None
+
+    def cell(result: Result) -> str:
+        if not result.report.scorings:
+            return "-"
+        cells = shown(result.headline)
+        interval = cells.interval if intervals else ""
+        return " ".join(filter(None, (cells.value, interval, f"(n {result.counts.n:,})")))
+
+    rows: list[Sequence[str]] = [
+        [model, *(cell(of[name]) if name in of else "" for name in benchmarks)]
+        for model, of in models.items()
+    ]
+    return ["model", *benchmarks], rows
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:

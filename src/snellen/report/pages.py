@@ -174,7 +174,13 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
     metrics = [result.headline if result.report.scorings else None for result in results]
     capabilities, notes = _rows.by_capability(results)
     return {
-        "overview": table("Headline metric of each run", headings, rows, metrics, links=links),
+        "overview": table(
+            "Headline metric of each run, over all samples that count in it",
+            headings,
+            rows,
+            metrics,
+            links=links,
+        ),
         "grid": _grid(results),
         "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", _rows.CAPABILITIES, capabilities),
@@ -201,21 +207,9 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
 
 def _grid(results: Sequence[Result]) -> Table | None:
     """Models by benchmarks; None where there is one of either."""
-    benchmarks, models = _rows.by_benchmark(results), _rows.by_model(results)
-    if len(benchmarks) == 1 or len(models) == 1:
-        return None
-    rows = [
-        (model, *(_headline(of[name]) if name in of else "" for name in benchmarks))
-        for model, of in models.items()
-    ]
-    return table("Headline metric and 95 % interval", ("model", *benchmarks), rows)
-
-
-def _headline(result: Result) -> str:
-    if not result.report.scorings:
-        return "-"
-    cells = shown(result.headline)
-    return f"{cells.value} {cells.interval}".rstrip()
+    grid = _rows.grid(results, intervals=True)
+    caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
+    return None if grid is None else table(caption, *grid)
 
 
 # -- one result
@@ -270,6 +264,14 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
     yield "metric", f"{metric} ({result.report.headline})"
     yield "95 % interval", cells.interval or found.reason or "none"
     yield "n", cells.n
+    counts = result.counts
+    for name, n in (
+        ("failed", counts.failed),
+        ("not judged", counts.not_judged),
+        ("hidden targets", counts.hidden),
+    ):
+        if n:
+            yield name, f"{n:,}"
     yield from baselines(result.report)
 
 
@@ -399,11 +401,13 @@ def _part(
 def _board(board: Leaderboard) -> dict[str, Any]:
     values = [one.value for one in board.standings]
     caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all have"
-    rows = _differences.standings(board)
+    headings, *rows = _differences.standings(board, _differences.LEADERBOARD)
     return {
         "title": board.benchmark,
-        "table": table(caption, _differences.LEADERBOARD, rows, values),
+        "table": table(caption, headings, rows, values),
         "notes": board.notes,
+        "is_ranked": board.is_ranked,
+        "is_tested": board.is_tested,
     }
 
 

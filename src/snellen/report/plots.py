@@ -121,7 +121,10 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
         if there:
             first = there[0][1]
             metric = next(iter(first.scoring().metrics))
-            rows: list[Row] = [(model, [result.headline]) for model, result in there]
+            rows: list[Row] = [
+                (f"{plain(model)}\n{_counted(result)}", [result.headline])
+                for model, result in there
+            ]
             baselines = first.report.baselines
             chance = None if baselines is None else baselines.chance
             panels.append((f"{benchmark}: {metric}", rows, chance))
@@ -135,13 +138,20 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
     return figure
 
 
+def _counted(result: Result) -> str:
+    """`n 904, 96 failed`"""
+    counts = result.counts
+    absent = (("failed", counts.failed), ("not judged", counts.not_judged))
+    return ", ".join([f"n {counts.n:,}", *(f"{n:,} {name}" for name, n in absent if n)])
+
+
 def _categories(result: Result) -> Figure | None:
     """One result's first categories that are no ladder, its headline above them."""
     report = result.report
     tag = next((tag for tag in report.breakdown if not _rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):
         return None
-    rows: list[Row] = [("all", [result.headline])]
+    rows: list[Row] = [(f"all\n{_counted(result)}", [result.headline])]
     rows += [(label, [found]) for label, found in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
     metric = next(iter(result.scoring().metrics))
@@ -264,8 +274,9 @@ def _dots(
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Lines of at most so many letters."""
-    return "\n".join(textwrap.wrap(plain(text), width)) or "-"
+    """Lines of at most so many letters; a line end of the text is kept."""
+    lines = text.split("\n")
+    return "\n".join("\n".join(textwrap.wrap(plain(line), width)) or "-" for line in lines)
 
 
 def _figure(height: float) -> Figure:

@@ -12,7 +12,8 @@ from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
-    "low", "high", "bound_low", "bound_high", "reason", "run", "remark", "named",
+    "low", "high", "bound_low", "bound_high", "reason", "run", "remark", "named", "failed",
+    "not_judged",
 )  # fmt: skip
 COMPARED = (
     "benchmark", "scoring", "a", "b", "by", "name", "value_a", "value_b", "difference", "unit",
@@ -23,7 +24,9 @@ FORMULA = ("=", "+", "-", "@")
 
 def csv(results: Sequence[Result]) -> str:
     """All metrics of all results, numbers in full; low and high are the 95 % interval's, the remark
-    the result's. It is `named` with the options and settings that tell it from the others."""
+    the result's. It is `named` with the options and settings that tell it from the others. `failed`
+    counts the run's replies that did not come, `not_judged` those without a verdict under the
+    scoring."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -39,7 +42,7 @@ def csv(results: Sequence[Result]) -> str:
                     report.benchmark, report.model, name, scoring.version, metric,
                     found.value, found.unit, found.n, found.stderr,
                     *(found.ci95 or (None, None)), *bounds, found.reason,
-                    run, remark, named,
+                    run, remark, named, result.failed, scoring.readings.get("not-judged", 0),
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from snellen import __version__
-from snellen.comparing import Comparisons, Leaderboard
+from snellen.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.report import _rows
 from snellen.report._differences import differences
 from snellen.result import Result, plain, shown
@@ -26,70 +27,109 @@ SIGNS = str.maketrans(
         "*": "{*}",
     }
 )
+ON_ITS_OWN = "over all samples that count in that run"
+"""They may be more than those that the models of a leaderboard share."""
 UNTESTED = " Differences are not tested here: that is what snellen compare does."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
+UNICODE = """\
+% Some names have characters that pdfLaTeX lacks: use LuaLaTeX or XeLaTeX, and a font that has them.
+"""
+PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
+"""Latin letters and general punctuation."""
 
 
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """Tables of the headline metrics and of each benchmark's categories; where a comparison of the
-    same runs is at hand, its leaderboards, in which bold is what does not differ from the best."""
-    boards = [] if compared is None else compared.leaderboards
-    benchmarks, models = _rows.by_benchmark(results), _rows.by_model(results)
-    parts = [HEADER, *map(_board, boards)]
-    if not boards:
+    same runs is at hand, its leaderboards, in which bold is what does not differ significantly from
+    the best, and the differences of each benchmark's only two runs."""
+    parts: list[str] = []
+    if compared is not None:
+        parts += [_board(board, compared.sides) for board in compared.leaderboards]
+        pairs = Counter(one.benchmark for one in compared.comparisons)
+        parts += _differences_of(
+            compared, [one for one in compared.comparisons if pairs[one.benchmark] == 1]
+        )
+    if compared is None or not compared.leaderboards:
         headings, *rows = _rows.overview(results)
-        parts.append(_table("Headline metric of each run.", "results", headings, rows))
-    if compared is not None and not boards:
-        parts += _differences_of(compared)
-    if len(benchmarks) > 1 and len(models) > 1:
-        parts.append(_grid([*benchmarks], models))
-    for name, of in benchmarks.items():
+        parts.append(
+            _table(f"Headline metric of each run, {ON_ITS_OWN}.", "results", headings, rows)
+        )
+    if (grid := _rows.grid(results, intervals=False)) is not None:
+        parts.append(_table(f"Headline metric by benchmark, {ON_ITS_OWN}.", "models", *grid))
+    for name, of in _rows.by_benchmark(results).items():
         parts += _categories(name, of)
-    return "\n".join(parts)
+    return _document(parts)
 
 
 def compared_latex(of: Comparisons) -> str:
     """A table for each leaderboard of a comparison, and one for the differences of each pair."""
-    return "\n".join([HEADER, *map(_board, of.leaderboards), *_differences_of(of)])
+    boards = [_board(board, of.sides) for board in of.leaderboards]
+    return _document([*boards, *_differences_of(of, of.comparisons)])
 
 
-def _differences_of(compared: Comparisons) -> Iterator[str]:
-    for n, one in enumerate(compared.comparisons, start=1):
+def _document(tables: Sequence[str]) -> str:
+    text = "\n".join(tables)
+    return "\n".join([HEADER if PDFLATEX_HAS.fullmatch(text) else HEADER + UNICODE, text])
+
+
+def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Iterator[str]:
+    adjusted = ""
+    if compared.tests > 1:
+        adjusted = (
+            f" The first metric's p is adjusted by Holm's method over {compared.tests} comparisons."
+        )
+    for n, one in enumerate(pairs, start=1):
         headings, rows = differences("metric", one, one.metrics)
-        caption = f"{one.b} less {one.a} on {one.benchmark} ({one.scoring}), paired samples."
+        caption = (
+            f"{one.b} less {one.a} on {one.benchmark} ({one.scoring}), on the {one.samples:,} "
+            f"samples that count on both sides, paired.{adjusted}"
+        )
+        sides = [
+            side
+            for side in compared.sides
+            if side.benchmark == one.benchmark and side.name in (one.a, one.b)
+        ]
+        left_out = (f"left out: {group.n:,} {group.why}" for group in one.unpaired)
+        caption += _sentences([*left_out, *notes_of(sides)])
         yield _table(caption, f"difference-{n}", headings, rows)
 
 
-def _board(board: Leaderboard) -> str:
-    best = set(board.standings[0].group) if board.standings else set()
+def _sentences(notes: Sequence[str]) -> str:
+    return "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+
+
+def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
+    several = len(board.standings) > 1
+    bold = set(board.standings[0].group) if several and board.is_ranked else set()
     rows = []
     for one in board.standings:
         cells = shown(one.value)
         value = _text(cells.value)
-        if best & set(one.group):
+        if bold & set(one.group):
             value = rf"\textbf{{{value}}}"
         rows.append([_text(one.name), value, *map(_text, (cells.interval, one.group, cells.n))])
-    caption = (
-        f"{board.benchmark}: {board.metric} ({board.scoring}) with 95 % intervals. Models that "
-        "share a letter do not differ at 5 % (paired tests, Holm); bold: those that share one with "
-        "the best."
-    )
-    headings = ("model", board.metric, "95 % interval", "groups", "n")
-    return _lines(caption, board.benchmark, headings, rows)
-
-
-def _grid(benchmarks: Sequence[str], models: dict[str, dict[str, Result]]) -> str:
-    rows = [
-        [model, *(_headline(of[name]) if name in of else "" for name in benchmarks)]
-        for model, of in models.items()
+    caption = [
+        f"{board.benchmark}: {board.metric} ({board.scoring}) with 95 % intervals, on the "
+        f"{board.samples:,} samples that count for all models"
     ]
-    return _table("Headline metric by benchmark.", "models", ("model", *benchmarks), rows)
-
-
-def _headline(result: Result) -> str:
-    return shown(result.headline).value if result.report.scorings else "-"
+    if board.is_tested and several:
+        caption.append(
+            "Models that share a letter do not differ significantly at 5 % (paired tests, Holm)"
+        )
+    if bold:
+        caption.append("Bold: those that share one with the best")
+    if board.direction == "lower":
+        caption.append("Lower is better")
+    ranked = {one.name for one in board.standings}
+    its_sides = [
+        side for side in sides if side.benchmark == board.benchmark and side.name in ranked
+    ]
+    notes = [*board.notes, *notes_of(its_sides)]
+    text = ". ".join(caption) + "." + _sentences(notes)
+    headings = ("model", board.metric, "95 % interval", "groups", "n")
+    return _lines(text, board.benchmark, *_rows.without_empty(headings, rows))
 
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
@@ -107,11 +147,13 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
 def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     headings, rows, remarks = _rows.without_remarks(headings, rows)
     if headings[-1] == "remark":  # too wide for a page
-        remarks = [f"{row[0]}: {row[-1]}" for row in rows if row[-1]]
+        names = [n for n, name in enumerate(headings[:-1]) if _rows.is_name(n, name)]
+        remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     headings, rows = _rows.without_empty(headings, rows)
-    said = f" {'; '.join(remarks)}." if remarks else ""
-    return _lines(caption + said, label, headings, [[*map(_text, row)] for row in rows])
+    if remarks:
+        caption = f"{caption} {'; '.join(remarks)}."
+    return _lines(caption, label, headings, [[*map(_text, row)] for row in rows])
 
 
 def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -23,7 +23,7 @@ from snellen.benchmark import (
     reading_state,
 )
 from snellen.errors import UsageError
-from snellen.metrics import Category, Columns, Metric, mean
+from snellen.metrics import Category, Columns, Metric, direction, mean
 from snellen.model import Kind, Reply, ReplyState
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
@@ -236,9 +236,10 @@ class Tally:
         if self._reused:
             said.append(f"{self._reused:,} replies were taken from another run (--reuse)")
         if self._refused:
-            said.append(
-                f"{self._refused:,} replies were withheld by the service and count as wrong"
-            )
+            count = "count as wrong"
+            if not self._zero_is_wrong():
+                count = "score 0; whether that is the worst score is not known here"
+            said.append(f"{self._refused:,} replies were withheld by the service and {count}")
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             said.append(
                 f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %), and scored so"
@@ -288,6 +289,14 @@ class Tally:
             conversations=len(self._conversations) or None,
             judges=self._judges(),
         )
+
+    def _zero_is_wrong(self) -> bool:
+        """Whether a score of 0 is known to be the worst under the headline scoring."""
+        headline = next(iter(self._columns), None)
+        if headline is None:
+            return True
+        first = next(iter(self._benchmark.scorings[headline].metrics))
+        return direction(self._benchmark.name, first) is not None
 
     def _waiting(self, name: str) -> int:
         """How many replies wait for a judge under a scoring."""
@@ -542,7 +551,13 @@ class Tally:
                 nothing = f"none of the {self.n:,} replies is judged"
             return _no_values(scoring, "the answers are hidden" if hidden else nothing)
         whole = {
-            metric: metric_report(function(counted), _bounds(function, rows, scoring.best))
+            metric: metric_report(
+                function(counted),
+                # Without a direction nobody knows which score a wrong reply would have.
+                _bounds(function, rows, scoring.best)
+                if direction(self._benchmark.name, metric)
+                else None,
+            )
             for metric, function in scoring.metrics.items()
         }
         if scoring.named is not None:
@@ -944,7 +959,8 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
 
 
 def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The metric if all that is unknown were wrong, and if it were right; None if nothing is."""
+    """The metric if all that is unknown were wrong, and if it were right; None if nothing is
+    unknown, or the metric does not follow from the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():
@@ -956,7 +972,8 @@ def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float
         if value is None:
             return None
         values.append(value)
-    return values[0], values[1]
+    # A metric of answers, such as a distribution, stays the same whatever the scores are.
+    return None if values[0] == values[1] else (values[0], values[1])
 
 
 def _objects(values: Sequence[object]) -> NDArray[Any]:

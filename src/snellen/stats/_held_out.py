@@ -32,9 +32,11 @@ def held_out(
     unit: str = "fraction",
     seed: int = 0,
     resamples: int = 1_000,
+    lower_is_better: bool = False,
 ) -> Estimate:
-    """The value that choosing the highest of k settings gives on clusters that took no part in the
-    choice; `n` counts the samples of one setting.
+    """The value that choosing the best of k settings gives on clusters that took no part in the
+    choice: the highest, or the lowest where `lower_is_better`. `n` counts the samples of one
+    setting.
 
     Clusters are dealt into thirds; on each third stand the sums of the setting that is best on the
     other two, and the value is that of the sums of all thirds (Stone 1974, Journal of the Royal
@@ -75,6 +77,7 @@ def held_out(
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.stack([aggregate(one) for one in total - held])
             nothing |= np.isnan(values).all(axis=0)
+            values = -values if lower_is_better else values
             best = np.where(np.isnan(values), -np.inf, values).argmax(axis=0)
             chosen += held[best, np.arange(len(counts))]
         with np.errstate(divide="ignore", invalid="ignore"):

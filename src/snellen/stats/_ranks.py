@@ -21,10 +21,14 @@ GREEK = 0x3B1
 
 
 def ranks(
-    sides: Sequence[Sums], seed: int = 0, resamples: int = 10_000
+    sides: Sequence[Sums],
+    seed: int = 0,
+    resamples: int = 10_000,
+    *,
+    lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, and
-    equal values share the better rank.
+    """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, or the
+    lowest where `lower_is_better`, and equal values share the better rank.
 
     Clusters are drawn again, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of
     the Royal Statistical Society A 159. Resamples in which a side has no value are left out; None
@@ -36,7 +40,7 @@ def ranks(
     undefined = np.isnan(found).any(axis=1)
     if undefined.mean() > MOST_UNDEFINED:
         return None
-    found = found[~undefined]
+    found = -found[~undefined] if lower_is_better else found[~undefined]
     above = found - 1e-12 * np.abs(found)  # by more than rounding
     # (R, M): how many are above each, a resample and a side at a time.
     rank = np.stack([1 + (above > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from snellen.comparing import lines as told
 from snellen.comparing import p_value, shown_difference, significant, verdict
+from snellen.metrics import Direction, direction
 from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
 from snellen.store import DEPTH, differing
@@ -35,6 +36,7 @@ from snellen.view._samples import (
     find,
     key_of,
     lines,
+    marked_best,
     narrowed,
     scorings,
     states,
@@ -165,7 +167,7 @@ class Pages:
                 wanted=wanted,
                 scoring=scoring,
                 scorings=names,
-                best=best,
+                best=marked_best(run, scoring),
                 n=n,
                 total=total,
                 lines=found,
@@ -201,7 +203,7 @@ class Pages:
                 story=story(run, index, connection, row),
                 line=lines(connection, [row], scoring)[0],
                 scoring=scoring,
-                best=best_score(run, scoring),
+                best=marked_best(run, scoring),
                 before=None if before is None else key_of(connection, before),
                 after=None if after is None else key_of(connection, after),
                 number=number,
@@ -229,8 +231,9 @@ class Pages:
             best = best_score(first, scoring)
             chosen = Chosen(connection, wanted, scoring, best, self.indexes.of(second.path).file)
             common: dict[str, Any] = dict(
-                runs=runs, wanted=wanted, scoring=scoring, scorings=scored, best=best,
-                flips=FLIPS, n=chosen.count(), same={"run": names},
+                runs=runs, wanted=wanted, scoring=scoring, scorings=scored,
+                best=marked_best(first, scoring), flips=FLIPS, n=chosen.count(),
+                same={"run": names},
             )  # fmt: skip
             if key is not None:
                 row = find(connection, key)
@@ -380,15 +383,18 @@ class Pages:
 
 
 class Board:
-    """The runs of one benchmark, the best first, with where their dots and intervals stand."""
+    """The runs of one benchmark, the best first, with where their dots and intervals stand; by name
+    where it is not known which way the metric gets better."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark
         self.metric = ""
+        self.direction: Direction | None = None
         self._values: dict[str, MetricReport] = {}
         for run in runs:
-            if (metric := headline(run.result)) is not None:
+            if run.result is not None and (metric := headline(run.result)) is not None:
                 self.metric = self.metric or metric[0]
+                self.direction = direction(run.result.report.benchmark, self.metric)
                 self._values[run.name] = metric[1]
         self.runs = sorted(runs, key=self._order)
         ends = [
@@ -403,7 +409,8 @@ class Board:
 
     def _order(self, run: Listed) -> tuple[bool, float, str]:
         value = self._values[run.name].value if run.name in self._values else None
-        return value is None, -(value or 0.0), run.name
+        sign = {"higher": -1, "lower": 1, None: 0}[self.direction]
+        return value is None, sign * (value or 0.0), run.name
 
     def value(self, run: Listed) -> MetricReport | None:
         return self._values.get(run.name)
@@ -490,7 +497,7 @@ def _templates() -> jinja2.Environment:
     }
     made.globals |= {
         "key": _key, "told": told, "told_apart": told_apart, "query": _query, "CUT": CUT,
-        "PAGE": PAGE,
+        "PAGE": PAGE, "direction": direction,
     }  # fmt: skip
     return made
 

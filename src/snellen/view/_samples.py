@@ -12,6 +12,7 @@ import orjson
 
 from snellen import catalog, judge
 from snellen.errors import SnellenError
+from snellen.metrics import direction
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
@@ -199,6 +200,16 @@ def best_score(run: Listed, scoring: str) -> float:
         return catalog.of_run(run.manifest).scorings[scoring].best
     except (SnellenError, KeyError, TypeError, ValueError):
         return 1.0
+
+
+def marked_best(run: Listed, scoring: str) -> float | None:
+    """What a perfect answer is worth, for marks of right and wrong; None where it is not known
+    whether a higher score is better."""
+    if run.result is not None and scoring in run.result.report.scorings:
+        metric = next(iter(run.result.scoring(scoring).metrics))
+        if direction(run.result.report.benchmark, metric) is None:
+            return None
+    return best_score(run, scoring)
 
 
 def find(connection: sqlite3.Connection, key: Key) -> int | None:

@@ -1,0 +1,203 @@
+"""What is not known to be better when higher is not ranked, and called nobody's best."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import api, report
+from snellen.benchmark import Benchmark, Reading
+from snellen.comparing import Comparisons, verdict
+from snellen.errors import Rejected
+from snellen.metrics import Columns, Metric, mean
+from snellen.model import Reply, Request
+from snellen.sample import Sample
+from snellen.stats import Estimate
+from snellen.view._pages import Pages
+from snellen.view._query import Wanted
+from tests import tiny
+from tests.test_comparing.test_compare import run, with_metrics
+
+N = 60
+
+
+def distance(reading: Reading, sample: Sample) -> float:
+    """A share of letters that differ: nothing is better than 0."""
+    pairs = zip(str(reading.answer or "").ljust(3), str(sample.target).ljust(3), strict=True)
+    return float(sum(a != b for a, b in pairs)) / 3
+
+
+def distances(name: str = "edit_distance", metric: Metric = mean) -> Benchmark:
+    own = with_metrics(N, **{name: metric})
+    return replace(own, scorings={"official": replace(own.scorings["official"], score=distance)})
+
+
+def run_three(out: Path, own: Benchmark, **fields: Any) -> None:
+    """Three models: `close` has a letter wrong in every third reply, `far` two in each."""
+    for name, texts in (
+        ("close", ("yet", "yes", "yes")),
+        ("far", ("yxx",) * 3),
+        ("mid", ("yet",) * 3),
+    ):
+
+        def say(request: Request, texts: tuple[str, ...] = texts) -> str:
+            return texts[int(request.messages[0].text.split()[-1]) % 3]
+
+        tiny.run(out, tiny.Says(say, name), own, **fields)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparisons:
+    out = tmp_path_factory.mktemp("runs")
+    run_three(out, distances())
+    return api.compare(out, benchmark=distances()).comparisons
+
+
+def test_a_metric_without_a_direction_has_no_ranks_and_the_order_of_the_runs(
+    compared: Comparisons,
+) -> None:
+    (board,) = compared.leaderboards
+
+    assert board.direction is None
+    assert [(one.name, one.rank, one.ranks) for one in board.standings] == [
+        ("close", None, None),
+        ("far", None, None),
+        ("mid", None, None),
+    ]
+    assert (
+        "not ranked: it is not known here whether a higher edit_distance is better" in board.notes
+    )
+
+
+def test_its_differences_are_above_or_below_and_nobody_is_better(compared: Comparisons) -> None:
+    pair = compared.comparisons[0]
+
+    # A third of a third of the letters, against two thirds.
+    assert verdict(pair).startswith("far is 55.56 pp above close in edit_distance")
+    assert verdict(pair).endswith("; whether higher or lower is better is not known here")
+    assert pair.flips is None
+
+
+def test_nothing_of_it_is_bold_or_has_a_rank_in_any_form(compared: Comparisons) -> None:
+    assert r"\textbf" not in report.compared_latex(compared)
+    for text in (
+        report.compared_text(compared),
+        report.compared_markdown(compared),
+        report.compared_html(compared),
+    ):
+        assert not re.search(r"\brank\b", text.partition("How to read this")[0])
+        assert "not ranked" in text
+
+
+def test_of_several_settings_none_is_the_best(tmp_path: Path) -> None:
+    own = distances()
+    for limit in (7, 8):
+        run_three(tmp_path, own, max_tokens=limit)
+    document = api.compare(tmp_path, benchmark=own).comparisons
+
+    assert document.best_of == [] and document.rank_flips == []
+    known = distances("accuracy")
+    named = tmp_path / "named"
+    for limit in (7, 8):
+        run_three(named, known, max_tokens=limit)
+    assert len(api.compare(named, benchmark=known).comparisons.best_of) == 3
+
+
+def test_a_refused_reply_is_said_to_score_0_and_an_incomplete_run_has_no_bounds(
+    tmp_path: Path,
+) -> None:
+    def say(request: Request) -> str | Reply:
+        place = int(request.messages[0].text.split()[-1])
+        if place % 10 == 0:
+            raise Rejected("no")
+        return Reply(stop="filter") if place % 10 == 1 else "yes"
+
+    result = tiny.run(tmp_path, tiny.Says(say, "one"), distances()).result
+    assert result is not None
+    assert result.headline.bounds is None
+    text = " ".join(result.report.notes)
+    assert "6 replies were withheld by the service and score 0; whether that is the worst" in text
+    assert "count as wrong" not in text
+
+    usual = tiny.run(tmp_path / "usual", tiny.Says(say, "one"), tiny.benchmark(N)).result
+    assert usual is not None and usual.headline.bounds is not None
+    assert "6 replies were withheld by the service and count as wrong" in usual.report.notes
+
+
+def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path) -> None:
+    """A share of answers is the same whether what is missing is right or wrong."""
+
+    def said_no(columns: Columns) -> Estimate:
+        return Estimate(value=float((columns.answer == "no").mean()), n=columns.n)
+
+    def say(request: Request) -> str:
+        if request.messages[0].text.endswith("0"):
+            raise Rejected("no")
+        return "no" if request.messages[0].text.endswith("1") else "yes"
+
+    own = with_metrics(20, accuracy=mean, recall=said_no)
+    result = tiny.run(tmp_path, tiny.Says(say, "one"), own).result
+    assert result is not None
+    # 2 of 20 are missing, and 2 of the 18 others are wrong.
+    assert result.headline.bounds == pytest.approx((16 / 20, 18 / 20))
+    assert result.scoring().metrics["recall"].bounds is None
+
+
+def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:
+    """With the name of a metric of the catalog's, and the catalog's benchmark."""
+    own = replace(distances("distribution"), name="gqa")
+    run_three(tmp_path, own)
+    document = api.compare(tmp_path, benchmark=own).comparisons
+    (board,) = document.leaderboards
+
+    assert board.direction == "lower"
+    assert [(one.name, one.rank, one.ranks) for one in board.standings] == [
+        ("close", 1, (1, 1)),
+        ("mid", 2, (2, 2)),
+        ("far", 3, (3, 3)),
+    ]
+    assert [one.group for one in board.standings] == ["a", "b", "c"]
+    assert verdict(document.comparisons[0]).endswith("; lower is better")
+    latex = report.compared_latex(document)
+    assert r"close & \textbf{11.11\,\%}" in latex and "Lower is better." in latex
+
+
+def test_the_viewer_neither_sorts_nor_marks_what_has_no_direction(tmp_path: Path) -> None:
+    run_three(tmp_path, distances())
+    pages = Pages(tmp_path)
+    try:
+        overview = pages.overview()
+        assert re.findall(r"<bdi>(close|far|mid)</bdi>", overview) == ["close", "far", "mid"]
+        far = next(one.name for one in pages.runs.all() if one.model == "far")
+        samples = pages.samples(far, Wanted())
+        assert "✗" not in samples and "✓" not in samples
+        assert ">0.67</span>" in samples
+        assert "score=wrong" not in pages.one(far)
+    finally:
+        pages.stop()
+
+
+def test_untested_sides_share_no_letter_and_none_is_bold(tmp_path: Path) -> None:
+    own = tiny.benchmark(8)
+    for name, which in (("one", 8), ("two", 4), ("three", 1)):
+        run(tmp_path, name, range(which), own)
+    document = api.compare(tmp_path, benchmark=own).comparisons
+    (board,) = document.leaderboards
+
+    assert [one.group for one in board.standings] == ["", "", ""]
+    (note,) = board.notes
+    assert note == (
+        "no groups, and the ranks could be any: some pairs have no test (8 independent clusters: "
+        "an interval needs at least 10)"
+    )
+    latex = report.compared_latex(document)
+    assert r"\textbf" not in latex and "share a letter" not in latex
+    assert (
+        "groups"
+        not in latex.partition(r"\end{table}")[0]
+        .partition(r"\midrule")[0]
+        .partition(r"\toprule")[2]
+    )
+    assert "share a letter" not in report.compared_text(document)
