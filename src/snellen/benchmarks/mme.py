@@ -46,7 +46,7 @@ from snellen.benchmarks._yes_no import (
     wrong_answer,
 )
 from snellen.content import Image, user
-from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, vlmevalkit_tsv
+from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File, data_folder
 from snellen.errors import DataError
 from snellen.metrics import Columns, Metric, mean
@@ -225,10 +225,11 @@ def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a text that are not empty, by number from 1, in columns."""
     try:
         raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}. MME has a text for each task.") from error
     # Not splitlines, to which other signs end a line too.
+    text = utf8(raw, path).decode()
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
             yield number, line.split("\t")
