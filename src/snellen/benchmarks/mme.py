@@ -15,7 +15,8 @@ Scoring  official: BradyFU/Awesome-Multimodal-Large-Language-Models@
          dd2950902889cd614d4edf606827240166d29381:tools/eval_tool.zip, calculation.py: the first
          four signs of a reply in small letters have yes, or else no. A task's score is 100 acc +
          100 acc+, at most 200; perception sums up ten tasks, cognition four, score all. acc is the
-         share of questions that are right, acc+ of images with both right. It pairs lines by their
+         share of questions that are right, acc+ of images with both right; precision and recall
+         are of yes, without the replies that say neither word. It pairs lines by their
          order, here images do. vlmevalkit: one of the two is a word of the reply (without its
          judge: wrong otherwise). lmms-eval: as official, without blanks around and full stops; y
          and n too. robust: ours
@@ -51,6 +52,7 @@ from snellen.datasets.published import File, data_folder
 from snellen.errors import DataError
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
+from snellen.metrics.yes_no import precision, recall
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.stats import Estimate
@@ -125,7 +127,7 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
-            "official": scoring(SOURCE, official_answer),
+            "official": scoring(SOURCE, official_answer, also=OF_YES),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer),
             "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
             "robust": scoring("ours", robust_answer),
@@ -145,7 +147,12 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
     )
 
 
-def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
+def scoring(
+    source: str,
+    parse: Callable[[Reply, Sample], Reading],
+    *,
+    also: Mapping[str, Metric] | None = None,
+) -> Scoring:
     return Scoring(
         version=1,
         source=source,
@@ -157,8 +164,16 @@ def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
             "cognition": points(COGNITION),
             "acc": mean,
             "acc_plus": acc_plus,
+            **(also or {}),
         },
     )
+
+
+OF_YES: Mapping[str, Metric] = {
+    "precision": partial(precision, otherwise=0.0),
+    "recall": partial(recall, otherwise=0.0, answered_only=True),
+}
+"""What calculation.py also takes of each task, without the replies that say neither word."""
 
 
 # -- data
