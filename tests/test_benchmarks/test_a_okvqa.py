@@ -586,8 +586,8 @@ def test_the_submission_has_what_the_leaderboard_takes(
 def test_a_runs_submission_scores_as_the_authors_file(tmp_path: Path) -> None:
     out = tmp_path / "runs"
     run = snellen.evaluate("a-okvqa:setting=mc", "baseline/first", data=BUNDLED, out=out)
-    assert run.path is not None
-    file_name, _ = export(run.path, "submission", tmp_path / "predictions_val.json")
+    assert run.run is not None
+    file_name, _ = export(run.run, "submission", tmp_path / "predictions_val.json")
     sent = json.loads(Path(file_name).read_text())
     assert all(set(row) == {"multiple_choice"} for row in sent.values())
     scored = snellen.score(file_name, "a-okvqa:setting=mc", data=BUNDLED).report
