@@ -198,13 +198,15 @@ class Published:
 
     `again` are further rows of a sample, which count like repeats. `only_these`: the authors score
     the rows that are there, and a sample without one is not in the result, unless who asks wants it
-    (`missing`).
+    (`missing`). `unread` says, a sentence for each reason, which rows or files could not be read:
+    the result is then incomplete.
     """
 
     replies: Mapping[str, str | None]
     verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     only_these: bool = False
+    unread: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -75,6 +75,7 @@ def score(
         questions=said.questions,
         again=said.again,
         only_these=said.only_these and missing is None,
+        incomplete=said.incomplete,
     )
     return Result(report)
 
@@ -153,6 +154,7 @@ class Said:
     questions: Mapping[str, str] = field(default_factory=dict)
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     only_these: bool = False
+    incomplete: bool = False
 
 
 def said_in(
@@ -248,13 +250,16 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
         verdicts=verdicts,
         again=dict(chain.from_iterable(found.again.items() for found in known.values())),
         only_these=any(found.only_these for found in known.values()),
+        unread=tuple(chain.from_iterable(found.unread for found in known.values())),
         notes=(note, *said),
     )
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
     """What the authors' own files say."""
-    notes = ["read as the benchmark's authors publish results", *published.notes]
+    notes = ["read as the benchmark's authors publish results"]
+    notes += [f"incomplete: {reason}" for reason in published.unread]
+    notes += published.notes
     if without := sum(text is None for text in published.replies.values()):
         notes.append(f"{without:,} rows have an id and no reply")
     return Said(
@@ -263,6 +268,7 @@ def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
         replies=published.replies,
         again=published.again,
         only_these=published.only_these,
+        incomplete=bool(published.unread),
         where=path.name,
         model=path.name,
         notes=[*notes, *benchmark.notes, *data_notes(benchmark)],

@@ -99,11 +99,13 @@ def score_predictions(
     questions: Mapping[str, str] | None = None,
     again: Mapping[str, Sequence[str | None]] | None = None,
     only_these: bool = False,
+    incomplete: bool = False,
 ) -> Report:
     """Score somebody's replies by sample id (`where` is their file; None: a row without one), with
     the verdicts that were published with them; writes nothing. `questions` are what some of them
     answer, by sample id, as the file has it; `again` are further replies to a sample, which count
-    like repeats; `only_these` leaves out the samples that have no row.
+    like repeats; `only_these` leaves out the samples that have no row; `incomplete`: some rows of
+    the file could not be read.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.
@@ -124,6 +126,7 @@ def score_predictions(
         model=model,
         identity=predicted.identity,
         notes=[*notes, *predicted.notes()],
+        incomplete=incomplete,
     )
 
 
