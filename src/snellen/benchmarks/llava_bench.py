@@ -23,9 +23,14 @@ Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture,
          not judged. A reply that a service withheld counts 0 beside the references' mean. The
          judges differ: VLMEvalKit's is gpt-4-turbo, lmms-eval's gpt-4o-2024-11-20, which also reads
          "8, 9", and numbers by other judges cannot be compared
-Proof    what the judge is asked about all 90 questions of coco was compared once with what the
-         authors' code builds; their summary of 60 made reviews, every figure to its decimal. Their
-         own reviews are not published
+Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure of each is what the
+         authors' summary gives, and the means of three are as published, 72.5 and 65.4
+         (tests/parity). The reviews are in LLaVA's eval.zip, whose content
+         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a has; only their scores and
+         digests are kept here. That our judge is asked in the authors' words, and that two scores
+         are read from its reply, is shown apart: what it is asked about all 90 questions of coco
+         was compared once with what the authors' code builds. Verdicts of another judge are not
+         proven by this
 """
 
 from __future__ import annotations

@@ -695,7 +695,7 @@ class _Reading:
             else:
                 self._take(str(row["id"]), row["response"], str(row["ground_truth"]))
         except (KeyError, TypeError, ValueError) as error:
-            self._unread.append(f"{name}, {str(row)[:120]}: {_reason(error)}")
+            self._unread.append(f"{name}, {_label(row)}: {_reason(error)}")
 
     def _add_point(self, name: str, row: Mapping[str, Any], point: Any, label: str) -> None:
         try:
@@ -854,6 +854,10 @@ def _first(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     shown = ", ".join(names[:MOST_NAMES])
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _label(row: Any) -> str:
+    return f"question {row['id']}" if isinstance(row, dict) and "id" in row else str(row)[:60]
 
 
 def _reason(error: Exception) -> str:
