@@ -354,9 +354,10 @@ def test_normalized_and_mmpretrain_write_both_sides_alike(
 
 def test_mmpretrain_takes_the_share_of_those_who_answered(tmp_path: Path) -> None:
     """Two of five are 0.4 of them, and 0.3 is enough; two people are worth 2/3 elsewhere."""
-    people = {"direct_answers": ["head", "head", "safety", "law", "fun"]}
-    assert score("mmpretrain", "head", tmp_path, **people)[1] == 1.0
-    assert score("normalized", "head", tmp_path, **people)[1] == pytest.approx(2 / 3)
+    people = ["head", "head", "safety", "law", "fun"]
+    assert score("mmpretrain", "head", tmp_path, direct_answers=people)[1] == 1.0
+    worth = score("normalized", "head", tmp_path, direct_answers=people)[1]
+    assert worth == pytest.approx(2 / 3)
 
 
 def test_mmpretrain_counts_difficult_questions_and_normalized_does_not(tmp_path: Path) -> None:
@@ -383,8 +384,8 @@ def test_normalized_takes_a_choices_text_however_it_is_written(
 
 
 def test_normalized_takes_none_of_two_choices_that_say_the_same(tmp_path: Path) -> None:
-    choices = {"choices": ["Safety", "safety", "cold", "law"]}
-    assert score("normalized", "safety.", tmp_path, "mc", **choices) == (None, 0.0)
+    choices = ["Safety", "safety", "cold", "law"]
+    assert score("normalized", "safety.", tmp_path, "mc", choices=choices) == (None, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -327,7 +328,8 @@ METRICS: Mapping[str, Metric] = {
 
 def layout(path: Path) -> Published | None:
     """The authors' answers (`question_id`, `text`), or their reviews (`content`, `tuple`), with the
-    answers from the file of that name in `answers/` beside their folder, if it is there."""
+    answers from the file of that name in `answers/` beside their folder, if it is there; the name
+    of several reviews may end in `-eval1`, `-eval2` and so on."""
     if ".jsonl" not in path.suffixes:
         return None
     rows = list(jsonl(path))
@@ -343,8 +345,11 @@ def layout(path: Path) -> Published | None:
         if name in verdicts:
             raise DataError(f"{path} has two reviews of question {name}. Keep one of them.")
         verdicts[name] = (words_of(row, path),)
-    beside = path.parent.parent / "answers" / path.name
-    answers = layout(beside) if beside.is_file() else None
+    folder = path.parent.parent / "answers"
+    # Several reviews of the same answers are published as NAME-eval1.jsonl, NAME-eval2.jsonl, ...
+    names = (path.name, re.sub(r"-eval\d+(?=\.jsonl)", "", path.name))
+    beside = next((file for name in names if (file := folder / name).is_file()), None)
+    answers = layout(beside) if beside is not None else None
     replies = dict.fromkeys(verdicts, "") | dict(answers.replies if answers else {})
     notes = (
         [] if answers else ["the replies are not beside these reviews: their scores alone count"]

@@ -22,7 +22,7 @@ OTHER_MARKS = {
 }
 # Which of the first four bytes are zero in UTF-16 and UTF-32 without a mark, where the text begins
 # with two ASCII characters. No text in UTF-8 has a zero byte there.
-ZERO_BYTES = {
+ZERO_BYTES: dict[tuple[bool, ...], str] = {
     (False, True, True, True): "UTF-32LE",
     (True, True, True, False): "UTF-32BE",
     (False, True, False, True): "UTF-16LE",
