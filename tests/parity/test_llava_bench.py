@@ -159,20 +159,20 @@ def line(
 def test_every_figure_is_the_authors_summary_and_the_means_are_as_published() -> None:
     lines = parity()
     assert len(lines) == 2 * (3 * 4 + 1)
-    for one in lines:
-        assert one.ours == pytest.approx(one.official, abs=1e-9), (one.model, one.metric)
-        if one.published is not None:
-            assert one.ours is not None
-            assert round(one.ours, 1) == one.published
+    for item in lines:
+        assert item.ours == pytest.approx(item.official, abs=1e-9), (item.model, item.metric)
+        if item.published is not None:
+            assert item.ours is not None
+            assert round(item.ours, 1) == item.published
 
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_each_file_scores_what_the_authors_script_prints_of_it(name: str) -> None:
-    found = metrics(name)
+    values = metrics(name)
     keys = ("relative_score", "reference_score", "model_score")
-    assert tuple(round(found[key] or 0, 1) for key in keys) == PRINTED[name]
+    assert tuple(round(values[key] or 0, 1) for key in keys) == PRINTED[name]
     for category, value in PRINTED_BY_CATEGORY.get(name, {}).items():
-        assert round(found[f"relative_score/{category}"] or 0, 1) == value
+        assert round(values[f"relative_score/{category}"] or 0, 1) == value
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -180,10 +180,10 @@ def test_every_line_counts_where_questions_repeat(tmp_path: Path) -> None:
     mine = [{"id": row["id"], "response": row["response"]} for row in rows("SPHINX-MoE")]
     theirs = {row["id"]: row["response"] for row in rows("Random-Chance")}
     repeated = random.Random(1).sample(mine, 500)
-    made = [*mine, *repeated, *({**row, "response": theirs[row["id"]]} for row in repeated)]
-    found = scored(tmp_path, made)
+    lines = [*mine, *repeated, *({**row, "response": theirs[row["id"]]} for row in repeated)]
+    figures = scored(tmp_path, lines)
 
     verdicts = [items()["SPHINX-MoE"][row["id"]][1] for row in [*mine, *repeated]]
     verdicts += [items()["Random-Chance"][row["id"]][1] for row in repeated]
-    assert found["accuracy"][1] == len(verdicts) == 4040
-    assert found["accuracy"][0] == pytest.approx(sum(verdicts) / 4040, abs=1e-9)
+    assert figures["accuracy"][1] == len(verdicts) == 4040
+    assert figures["accuracy"][0] == pytest.approx(sum(verdicts) / 4040, abs=1e-9)

@@ -579,12 +579,12 @@ def test_points_that_are_there_twice_are_counted_and_the_first_are_named(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     ["Failed to obtain answer via API.", "[LMMS_EVAL_REQUEST_FAILED after 3 attempts] A"],
 )
-def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, said: str) -> None:
+def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, text: str) -> None:
     """Both have an "A" in them, which the authors' rule finds."""
-    path = published(tmp_path / "Model", say=said)
+    path = published(tmp_path / "Model", say=text)
     report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
     assert report.replies == {"absent": 21}
     assert report.scorings["official"].metrics["accuracy"].value == 0.0
@@ -592,7 +592,7 @@ def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, said
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "Error: 429",
         "error during inference: out of memory",
@@ -602,13 +602,13 @@ def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, said
         "Failed to call the API after 5 attempts.",
     ],
 )
-def test_what_reads_like_an_error_is_counted_and_scored_as_any(tmp_path: Path, said: str) -> None:
-    report = snellen.score(published(tmp_path / "a", say=said), "ovo-bench", data=ROWS).report
+def test_what_reads_like_an_error_is_counted_and_scored_as_any(tmp_path: Path, text: str) -> None:
+    report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
     assert report.replies == {"ok": 21}
     assert any("21 responses read like errors" in note for note in report.notes)
 
 
-@pytest.mark.parametrize("said", ["A. An error message", "Yes, it failed to open", "No error"])
-def test_an_answer_about_errors_is_none(tmp_path: Path, said: str) -> None:
-    report = snellen.score(published(tmp_path / "a", say=said), "ovo-bench", data=ROWS).report
+@pytest.mark.parametrize("text", ["A. An error message", "Yes, it failed to open", "No error"])
+def test_an_answer_about_errors_is_none(tmp_path: Path, text: str) -> None:
+    report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
     assert not any("read like errors" in note for note in report.notes)
