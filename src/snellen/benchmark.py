@@ -248,7 +248,8 @@ class Published:
     (`missing`). `readings` are answers that the file itself states, by scoring and sample id; they
     replace those of `Scoring.parse` where the authors' code takes them from the file. `tags` are
     the tags that the file gives its samples, by id, where the authors' code groups by these rather
-    than by the data set's.
+    than by the data set's. `unread` says, a sentence for
+    each reason, which rows or files could not be read: the result is then incomplete.
     """
 
     replies: Mapping[str, str | None]
@@ -257,6 +258,7 @@ class Published:
     only_these: bool = False
     readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -173,3 +173,17 @@ def test_shuffled_mixed_and_halved_files_score_what_their_single_verdicts_say(
         scored(tmp_path, halved),
         by_hand({name: verdict for name, verdict in verdicts.items() if name in kept}),
     )
+
+
+def test_every_line_counts_where_questions_repeat(tmp_path: Path) -> None:
+    """evaluate.py and math_level_subject_acc go over lines, and never look for an id again."""
+    mine = [{"id": row["id"], "response": row["response"]} for row in rows("SPHINX-MoE")]
+    theirs = {row["id"]: row["response"] for row in rows("Random-Chance")}
+    repeated = random.Random(1).sample(mine, 500)
+    lines = [*mine, *repeated, *({**row, "response": theirs[row["id"]]} for row in repeated)]
+    figures = scored(tmp_path, lines)
+
+    verdicts = [items()["SPHINX-MoE"][row["id"]][1] for row in [*mine, *repeated]]
+    verdicts += [items()["Random-Chance"][row["id"]][1] for row in repeated]
+    assert figures["accuracy"][1] == len(verdicts) == 4040
+    assert figures["accuracy"][0] == pytest.approx(sum(verdicts) / 4040, abs=1e-9)

@@ -56,6 +56,8 @@ def parity() -> list[Line]:
         lines.append(line(f"score/{task}", n, published[task], of["score"], CUT))
         lines.append(line(f"acc/{task}", n, None, of["acc"]))
         lines.append(line(f"acc_plus/{task}", n, None, of["acc_plus"]))
+        lines.append(line(f"precision/{task}", n, None, of["precision"]))
+        lines.append(line(f"recall/{task}", n, None, of["recall"]))
     return lines
 
 
@@ -64,7 +66,7 @@ CUT = "published with one or two decimals"
 
 def test_every_figure_is_the_official_scripts() -> None:
     lines = parity()
-    assert len(lines) == 45
+    assert len(lines) == 73
     for line in lines:
         assert line.ours == pytest.approx(line.official, abs=1e-9), line.metric
         if line.published is not None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,37 @@ def test_every_made_reply_is_read_as_the_official_script_reads_it() -> None:
         ):
             differences.append((row, reading))
     assert (len(made), differences) == (1500, [])
+
+
+def test_the_figures_of_the_made_replies_are_those_of_the_official_verdicts(tmp_path: Path) -> None:
+    """Precision, recall and F1 by the counts of the script's own verdicts, on answers without ids
+    as evaluate.py takes them."""
+    replies = rows(golden("pope") / "differential.jsonl")
+    labels = tmp_path / "coco" / "coco_pope_random.json"
+    labels.parent.mkdir()
+    questions = [f"Is there a thing {number} in the image?" for number in range(len(replies))]
+    labels.write_text(
+        "".join(
+            json.dumps({"question_id": n, "image": f"{n}.jpg", "text": text, "label": row["label"]})
+            + "\n"
+            for n, (text, row) in enumerate(zip(questions, replies, strict=True), 1)
+        )
+    )
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(
+        "".join(
+            json.dumps({"question": text, "answer": row["prediction"]}) + "\n"
+            for text, row in zip(questions, replies, strict=True)
+        )
+    )
+    report = snellen.score(answers, "pope:sets=random", data=tmp_path).report
+    metrics = report.scorings["official"].metrics
+    kinds = Counter((row["official_parsed"], row["label"]) for row in replies)
+    both = kinds["yes", "yes"]
+    p, r = both / (both + kinds["yes", "no"]), both / (both + kinds["no", "yes"])
+    expected = {"precision": p, "recall": r, "f1": 2 * p * r / (p + r)}
+    expected["accuracy"] = (both + kinds["no", "no"]) / len(replies)
+    assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 def by_formula(said: Mapping[str, str]) -> dict[str, float]:

@@ -21,7 +21,7 @@ from tests.parity.lines import Line
 PICTURE = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg=="
 )
-METRICS = ("exact_match", "jaccard")
+METRICS = ("exact_match", "jaccard", "precision", "recall", "f1")
 SEEDS = range(3)
 
 

@@ -14,6 +14,7 @@ from snellen.benchmarks import a_okvqa as file
 from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
 from snellen.content import Image
 from snellen.errors import DataError, UsageError
+from snellen.export import export
 from snellen.media import images
 from snellen.model import Reply
 from snellen.sample import Sample
@@ -333,6 +334,61 @@ def test_a_question_without_a_reply_is_wrong_but_for_lavis(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("reply", "normalized", "mmpretrain"),
+    [
+        ("Safety.", 1.0, 1.0),
+        ("the safety", 1.0, 1.0),
+        ("HEAD", 2 / 3, 2 / 3),
+        ("law", 1 / 3, 1 / 3),
+        ("The answer is safety.", 0.0, 0.0),
+        ("", 0.0, 0.0),
+    ],
+)
+def test_normalized_and_mmpretrain_write_both_sides_alike(
+    tmp_path: Path, reply: str, normalized: float, mmpretrain: float
+) -> None:
+    assert score("normalized", reply, tmp_path)[1] == pytest.approx(normalized)
+    assert score("mmpretrain", reply, tmp_path)[1] == pytest.approx(mmpretrain)
+    assert score("official", reply, tmp_path)[1] == 0.0
+
+
+def test_mmpretrain_takes_the_share_of_those_who_answered(tmp_path: Path) -> None:
+    """Two of five are 0.4 of them, and 0.3 is enough; two people are worth 2/3 elsewhere."""
+    people = ["head", "head", "safety", "law", "fun"]
+    assert score("mmpretrain", "head", tmp_path, direct_answers=people)[1] == 1.0
+    worth = score("normalized", "head", tmp_path, direct_answers=people)[1]
+    assert worth == pytest.approx(2 / 3)
+
+
+def test_mmpretrain_counts_difficult_questions_and_normalized_does_not(tmp_path: Path) -> None:
+    found = report(tmp_path, {"q1": "Safety", "q2": "no"}, "da", ROW, HARD)
+    assert accuracy(found, "mmpretrain") == (0.5, 2)
+    assert accuracy(found, "normalized") == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Safety.", "safety"),
+        ("the  safety", "safety"),
+        ("B", None),
+        ("It is safety", None),
+        ("", None),
+    ],
+)
+def test_normalized_takes_a_choices_text_however_it_is_written(
+    tmp_path: Path, reply: str, answer: str | None
+) -> None:
+    found = score("normalized", reply, tmp_path, "mc")
+    assert found == (answer, float(answer is not None))
+
+
+def test_normalized_takes_none_of_two_choices_that_say_the_same(tmp_path: Path) -> None:
+    choices = ["Safety", "safety", "cold", "law"]
+    assert score("normalized", "safety.", tmp_path, "mc", choices=choices) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
     ("reply", "answer", "worth"),
     [
         ("Safety.", "safety", 1.0),
@@ -500,6 +556,44 @@ def test_the_authors_file_has_the_replies_of_both_settings(
     result = snellen.score(path, f"a-okvqa:setting={setting}", data=data)
     value = result.report.scorings["official"].metrics["accuracy"].value
     assert value == pytest.approx(worth)
+
+
+@pytest.mark.parametrize(
+    ("setting", "reply", "field", "text"),
+    [
+        ("da", "Safety. ", "direct_answer", "Safety. "),
+        ("mc", "B", "multiple_choice", "safety"),
+        ("mc", "The answer is (C).", "multiple_choice", "cold"),
+        ("mc", "disguise", "multiple_choice", "disguise"),
+        ("mc", "I do not know", "multiple_choice", "I do not know"),
+        ("mc", "", "multiple_choice", ""),
+    ],
+)
+def test_the_submission_has_what_the_leaderboard_takes(
+    tmp_path: Path, setting: Setting, reply: str, field: str, text: str
+) -> None:
+    """{id: {"multiple_choice": text of the choice, "direct_answer": text}}: the authors' README."""
+    benchmark = a_okvqa(
+        setting=setting, split="test", data=written(tmp_path, ROW, name="aokvqa_v1p0_test.json")
+    )
+    (sample,) = samples(benchmark)
+    submission = benchmark.submission
+    assert submission is not None
+    assert (submission.name, submission.by_id) == ("predictions_test.json", True)
+    assert submission.columns == ("question_id", field)
+    assert submission.row(sample, reply) == ("q1", {field: text})
+
+
+def test_a_runs_submission_scores_as_the_authors_file(tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    run = snellen.evaluate("a-okvqa:setting=mc", "baseline/first", data=BUNDLED, out=out)
+    assert run.run is not None
+    file_name, _ = export(run.run, "submission", tmp_path / "predictions_val.json")
+    sent = json.loads(Path(file_name).read_text())
+    assert all(set(row) == {"multiple_choice"} for row in sent.values())
+    scored = snellen.score(file_name, "a-okvqa:setting=mc", data=BUNDLED).report
+    value = scored.scorings["official"].metrics["accuracy"].value
+    assert value == run.report.scorings["robust"].metrics["accuracy"].value
 
 
 def test_a_file_of_the_other_setting_says_so(tmp_path: Path) -> None:

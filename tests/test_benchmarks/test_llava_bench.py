@@ -251,6 +251,17 @@ def test_replies_beside_the_reviews_are_read_with_them(wild: Path) -> None:
     assert not any("not beside" in note for note in report.notes)
 
 
+def test_several_reviews_of_the_same_answers_have_them_too(wild: Path) -> None:
+    """Published as reviews/NAME-eval1.jsonl, ... beside answers/NAME.jsonl."""
+    answers = ({"question_id": n, "text": f"reply {n}"} for n in range(60))
+    (wild.parent / "answers" / "m.jsonl").write_text("".join(json.dumps(a) + "\n" for a in answers))
+    path = wild / "m-eval2.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in reviews()))
+    report = snellen.score(path, "llava-bench", data=wild.parent).report
+    assert report.replies == {"ok": 60}
+    assert not any("not beside" in note for note in report.notes)
+
+
 def test_a_reply_that_was_withheld_counts_0_beside_the_mean_reference(wild: Path) -> None:
     benchmark = llava_bench(data=wild.parent)
     every = samples(benchmark)

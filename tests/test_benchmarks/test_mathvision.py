@@ -4,10 +4,12 @@ Expected answers and verdicts are those of the authors' evaluate.py and utils.py
 the benchmark names, run with latex2sympy2 1.9.1, antlr4 4.7.2 and sympy 1.14.
 """
 
+import json
 from pathlib import Path
 
 import pytest
 
+import snellen
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mathvision as file
 from snellen.benchmarks.mathvision import Preset, mathvision
@@ -429,3 +431,43 @@ def test_the_oracle_is_right_and_the_wrong_model_wrong_under_every_prompt(preset
             for answer, score in ((sample.target or "", 1.0), (check.wrong(sample), 0.0)):
                 reading = scoring.parse(Reply(text=check.says(sample, answer)), sample)
                 assert scoring.score(reading, sample) == score, (sample.id, answer)
+
+
+# -- published outputs
+
+
+def lines_of_replies(folder: Path, *replies: tuple[str, object]) -> Path:
+    path = folder / "outputs.jsonl"
+    rows = (json.dumps({"id": name, "response": text}) for name, text in replies)
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_each_line_of_a_question_that_repeats_is_scored(tmp_path: Path) -> None:
+    benchmark, samples = bundled()
+    names = list(samples)[:2]
+    right = [str(samples[name].target) for name in names]
+    path = lines_of_replies(
+        tmp_path, (names[0], right[0]), (names[1], right[1]), (names[0], "-98765"), (names[1], None)
+    )
+    report = snellen.score(path, benchmark).report
+    accuracy = report.scorings["official"].metrics["accuracy"]
+    assert accuracy.value == pytest.approx(2 / 3)
+    assert accuracy.n == 3
+    assert any("2 questions are in more than one line" in note for note in report.notes)
+
+
+def test_the_same_line_twice_counts_twice(tmp_path: Path) -> None:
+    benchmark, samples = bundled()
+    names = list(samples)[:2]
+    line = (names[0], str(samples[names[0]].target))
+    path = lines_of_replies(tmp_path, line, line, (names[1], "-98765"))
+    accuracy = snellen.score(path, benchmark).report.scorings["official"].metrics["accuracy"]
+    assert accuracy.value == pytest.approx(2 / 3)
+    assert accuracy.n == 3
+
+
+def test_a_file_without_repeated_questions_is_read_as_any_other(tmp_path: Path) -> None:
+    assert file.repeated_lines(lines_of_replies(tmp_path, ("1", "A"), ("2", "B"))) is None
+    (tmp_path / "rows.jsonl").write_text('{"id": 1, "reply": "A"}\n{"id": 1, "reply": "B"}\n')
+    assert file.repeated_lines(tmp_path / "rows.jsonl") is None

@@ -112,6 +112,26 @@ def test_an_empty_answer_is_hidden(tmp_path: Path) -> None:
     assert samples(mmbench(split="test", data=tmp_path))["7"].hidden
 
 
+@pytest.mark.parametrize("lang", ["en", "cn"])
+def test_the_test_split_of_1_1_is_scored_by_its_published_answers(
+    tmp_path: Path, lang: Lang
+) -> None:
+    """Two passes of one question, and one of another that is answered wrong."""
+    picture = "iVBORw0KGgo" * 9
+    rows = [
+        f"7\tWhich?\ta\tb\tB\t{picture}",
+        "1000007\tWhich?\tb\ta\tA\t7",
+        f"8\tWho?\ta\tb\tA\t{picture}",
+    ]
+    path = tmp_path / f"MMBench_TEST_{lang.upper()}_V11.tsv"
+    path.write_text("\n".join(["index\tquestion\tA\tB\tanswer\timage", *rows]) + "\n")
+    benchmark = mmbench(lang=lang, split="test", data=tmp_path)
+    replies = {"7": "B", "1000007": "A", "8": "B"}
+    report = score_predictions(benchmark, replies, where="here")
+    assert report.scorings["official"].metrics["circular"].value == 0.5
+    assert report.scorings["official"].metrics["vanilla_all"].value == pytest.approx(2 / 3)
+
+
 def test_rotations_are_one_cluster_and_asked_together() -> None:
     benchmark = mmbench(data=BUNDLED)
     found = samples(benchmark)

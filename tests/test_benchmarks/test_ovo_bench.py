@@ -475,7 +475,7 @@ def test_a_row_under_the_id_of_another_question_in_the_same_words_is_that_ones(
     result = snellen.score(path, "ovo-bench", data=data, scorings=["official"])
     assert result.report.scorings["official"].metrics["accuracy/EPM"].value == 1.0
     assert result.report.n == 22
-    assert any("in the same words: 0 is 100" in note for note in result.report.notes)
+    assert any("in the same words: 1 (0 is 100)" in note for note in result.report.notes)
     assert not any("take another answer" in note for note in result.report.notes)
 
 
@@ -487,7 +487,7 @@ def test_a_row_that_is_there_twice_counts_twice(tmp_path: Path) -> None:
     report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
     assert report.scorings["official"].metrics["accuracy/EPM"].value == 0.5
     assert report.n == 22
-    assert any("more than once, and each time in the means: 0" in note for note in report.notes)
+    assert any("more than once: 1 (0); every row counts" in note for note in report.notes)
 
 
 def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_said(
@@ -506,22 +506,109 @@ def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda found: found["backward"][0].pop("response"), r"lacks .*'response'"),
-        (lambda found: found["backward"][0].update(response=7), r"response of 0 is 7"),
-        (lambda found: found["backward"][0].update(response=["A", "B"]), r"is to be a text"),
-        (lambda found: found["realtime"].append("torn"), r"a row of Model_0"),
+        (lambda found: found["backward"][0].pop("response"), "it lacks 'response'"),
+        (lambda found: found["backward"][0].update(response=7), "its response is 7, not a text"),
+        (lambda found: found["backward"][0].update(response=["A", "B"]), "not a text, null or"),
+        (lambda found: found["backward"].__setitem__(0, "torn"), "Model_0_offline_1.json, torn: "),
     ],
 )
-def test_a_row_of_another_form_says_which_and_what_is_wrong(
+def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_scored(
     tmp_path: Path, change: Any, says: str
 ) -> None:
     path = edited(published(tmp_path / "Model"), change)
-    with pytest.raises(DataError, match=says):
-        snellen.score(path, "ovo-bench", data=ROWS)
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert (report.n, report.incomplete) == (20, True)
+    metrics = report.scorings["official"].metrics
+    assert (metrics["accuracy/realtime"].value, metrics["accuracy/CRR"].value) == (1.0, 0.6)
+    (note,) = [note for note in report.notes if note.startswith("incomplete: ")]
+    assert "rows or points that cannot be read: 1, in no mean" in note
+    assert says in note
 
 
-def test_another_file_among_the_results_is_not_passed_over(tmp_path: Path) -> None:
+def test_one_bad_point_does_not_take_the_other_points_of_its_question(tmp_path: Path) -> None:
     path = published(tmp_path / "Model")
-    (path / "torn.json").write_text('{"backward": [', encoding="utf-8")
-    with pytest.raises(DataError, match=r"torn\.json is no file of OVO-Bench's results"):
-        snellen.score(path, "ovo-bench", data=ROWS)
+    file = path / "Model_1_offline_1.json"
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    counts = next(row for row in rows["forward"] if row["task"] == "CRR")
+    del counts["test_info"][0]["response"]
+    counts["test_info"][1]["response"] = 3
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert report.n == 19
+    assert report.scorings["official"].metrics["accuracy/CRR"].n == 3
+    assert any("rows or points that cannot be read: 2" in note for note in report.notes)
+
+
+def test_a_folder_without_one_good_row_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(
+        json.dumps({"backward": [{"id": 1}], "realtime": [], "forward": []}), encoding="utf-8"
+    )
+    with pytest.raises(DataError, match=r"none of its rows .* it lacks 'task'"):
+        snellen.score(tmp_path, "ovo-bench", data=ROWS)
+
+
+@pytest.mark.parametrize("text", ['{"backward": [', '{"score": 3}', ""])
+def test_another_file_among_the_results_is_counted_and_the_rest_is_scored(
+    tmp_path: Path, text: str
+) -> None:
+    path = published(tmp_path / "Model")
+    (path / "Model_1_offline_1.json").write_text(text, encoding="utf-8")
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert report.incomplete
+    metrics = report.scorings["official"].metrics
+    assert metrics["accuracy/backward"].value == 1.0
+    assert metrics["accuracy"].value is None  # nothing of forward is there
+    (note,) = [note for note in report.notes if note.startswith("incomplete: ")]
+    assert "files that are not whole results: 1 of 2 (Model_1_offline_1.json)" in note
+
+
+def test_a_whole_folder_is_not_incomplete(tmp_path: Path) -> None:
+    path = published(tmp_path / "Model")
+    assert not snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report.incomplete
+
+
+def test_points_that_are_there_twice_are_counted_and_the_first_are_named(tmp_path: Path) -> None:
+    path = published(tmp_path / "Model")
+    for file in sorted(path.glob("*.json")):
+        (path / f"copy of {file.name}").write_bytes(file.read_bytes())
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert report.n == 42
+    (note,) = [note for note in report.notes if "more than once" in note]
+    assert "more than once: 21 (" in note
+    assert "and 16 more); every row counts" in note
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Failed to obtain answer via API.", "[LMMS_EVAL_REQUEST_FAILED after 3 attempts] A"],
+)
+def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, text: str) -> None:
+    """Both have an "A" in them, which the authors' rule finds."""
+    path = published(tmp_path / "Model", say=text)
+    report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
+    assert report.replies == {"absent": 21}
+    assert report.scorings["official"].metrics["accuracy"].value == 0.0
+    assert any("21 responses are what VLMEvalKit or lmms-eval write" in n for n in report.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: 429",
+        "error during inference: out of memory",
+        "[ERROR] no frames",
+        "API error 500",
+        "Traceback (most recent call last):",
+        "Failed to call the API after 5 attempts.",
+    ],
+)
+def test_what_reads_like_an_error_is_counted_and_scored_as_any(tmp_path: Path, text: str) -> None:
+    report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
+    assert report.replies == {"ok": 21}
+    assert any("21 responses read like errors" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("text", ["A. An error message", "Yes, it failed to open", "No error"])
+def test_an_answer_about_errors_is_none(tmp_path: Path, text: str) -> None:
+    report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
+    assert not any("read like errors" in note for note in report.notes)

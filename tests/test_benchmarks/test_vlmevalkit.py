@@ -407,6 +407,12 @@ def test_a_set_can_be_made_where_its_sheet_is_not(tmp_path: Path) -> None:
         list(benchmark.data)
 
 
+def test_blinks_digest_is_of_the_sheet_with_corrected_answers() -> None:
+    """VLMEvalKit's pull request 1539. Before it the digest was 3b6649b6a662184ea046908e5506260e."""
+    (sheet,) = published("BLINK")
+    assert sheet.md5 == "d5e8af148b10ac69f535ff7b23f3f989"
+
+
 # -- scoring
 
 

@@ -278,13 +278,16 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
         tags=dict(chain.from_iterable(part.tags.items() for part in known.values())),
         again=dict(chain.from_iterable(found.again.items() for found in known.values())),
         only_these=any(found.only_these for found in known.values()),
+        unread=tuple(chain.from_iterable(found.unread for found in known.values())),
         notes=(note, *said),
     )
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
     """What the authors' own files say."""
-    notes = ["read as the benchmark's authors publish results", *published.notes]
+    notes = ["read as the benchmark's authors publish results"]
+    notes += [f"incomplete: {reason}" for reason in published.unread]
+    notes += published.notes
     if without := sum(text is None for text in published.replies.values()):
         notes.append(f"{without:,} rows have an id and no reply")
     return Said(

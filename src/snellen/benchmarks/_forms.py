@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from snellen.content import Image, Slice
-from snellen.datasets import Drawn, Found, Row, Table, parquet, vlmevalkit_tsv
+from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
 from snellen.errors import DataError
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
@@ -41,11 +41,11 @@ def of_json(path: Path) -> Any:
     """What a JSON file holds, gzipped or not.
 
     Raises:
-        DataError: it is not whole, or cannot be read.
+        DataError: it is not whole, is not UTF-8, or cannot be read.
     """
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return orjson.loads(file.read())
+            return orjson.loads(utf8(file.read(), path))
     except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
     except OSError as error:

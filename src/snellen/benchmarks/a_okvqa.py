@@ -21,26 +21,40 @@ Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing 
          with a difficult direct answer are left out, and all but `false` is difficult. mc: the
          reply is the right choice's text, not its letter; all questions. A question without a reply
          is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
-         difficult ones too, but not on those without a reply; BLIP's figures. official-2022: the
-         authors' until 42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out
-         of mc instead of da. vlmevalkit (mc): the letter by its rules; what these leave open it
-         asks a judge, here it is wrong. robust: ours; da the phrase that a reply settles on,
+         difficult ones too, but not on those without a reply; BLIP's figures. mmpretrain (da):
+         open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
+         mmpretrain/evaluation/metrics/vqa.py#L242-L268, on the same questions as lavis; both sides
+         normalized, and three in ten people are enough. It has the metric, not the data set.
+         normalized: ours, official with both sides (mc: reply and choices) written as VQA's
+         evaluation writes answers: "A dog." is "dog". official-2022: the authors' until
+         42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out of mc instead
+         of da. vlmevalkit (mc): the letter by its rules; what these leave open it asks a judge,
+         here it is wrong. robust: ours; da the phrase that a reply settles on,
          normalised as VQA's evaluation does, mc the letter. Under a prompt that asks for a letter
          one of these two is the headline: the authors map replies to choices before they score,
-         evaluation/remap_predictions.py
+         evaluation/remap_predictions.py. The file for the leaderboard (`snellen export --to
+         submission`) has the text of the choice that a letter names
 Proof    1,500 made questions with the authors' verdicts in both settings (tests/parity); no outputs
          are published with their answers. The others: by hand
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.others import VLMEVALKIT
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    Scoring,
+    Submission,
+)
 from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._results import of_json
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
@@ -51,6 +65,7 @@ from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
 from snellen.metrics import mean
 from snellen.metrics.among import among
+from snellen.metrics.vqa import vqa_accuracy_mmpretrain
 from snellen.model import Reply
 from snellen.prompts import lettered
 from snellen.sample import Sample
@@ -59,6 +74,10 @@ REVISION = "83786de0b24c4fef0bfe39420684f6f73d9f3581"
 SOURCE = f"allenai/aokvqa@{REVISION}:evaluation/eval_predictions.py#L9-L50"
 OLDER = (
     "allenai/aokvqa@3647c12eb3787b538e950f9fea8162c337363ab9:evaluation/eval_predictions.py#L9-L50"
+)
+MMPRETRAIN = (
+    "open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:"
+    "mmpretrain/evaluation/metrics/vqa.py#L242-L268"
 )
 LAVIS = "salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/tasks/vqa.py#L262-L291"
 ALIASES = {
@@ -120,6 +139,12 @@ def a_okvqa(
         ),
         files=files,
         layout=lambda path: layout(path, setting),
+        submission=Submission(
+            name=f"predictions_{split}.json",
+            columns=("question_id", FIELDS[setting]),
+            row=direct_answer_row if setting == "da" else multiple_choice_row,
+            by_id=True,
+        ),
     )
 
 
@@ -189,16 +214,35 @@ def image_of(sample: Sample) -> str:
     return str(sample.data["image"])
 
 
+# -- the authors' files of predictions
+
+FIELDS: Mapping[Setting, str] = {"da": "direct_answer", "mc": "multiple_choice"}
+"""What a file of predictions calls the answers of each setting."""
+
+
+def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
+    return sample.id, {FIELDS["da"]: reply}
+
+
+def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
+    """The text of the choice: the reply, if it is one, or what the letter in it names."""
+    letter = None
+    if reply not in sample.choices:
+        letter = parse_letter(Reply(text=reply), sample).answer
+    text = sample.choices[ascii_uppercase.index(letter)] if isinstance(letter, str) else reply
+    return sample.id, {FIELDS["mc"]: text}
+
+
 def layout(path: Path, setting: Setting) -> Published | None:
     """The authors' one file for both settings, an object that has for each question id an object
     with `multiple_choice`, `direct_answer` or both: evaluation/prepare_predictions.py."""
     rows = of_json(path)
-    fields = {"multiple_choice", "direct_answer"}
+    fields = {*FIELDS.values()}
     if not isinstance(rows, dict) or not rows:
         return None
     if not all(isinstance(row, dict) and fields >= row.keys() for row in rows.values()):
         return None
-    wanted = "direct_answer" if setting == "da" else "multiple_choice"
+    wanted = FIELDS[setting]
     replies = {name: row[wanted] for name, row in rows.items() if wanted in row}
     if not replies:
         other = "mc" if setting == "da" else "da"
@@ -255,6 +299,23 @@ def direct_answer() -> dict[str, Scoring]:
             metrics={"accuracy": mean},
             partial=True,
         ),
+        "mmpretrain": Scoring(
+            version=1,
+            source=MMPRETRAIN,
+            parse=_questions.whole_reply,
+            score=mmpretrain_agreement,
+            metrics={"accuracy": mean},
+            partial=True,
+        ),
+        "normalized": Scoring(
+            version=1,
+            source="ours",
+            parse=normalized_reply,
+            score=plain_agreement,
+            metrics=easy,
+            missing="wrong",
+            partial=True,
+        ),
         "robust": Scoring(
             version=1,
             source="ours",
@@ -272,6 +333,15 @@ def agreement(reading: Reading, sample: Sample) -> float:
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 
+def mmpretrain_agreement(reading: Reading, sample: Sample) -> float:
+    return vqa_accuracy_mmpretrain(str(reading.answer or ""), sample.references)
+
+
+def normalized_reply(reply: Reply, _: Sample) -> Reading:
+    text = _questions.plain(reply.text)
+    return Reading(answer=text or None, rule="normalized reply" if text else "nothing said")
+
+
 def plain_agreement(reading: Reading, sample: Sample) -> float:
     return min(1.0, [*map(_questions.plain, sample.references)].count(str(reading.answer)) / 3)
 
@@ -282,11 +352,15 @@ def plain_agreement(reading: Reading, sample: Sample) -> float:
 def multiple_choice() -> dict[str, Scoring]:
     easy = {"accuracy": among(mean, "difficult_direct_answer", EASY)}
 
-    def scoring(source: str, metrics: Mapping[str, Any]) -> Scoring:
+    def scoring(
+        source: str,
+        metrics: Mapping[str, Any],
+        parse: Callable[[Reply, Sample], Reading] = chosen,
+    ) -> Scoring:
         return Scoring(
             version=1,
             source=source,
-            parse=chosen,
+            parse=parse,
             score=is_right_choice,
             metrics=metrics,
             missing="wrong",
@@ -295,6 +369,7 @@ def multiple_choice() -> dict[str, Scoring]:
     return {
         "official": scoring(SOURCE, {"accuracy": mean}),
         "official-2022": scoring(OLDER, easy),
+        "normalized": scoring("ours", {"accuracy": mean}, normalized_choice),
         "vlmevalkit": Scoring(
             version=1,
             source=VLMEVALKIT,
@@ -319,6 +394,16 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
     if reply.text in sample.choices:
         return Reading(answer=reply.text, rule="choice")
     return Reading(answer=None, rule="no choice")
+
+
+def normalized_choice(reply: Reply, sample: Sample) -> Reading:
+    """The choice that says what the reply says, both normalized; unparsed where two do."""
+    text = _questions.plain(reply.text)
+    matches = {choice for choice in sample.choices if _questions.plain(choice) == text}
+    if len(matches) == 1:
+        return Reading(answer=matches.pop(), rule="normalized choice")
+    rule = "several choices" if matches else "no choice"
+    return Reading(answer=None, rule=rule, candidates=tuple(sorted(matches)))
 
 
 def is_right_choice(reading: Reading, sample: Sample) -> float:
@@ -350,17 +435,21 @@ EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
     ("da", True): {
         "official": {"oracle": EASY_BEST, **NONE},
         "lavis": {"oracle": ALL_BEST, **NONE},
+        "mmpretrain": {"oracle": ALL_BEST, **NONE},
+        "normalized": {"oracle": EASY_BEST, **NONE},
         "robust": {"oracle": EASY_BEST, **NONE},
     },
     ("mc", True): {
         "official": {"oracle": ALL, **NONE},
         "official-2022": {"oracle": ALL, **NONE},
+        "normalized": {"oracle": ALL, **NONE},
         "vlmevalkit": {"oracle": ALL, **NONE},
         "robust": {"oracle": ALL, **NONE},
     },
     ("mc", False): {
         "official": {"oracle": 0.0, **NONE},
         "official-2022": {"oracle": 0.0, **NONE},
+        "normalized": {"oracle": 0.0, **NONE},
         "vlmevalkit": {"oracle": ALL, **NONE},
         "robust": {"oracle": ALL, **NONE},
     },

@@ -23,14 +23,20 @@ Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture,
          not judged. A reply that a service withheld counts 0 beside the references' mean. The
          judges differ: VLMEvalKit's is gpt-4-turbo, lmms-eval's gpt-4o-2024-11-20, which also reads
          "8, 9", and numbers by other judges cannot be compared
-Proof    what the judge is asked about all 90 questions of coco was compared once with what the
-         authors' code builds; their summary of 60 made reviews, every figure to its decimal. Their
-         own reviews are not published
+Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure of each is what the
+         authors' summary gives, and the means of three are as published, 72.5 and 65.4
+         (tests/parity). The reviews are in LLaVA's eval.zip, whose content
+         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a has; only their scores and
+         digests are kept here. That our judge is asked in the authors' words, and that two scores
+         are read from its reply, is shown apart: what it is asked about all 90 questions of coco
+         was compared once with what the authors' code builds. Verdicts of another judge are not
+         proven by this
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -322,7 +328,8 @@ METRICS: Mapping[str, Metric] = {
 
 def layout(path: Path) -> Published | None:
     """The authors' answers (`question_id`, `text`), or their reviews (`content`, `tuple`), with the
-    answers from the file of that name in `answers/` beside their folder, if it is there."""
+    answers from the file of that name in `answers/` beside their folder, if it is there; the name
+    of several reviews may end in `-eval1`, `-eval2` and so on."""
     if ".jsonl" not in path.suffixes:
         return None
     rows = list(jsonl(path))
@@ -338,8 +345,11 @@ def layout(path: Path) -> Published | None:
         if name in verdicts:
             raise DataError(f"{path} has two reviews of question {name}. Keep one of them.")
         verdicts[name] = (words_of(row, path),)
-    beside = path.parent.parent / "answers" / path.name
-    answers = layout(beside) if beside.is_file() else None
+    folder = path.parent.parent / "answers"
+    # Several reviews of the same answers are published as NAME-eval1.jsonl, NAME-eval2.jsonl, ...
+    names = (path.name, re.sub(r"-eval\d+(?=\.jsonl)", "", path.name))
+    beside = next((file for name in names if (file := folder / name).is_file()), None)
+    answers = layout(beside) if beside is not None else None
     replies = dict.fromkeys(verdicts, "") | dict(answers.replies if answers else {})
     notes = (
         [] if answers else ["the replies are not beside these reviews: their scores alone count"]

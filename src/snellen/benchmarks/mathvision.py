@@ -11,7 +11,8 @@ Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot
          letters. 4,096 tokens: GPT4V.py#L68, Gemini.py#L187
 Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
          equal to two decimals, and a choice's value counts as its letter. Its quirks stand beside
-         the code below. robust: ours, the letter or value that a reply settles on
+         the code below. Every line of a file counts, also where a question repeats. robust: ours,
+         the letter or value that a reply settles on
 Proof    published outputs of 8 models: every extracted answer, every verdict, and the figures of
          every level and subject equal the authors' (tests/parity). robust: by hand
 """
@@ -22,11 +23,12 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import parse_letter
 from snellen.content import Message, user
 from snellen.datasets import Found, Row, find, jsonl
 from snellen.datasets.published import File
+from snellen.errors import DataError
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.prompts import lettered
@@ -121,6 +123,7 @@ def mathvision(
             tag="subject", leaves=LEAVES, source="https://arxiv.org/abs/2402.14804, section 3"
         ),
         files=found,
+        layout=repeated_lines,
         max_answer_tokens=4096,
         check=Check(
             says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",
@@ -340,6 +343,38 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     if sample.choices:
         return float(reading.answer == sample.target)
     return float(same_value(str(reading.answer), cleaned(sample.target)))
+
+
+# -- published outputs
+
+
+def repeated_lines(path: Path) -> Published | None:
+    """The replies of a file in which questions repeat: the authors' script scores every line.
+
+    None for any other file, which needs nothing beyond the usual reading of rows.
+    """
+    if ".jsonl" not in path.suffixes:
+        return None
+    try:
+        rows = [(str(row["id"]), row["response"]) for row in jsonl(path)]
+    except (DataError, KeyError):
+        return None
+    if not all(isinstance(response, str | None) for _, response in rows):
+        return None
+    replies: dict[str, str | None] = {}
+    again: dict[str, list[str | None]] = {}
+    for name, response in rows:
+        if name in replies:
+            again.setdefault(name, []).append(response)
+        else:
+            replies[name] = response
+    if not again:
+        return None
+    note = (
+        f"{len(again):,} questions are in more than one line ({len(rows):,} lines, "
+        f"{len(replies):,} questions); every line counts, as in the authors' script"
+    )
+    return Published(replies=replies, again=again, notes=(note,))
 
 
 # -- check

@@ -4,9 +4,14 @@ Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Playe
          https://arxiv.org/abs/2307.06281 (ECCV 2024)
 Data     VLMEvalKit's sheets, MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which
          has no test part and no versions); open-compass/MMBench, Apache-2.0. dev has 1,164
-         questions in 4,329 rows (1.0), CCBench 510 in 2,040. 1.0 and 1.1 are not comparable, and
-         1.0 test has no public answers. A choice such as "None" is text here, which pandas, and
-         with it VLMEvalKit, takes for a missing cell
+         questions in 4,329 rows (1.0), CCBench 510 in 2,040. 1.0 and 1.1 are not comparable. The
+         answers to 1.1 test are public since the test server closed on 31 March 2026
+         (open-compass/MMBench#61, VLMEvalKit#1516); the MD5s here are of the sheets that have them
+         (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). An older copy has none
+         (26f0f15381a21720255091d3e0316ce6 in English, 74bbe4556dac745613c7cbe5ad787050 in
+         Chinese). The published digests of 1.0 test have not changed since 2023: no answers. A
+         choice such as "None" is text here, which pandas, and with it VLMEvalKit, takes for a
+         missing cell
 Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
          vlmeval/dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
          (open-compass/opencompass, docs/en/MMBench.md, since removed). Its `if` leaves the hint out

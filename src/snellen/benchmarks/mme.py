@@ -15,10 +15,11 @@ Scoring  official: BradyFU/Awesome-Multimodal-Large-Language-Models@
          dd2950902889cd614d4edf606827240166d29381:tools/eval_tool.zip, calculation.py: the first
          four signs of a reply in small letters have yes, or else no. A task's score is 100 acc +
          100 acc+, at most 200; perception sums up ten tasks, cognition four, score all. acc is the
-         share of questions that are right, acc+ of images with both right. It pairs lines by their
-         order, here images do; where that differs in a file, the result says so. vlmevalkit: one of
-         the two is a word of the reply (without its judge: wrong otherwise). lmms-eval: as
-         official, without blanks around and full stops; y and n too. robust: ours
+         share of questions that are right, acc+ of images with both right; precision and recall
+         are of yes, without the replies that say neither word. It pairs lines by their order, here
+         images do; where that differs in a file, the result says so. vlmevalkit: one of the two is
+         a word of the reply (without its judge: wrong otherwise). lmms-eval: as official, without
+         blanks around and full stops; y and n too. robust: ours
 Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums, and the rule
          and the sums on 2,800 made replies (tests/parity). The others' rules: their code, by hand
 """
@@ -56,11 +57,12 @@ from snellen.benchmarks._yes_no import (
     wrong_answer,
 )
 from snellen.content import Image, user
-from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, vlmevalkit_tsv
+from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File, data_folder
 from snellen.errors import DataError
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
+from snellen.metrics.yes_no import precision, recall
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.stats import Estimate
@@ -136,7 +138,9 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
             "official": replace(
-                scoring(SOURCE, official_answer), resolve=line_pairs, on_missing=ON_MISSING
+                scoring(SOURCE, official_answer, also=OF_YES),
+                resolve=line_pairs,
+                on_missing=ON_MISSING,
             ),
             "vlmevalkit": scoring(KIT_RULE, vlmevalkit_answer),
             "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
@@ -157,7 +161,12 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
     )
 
 
-def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
+def scoring(
+    source: str,
+    parse: Callable[[Reply, Sample], Reading],
+    *,
+    also: Mapping[str, Metric] | None = None,
+) -> Scoring:
     return Scoring(
         version=1,
         source=source,
@@ -169,8 +178,16 @@ def scoring(source: str, parse: Callable[[Reply, Sample], Reading]) -> Scoring:
             "cognition": points(COGNITION),
             "acc": mean,
             "acc_plus": acc_plus,
+            **(also or {}),
         },
     )
+
+
+OF_YES: Mapping[str, Metric] = {
+    "precision": partial(precision, otherwise=0.0),
+    "recall": partial(recall, otherwise=0.0, answered_only=True),
+}
+"""What calculation.py also takes of each task, without the replies that say neither word."""
 
 
 # -- data
@@ -237,10 +254,11 @@ def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a text that are not empty, by number from 1, in columns."""
     try:
         raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}. MME has a text for each task.") from error
     # Not splitlines, to which other signs end a line too.
+    text = utf8(raw, path).decode()
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
             yield number, line.split("\t")

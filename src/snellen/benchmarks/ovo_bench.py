@@ -53,6 +53,7 @@ from snellen.content import Video, user
 from snellen.datasets import Drawn, Found, Row, find
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
+from snellen.formats.predictions import FAILED
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
 from snellen.model import Kind, Reply
@@ -654,22 +655,18 @@ def balanced_accuracy(columns: Columns) -> Estimate:
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     """The replies of a folder, or a file, of the authors' results; None for anything else."""
-    paths = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    ends = ("*.json", "*.json.gz")
+    paths = sorted(file for end in ends for file in path.glob(end)) if path.is_dir() else [path]
     parts = {part.name: _results.of_json(part) for part in paths}
     known = {name: part for name, part in parts.items() if is_results(part)}
     if not known:
         return None
-    if others := [name for name in parts if name not in known]:
-        raise DataError(
-            f"{path}: {', '.join(others)} is no file of OVO-Bench's results, as {next(iter(known))}"
-            " beside it is: one object with backward, realtime and forward, each a list. Get it "
-            "whole, or take it away."
-        )
     reading = _Reading(str(path), {sample.id: sample for sample in samples})
     for name, part in known.items():
         for row in (*part["backward"], *part["realtime"], *part["forward"]):
             reading.add(name, row)
-    return reading.published(len(known))
+    others = [name for name in parts if name not in known]
+    return reading.published(len(known), others)
 
 
 def is_results(found: Any) -> bool:
@@ -685,38 +682,56 @@ class _Reading:
         self._said: dict[str, list[tuple[str | None, str | None]]] = {}
         """For each point its replies, each with what its row takes for right."""
         self._lists = 0
+        self._failed = 0
+        self._unread: list[str] = []
+        """Where each row or point stands that cannot be read, and why."""
 
     def add(self, name: str, row: Any) -> None:
+        """Take a row of a file; what of it cannot be read is counted, and the rest is taken."""
         try:
             if row["task"] in GROUPS["forward"]:
                 for index, point in enumerate(row["test_info"]):
-                    right = str(point["count"]) if row["task"] == "REC" else str(point["type"])
-                    self._take(f"{row['id']}_{index}", point["response"], right)
+                    self._add_point(name, row, point, f"{row['id']}_{index}")
             else:
                 self._take(str(row["id"]), row["response"], str(row["ground_truth"]))
-        except (KeyError, TypeError) as error:
-            raise DataError(
-                f"{self._where}: a row of {name} lacks what OVO-Bench's results have ({error!r}): "
-                f"{str(row)[:200]}. Get the file again, whole."
-            ) from error
+        except (KeyError, TypeError, ValueError) as error:
+            self._unread.append(f"{name}, {_label(row)}: {_reason(error)}")
+
+    def _add_point(self, name: str, row: Mapping[str, Any], point: Any, label: str) -> None:
+        try:
+            right = str(point["count"] if row["task"] == "REC" else point["type"])
+            self._take(label, point["response"], right)
+        except (KeyError, TypeError, ValueError) as error:
+            self._unread.append(f"{name}, point {label}: {_reason(error)}")
 
     def _take(self, point: str, response: Any, right: str) -> None:
         if isinstance(response, list) and len(response) == 1:
             (response,) = response
             self._lists += 1
         if response is not None and not isinstance(response, str):
-            raise DataError(
-                f"{self._where}: the response of {point} is {str(response)[:60]}, and is to be a "
-                "text, null or a list of one text."
-            )
+            shown = str(response)[:60]
+            raise ValueError(f"its response is {shown}, not a text, null or a list of one text")
         right = {"0": "no", "1": "yes"}[right] if self._is_yes_no(point) else right
+        if response is not None and response.startswith(FAILED):
+            response = None
+            self._failed += 1
         self._said.setdefault(point, []).append((response, right))
 
     def _is_yes_no(self, point: str) -> bool:
         sample = self._samples.get(point)
         return sample is not None and sample.tags["task"] in YES_NO
 
-    def published(self, n_files: int) -> Published:
+    def published(self, n_files: int, others: Sequence[str]) -> Published:
+        """What `n_files` files say; `others` beside them are no results.
+
+        Raises:
+            DataError: no row of them can be read.
+        """
+        if self._unread and not self._said:
+            raise DataError(
+                f"{self._where}: none of its rows is of the form that OVO-Bench's results have. "
+                f"The first: {self._unread[0]}."
+            )
         moved = self._move_doubled()
         replies = {point: said[0][0] for point, said in self._said.items()}
         again = {
@@ -728,6 +743,7 @@ class _Reading:
             replies=replies,
             again=again,
             only_these=True,
+            unread=tuple(self._lacking(n_files, others)),
             notes=tuple(self._notes(n_files, moved, replies, again)),
         )
 
@@ -757,6 +773,19 @@ class _Reading:
             self._said[point] = kept
         return moved
 
+    def _lacking(self, n_files: int, others: Sequence[str]) -> Iterator[str]:
+        if others:
+            yield (
+                f"files that are not whole results: {len(others):,} of "
+                f"{n_files + len(others):,} ({_first(others)}). Each is to be one object with the "
+                "lists backward, realtime and forward. The score is of the other files alone"
+            )
+        if self._unread:
+            yield (
+                f"rows or points that cannot be read: {len(self._unread):,}, in no mean. "
+                f"The first: {self._unread[0]}"
+            )
+
     def _notes(
         self,
         n_files: int,
@@ -771,9 +800,20 @@ class _Reading:
                 "authors' script makes of lists is the scoring as-lists"
             )
         if moved:
-            yield f"rows under the id of another question in the same words: {', '.join(moved)}"
+            yield (
+                f"rows under the id of another question in the same words: {len(moved):,} "
+                f"({_first(moved)})"
+            )
         if again:
-            yield f"in it more than once, and each time in the means: {', '.join(again)}"
+            yield (
+                f"points that are in it more than once: {len(again):,} "
+                f"({_first(list(again))}); every row counts, as in the authors' script"
+            )
+        if self._failed:
+            yield (
+                f"{self._failed:,} responses are what VLMEvalKit or lmms-eval write where a model "
+                "gave no reply: read as null"
+            )
         absent = Counter(
             sample.tags["task"] for name, sample in self._samples.items() if name not in replies
         )
@@ -798,7 +838,32 @@ class _Reading:
             )
 
 
-ERROR = re.compile(r"\s{0,5}(?:\[?error\b|traceback\b|exception\b)", re.IGNORECASE)
+ERROR = re.compile(
+    r"\s{0,5}[<\[(]?(?:(?:api|http|inference|openai|runtime|server)[ _]?)?"
+    r"(?:error|exception|traceback|failed to (?:call|generate|get|obtain))\b",
+    re.IGNORECASE,
+)
+"""How programs begin to say that something went wrong. The authors' own runners write null then:
+utils/OVOBench.py#L40-L42, models/FlashVStream.py#L98-L100, models/Gemini.py#L55-L57. They also
+write null where a model stays silent, models/VideoLLM_Online.py#L72."""
+MOST_NAMES = 5
+"""Names in a note; the others are counted."""
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _label(row: Any) -> str:
+    return f"question {row['id']}" if isinstance(row, dict) and "id" in row else str(row)[:60]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    return str(error)
 
 
 # -- dummies

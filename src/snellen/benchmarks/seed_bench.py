@@ -62,7 +62,7 @@ import orjson
 from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.content import Image, Part, Video, user
-from snellen.datasets import Drawn, Found, Row, Table, find, vlmevalkit_tsv
+from snellen.datasets import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
 from snellen.metrics import macro_average, mean
@@ -581,11 +581,12 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
 def unpacked(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
-        return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+        raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
         ) from error
+    return utf8(raw, path)
 
 
 # -- check

@@ -39,7 +39,7 @@ import orjson
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Submission
 from snellen.benchmarks import _forms, _vqa
 from snellen.content import Image, user
-from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, parquet, vlmevalkit_tsv
+from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError
 from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
@@ -132,7 +132,7 @@ def rows(found: Found) -> Table:
 def listed(path: Path) -> Iterator[dict[str, Any]]:
     """What the authors' files have in their list `data`."""
     try:
-        whole = orjson.loads(path.read_bytes())
+        whole = orjson.loads(utf8(path.read_bytes(), path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
     entries = whole.get("data") if isinstance(whole, dict) else None

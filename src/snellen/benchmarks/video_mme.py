@@ -52,7 +52,7 @@ from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading
 from snellen.benchmarks import _forms
 from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
 from snellen.content import Part, Video, user
-from snellen.datasets import Filtered, Found, Row, find
+from snellen.datasets import Filtered, Found, Row, find, utf8
 from snellen.datasets.published import File
 from snellen.errors import DataError
 from snellen.metrics import Columns, mean
@@ -217,7 +217,7 @@ def of_template(path: Path) -> Any:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read()
-        return orjson.loads(SPARE.sub(rb"\1", raw))
+        return orjson.loads(SPARE.sub(rb"\1", utf8(raw, path)))
     except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
     except OSError as error:

@@ -5,7 +5,10 @@ Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of
          open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
          {image_mcq,image_yorn,image_vqa}.py; addresses and MD5s in _vlmevalkit_sets.tsv. Rows
          without a picture are left out, as there. A choice such as "None" is text here, which
-         pandas, and with it VLMEvalKit, takes for a missing cell. Licences are the sets' own
+         pandas, and with it VLMEvalKit, takes for a missing cell. Licences are the sets' own.
+         BLINK's MD5 is of the sheet with corrected answers to its 134 rows of Relative_Reflectance
+         (VLMEvalKit#1539, May 2026); that of the older one, which earlier figures are of, is
+         3b6649b6a662184ea046908e5506260e
 Prompt   vlmevalkit: build_prompt of the set's class in those files, as far as it does not depend on
          the model; pictures first. short: ours, pictures, hint, question, choices, and one line on
          the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93. MMStar's authors ask their

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import msgspec
 
+from snellen.datasets import utf8
 from snellen.errors import UsageError
 from snellen.models._profile import Profile
 
@@ -26,10 +27,10 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     if path is None:
         return None
     try:
-        plan = tomllib.loads(path.read_text(encoding="utf-8"))
+        plan = tomllib.loads(utf8(path.read_bytes(), path).decode())
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML file: {error}.") from error
     options = {_named(one): one for one in ctx.command.params if isinstance(one, click.Option)}
     if strange := sorted(set(plan) - set(options)):

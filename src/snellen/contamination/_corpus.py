@@ -15,7 +15,7 @@ import orjson
 
 from snellen.contamination._read import Troubles, writable
 from snellen.content import Image
-from snellen.datasets import Table, csv, json_list, parquet, tsv
+from snellen.datasets import Table, csv, json_list, parquet, tsv, without_mark
 from snellen.errors import DataError, UsageError
 
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -145,8 +145,10 @@ def _lines(path: Path) -> Iterator[bytes]:
     """Lines, `.gz` unpacked; of one that is too long the first MAX_ROW_BYTES, which are no row."""
     try:
         with cast(BinaryIO, (gzip.open if path.suffix == ".gz" else open)(path, "rb")) as file:
+            is_first = True
             while line := file.readline(MAX_ROW_BYTES):
-                yield line
+                yield without_mark(line, path) if is_first else line
+                is_first = False
                 while len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
                     line = file.readline(MAX_ROW_BYTES)
     except (OSError, EOFError, zlib.error) as error:
@@ -162,7 +164,7 @@ def _jsonl(path: Path, troubles: Troubles) -> Iterator[tuple[str, Any]]:
             troubles.add(f"lines of {MAX_ROW_BYTES // 1_000_000} MB or more", where)
             continue
         try:
-            value = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+            value = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             troubles.add("lines that are no JSON in UTF-8", f"{where}: {error}")
             continue

@@ -2,6 +2,7 @@
 
 from snellen.datasets._find import Found, find, home
 from snellen.datasets._json import json_list, jsonl
+from snellen.datasets._lines import utf8, without_mark
 from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
 from snellen.datasets._places import data_at, data_place_of, place_of, runs_at
@@ -44,5 +45,7 @@ __all__ = [
     "rows_of",
     "runs_at",
     "tsv",
+    "utf8",
     "vlmevalkit_tsv",
+    "without_mark",
 ]

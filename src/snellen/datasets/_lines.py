@@ -20,6 +20,14 @@ OTHER_MARKS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+# Which of the first four bytes are zero in UTF-16 and UTF-32 without a mark, where the text begins
+# with two ASCII characters. No text in UTF-8 has a zero byte there.
+ZERO_BYTES: dict[tuple[bool, ...], str] = {
+    (False, True, True, True): "UTF-32LE",
+    (True, True, True, False): "UTF-32BE",
+    (False, True, False, True): "UTF-16LE",
+    (True, False, True, False): "UTF-16BE",
+}
 
 
 Line = tuple[bytes, int, int]
@@ -86,14 +94,39 @@ def unreadable(error: Exception, path: Path) -> DataError:
 
 
 def without_mark(start: bytes, path: Path) -> bytes:
-    """The first bytes of a file without UTF-8's byte-order mark."""
+    """The first bytes of a file without UTF-8's byte-order mark.
+
+    Raises:
+        DataError: the file is UTF-16 or UTF-32 text.
+    """
+    if encoding := other_encoding(start):
+        raise DataError(
+            f"{path} is {encoding} text, and UTF-8 is needed. "
+            f"Convert it: iconv -f {encoding} -t UTF-8."
+        )
+    return start.removeprefix(UTF8_MARK)
+
+
+def other_encoding(start: bytes) -> str | None:
+    """UTF-16 or UTF-32, if the first bytes of a text show that it is in one of these."""
     for mark, encoding in OTHER_MARKS.items():
         if start.startswith(mark):
-            raise DataError(
-                f"{path} is {encoding} text from its first byte on; UTF-8 is needed. "
-                f"Convert it: iconv -f {encoding} -t UTF-8."
-            )
-    return start.removeprefix(UTF8_MARK)
+            return encoding
+    return ZERO_BYTES.get(tuple(byte == 0 for byte in start[:4]))
+
+
+def utf8(raw: bytes, path: Path) -> bytes:
+    """The bytes of a whole text file without UTF-8's byte-order mark.
+
+    Raises:
+        DataError: the text is in another encoding.
+    """
+    text = without_mark(raw, path)
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, len(raw) - len(text), f"{path}") from error
+    return text
 
 
 def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from snellen.datasets import utf8
 from snellen.errors import DataError
 
 MOST_BYTES = 2_000_000_000
@@ -52,14 +53,7 @@ def _read(path: Path) -> bytes:
         raise DataError(
             f"{path} holds more than {MOST_BYTES // 10**9} GB. Keep only ids and replies."
         )
-    try:
-        raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 at byte {error.start}: {error.reason}. Convert it, for example: "
-            "iconv -f LATIN1 -t UTF-8."
-        ) from error
-    return raw.removeprefix(b"\xef\xbb\xbf")
+    return utf8(raw, path)
 
 
 def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -4,6 +4,7 @@ costs."""
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -185,7 +186,7 @@ def read_profile(path: Path) -> Profile:
             one beyond its bounds.
     """
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Profile)
+        return msgspec.toml.decode(path.read_bytes().removeprefix(BOM_UTF8), type=Profile)
     except OSError as error:
         raise UsageError(f"{path}: the profile cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

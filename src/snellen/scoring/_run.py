@@ -141,6 +141,7 @@ def score_predictions(
         model=model,
         identity=predicted.identity,
         notes=[*notes, *predicted.notes()],
+        incomplete=published is not None and bool(published.unread),
     )
 
 

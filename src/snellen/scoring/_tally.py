@@ -213,8 +213,10 @@ class Tally:
         notes: Sequence[str] = (),
         of: int = 0,
         baselines: Baselines | None = None,
+        incomplete: bool = False,
     ) -> Report:
-        """The whole set's report. `of` is how many (sample, repeat)s there are."""
+        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete`: some
+        of their replies never came here."""
         n = len(self._cluster)
         states = self.replies
         failed = states.get("failed", 0)
@@ -278,7 +280,9 @@ class Tally:
             ],
             notes=[*said, *self._notes],
             identity=dict(identity),
-            incomplete=bool(failed or any(self._waiting(name) for name in self._reported())),
+            incomplete=bool(
+                incomplete or failed or any(self._waiting(name) for name in self._reported())
+            ),
             asked_of=of if of > rows else None,
             baselines=baselines,
             ladders=dict(self._benchmark.ladders),
