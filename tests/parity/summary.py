@@ -50,6 +50,6 @@ def total(names: Sequence[str], comparisons: Sequence[Comparison]) -> str:
     items = [count for one in comparisons for count in one.items.values()]
     agree, of = sum(n for n, _ in items), sum(of for _, of in items)
     return (
-        f"{len(names)} packs: {equal:,} of {figures:,} figures equal, {agree:,} of {of:,} items and "
-        "rows agree"
+        f"{len(names)} packs: {equal:,} of {figures:,} figures and {agree:,} of {of:,} items and "
+        "rows are equal"
     )

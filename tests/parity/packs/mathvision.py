@@ -9,7 +9,7 @@ LATER = "the authors' own script gives one more on their own file than their tab
 
 
 def pack(folder: Path, scratch: Path) -> Pack:
-    models, items = expected_of(folder), items_of(folder)
+    expected, items = expected_of(folder), items_of(folder)
     files = outputs(folder)
     return Pack(
         cases=[
@@ -20,16 +20,21 @@ def pack(folder: Path, scratch: Path) -> Pack:
                 data=folder,
                 expected={
                     "official": Expected(
-                        figures=figures(models[model]), items=verdicts(items.get(model, {}))
+                        figures=figures(expected[model]), items=verdicts(items.get(model, {}))
                     )
                 }
-                if model in models
+                if model in expected
                 else {},
             )
-            for model, path in in_order(files, models)
+            for model, path in in_order(files, expected)
         ],
-        without_output=[model for model in models if model not in files],
+        without_output=[model for model in expected if model not in files],
     )
+
+
+def models(folder: Path) -> list[str]:
+    """The models whose replies lie here, in the order of expected.json."""
+    return [model for model, _ in in_order(outputs(folder), expected_of(folder))]
 
 
 def outputs(folder: Path) -> dict[str, Path]:

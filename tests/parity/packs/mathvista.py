@@ -21,7 +21,7 @@ GROUPS = (
 
 
 def pack(folder: Path, scratch: Path) -> Pack:
-    models, items = expected_of(folder), items_of(folder)
+    known, items = expected_of(folder), items_of(folder)
     problems = of_json(folder / "annotations.json")
     files = outputs(folder)
     return Pack(
@@ -31,15 +31,20 @@ def pack(folder: Path, scratch: Path) -> Pack:
                 replies=path,
                 benchmark="mathvista",
                 data=folder,
-                expected=expected(models[model], items.get(model, {}), problems)
-                if model in models
+                expected=expected(known[model], items.get(model, {}), problems)
+                if model in known
                 else {},
                 page="",  # test_mathvista.py has its lines
             )
-            for model, path in in_order(files, models)
+            for model, path in in_order(files, known)
         ],
-        without_output=[model for model in models if model not in files],
+        without_output=[model for model in known if model not in files],
     )
+
+
+def models(folder: Path) -> list[str]:
+    """The models whose replies lie here, in the order of expected.json."""
+    return [model for model, _ in in_order(outputs(folder), expected_of(folder))]
 
 
 def outputs(folder: Path) -> dict[str, Path]:

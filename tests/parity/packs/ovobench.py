@@ -84,10 +84,8 @@ def figures(
 def reason(model: str, theirs: str, scoring: str, is_published: bool) -> str:
     if scoring == "as-lists" and theirs in ("REC", "forward_avg", "total_avg"):
         return "the script ends at REC"
-    # QWen2VL_7B is the one folder of lists whose figures are printed under another name.
-    return REASONS.get(
-        (model, theirs), "" if is_published else "printed of the texts of QWen2VL_7B_"
-    )
+    # What is not published of a folder of lists is so of the folder of the same texts.
+    return REASONS.get((model, theirs), "" if is_published else f"printed of the texts of {model}_")
 
 
 def scores(rows: Sequence[tuple[int, int | None, float | None]]) -> dict[str, list[Item]]:
