@@ -1,9 +1,14 @@
-"""Write docs/parity.md: every published model and split by our scoring and by the authors'.
+"""Compare our scores of published outputs with those of the authors' code.
 
 usage: python scripts/parity.py [--check]
+       python scripts/parity.py --golden DIR [PACK...]
 
-Reads the published outputs where `SNELLEN_GOLDEN` names them (else beside the checkout). `--check`
-writes nothing, and says whether the page is as it would be written.
+Without arguments it writes docs/parity.md, from the packs in the folder that `SNELLEN_GOLDEN` names
+(else `../shared/golden`). `--check` writes nothing and says whether the page is up to date.
+
+`--golden` scores every file of replies in the packs of DIR, and prints how many figures and items
+equal those of the authors' code. It writes nothing. Exit status: 0 all are equal, 1 something
+differs, 2 wrong usage.
 """
 
 import argparse
@@ -39,9 +44,11 @@ HEADINGS = ("model", "metric", "n", "published", "official", "ours", "difference
 
 
 def lines() -> list:
-    """The lines of every benchmark's parity test."""
-    sys.path[:0] = [str(ROOT), str(ROOT / "src")]
-    found = []
+    """The lines of every golden pack, and of the parity tests that have lines of their own."""
+    from tests.golden_data import FOLDER
+    from tests.parity import engine
+
+    found = [*engine.lines(FOLDER)]
     for path in sorted((ROOT / "tests/parity").glob("test_*.py")):
         module = importlib.import_module(f"tests.parity.{path.stem}")
         if hasattr(module, "parity"):
@@ -150,11 +157,45 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def compare(folder: Path, wanted: Sequence[str]) -> int:
+    """Print how our scores of the packs in a folder compare with the authors'."""
+    from tests.parity import engine, summary
+
+    adapters = engine.adapters()
+    every = []
+    names = wanted or engine.pack_names(folder)
+    known = [name for name in names if name in adapters]
+    for name in known:
+        pack, comparisons = engine.comparisons(folder, name)
+        print("\n".join(summary.of_pack(name, pack, comparisons)), flush=True)
+        every += comparisons
+    for name in names:
+        if name not in adapters:
+            print(f"{name}: no benchmark yet")
+    print(summary.total(known, every))
+    return int(any(one.differs for one in every))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--check", action="store_true", help="say whether the page is up to date")
+    parser.add_argument("--golden", type=Path, metavar="DIR", help="compare the packs in DIR")
+    parser.add_argument("packs", nargs="*", metavar="PACK", help="compare only these")
+    arguments = parser.parse_args()
+    sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    if arguments.golden is not None:
+        if arguments.check:
+            parser.error("--check is about docs/parity.md: leave it out with --golden.")
+        if not arguments.golden.is_dir():
+            parser.error(f"{arguments.golden} is not a folder. Name the folder that has the packs.")
+        for name in arguments.packs:
+            if not (arguments.golden / name).is_dir():
+                parser.error(f"{arguments.golden} has no pack {name!r}.")
+        return compare(arguments.golden, arguments.packs)
+    if arguments.packs:
+        parser.error("Name the folder of the packs: --golden DIR.")
     text = page(lines())
-    if not parser.parse_args().check:
+    if not arguments.check:
         PAGE.write_text(text, encoding="utf-8")
         return 0
     same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text

@@ -3,7 +3,7 @@ M4C, on made pairs of replies and answers."""
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,23 +12,10 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
-from snellen.metrics.vqa import stvqa_accuracy
 from snellen.result import Result
 from tests.golden_data import golden
-from tests.parity.lines import Line
 
 NAMES = {"docvqa": "val_v1.0.json", "info-vqa": "infographicsVQA_val_v1.0.json"}
-NO_OUTPUTS = "no model's outputs are published; the pairs are made"
-RULES: Mapping[str, Callable[[str, Sequence[str]], float]] = {
-    "lmms_eval_anls": anls,
-    "vlmevalkit_anls": anls,
-    "mmpretrain_anls": anls_mmpretrain,
-    "pix2struct_anls": anls_pix2struct,
-    "m4c_stvqa_anls": anls_m4c,
-    "m4c_stvqa_acc": stvqa_accuracy,
-}
-"""Every column of the pack that is a score, and our rule for it."""
 FIGURES = {
     "anls": ("official", "anls", "lmms_eval_anls"),
     "mmpretrain anls": ("mmpretrain", "anls", "mmpretrain_anls"),
@@ -69,51 +56,6 @@ def scored(
 
 def mean(scores: Sequence[float]) -> float:
     return sum(scores) / len(scores)
-
-
-def parity() -> list[Line]:
-    replies = {pair["id"]: pair["prediction"] for pair in pairs()}
-    found = []
-    for name in NAMES:
-        scorings = scored(name, replies).report.scorings
-        for figure, (scoring, metric, column) in FIGURES.items():
-            ours = scorings[scoring].metrics[metric]
-            found.append(
-                Line(
-                    benchmark=name,
-                    model="made pairs",
-                    metric=figure,
-                    n=ours.n,
-                    published=None,
-                    official=mean([pair[column] for pair in pairs()]),
-                    ours=ours.value,
-                    proof="generated pairs",
-                    reason=NO_OUTPUTS,
-                )
-            )
-    return found
-
-
-def test_every_score_of_the_pack_is_compared() -> None:
-    assert len(pairs()) == 1500
-    assert all(set(pair) == {"id", "prediction", "answers", *RULES} for pair in pairs())
-
-
-@pytest.mark.parametrize("column", RULES)
-def test_every_pair_has_the_score_of_their_code(column: str) -> None:
-    # A last digit may differ: Pix2Struct's code gives percent.
-    differences = [
-        pair
-        for pair in pairs()
-        if abs(RULES[column](pair["prediction"], pair["answers"]) - pair[column]) > 1e-12
-    ]
-    assert differences == []
-
-
-def test_the_means_are_those_of_their_code() -> None:
-    assert [line.n for line in parity()] == [1500] * 10
-    for line in parity():
-        assert line.ours == pytest.approx(line.official, abs=1e-9), line
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -13,22 +13,11 @@ import pytest
 import snellen
 from snellen.benchmarks.mathvista import layout, mathvista
 from snellen.sample import Sample
-from tests.golden_data import golden
+from tests.golden_data import FOLDER, golden
 from tests.parity.lines import Line
+from tests.parity.packs.mathvista import models
 
-MODELS = (
-    "chatgpt",
-    "chatgpt_2shot_solution",
-    "chatgpt_2shot_solution_use_ocr",
-    "frequent_guess",
-    "gpt4",
-    "instruct_blip2_vicuna_13b",
-    "llama_adapter_v2",
-    "llavar",
-    "minigpt4_llama2",
-    "random_guess",
-    "testmini_template_for_leaderboard_submission",
-)
+MODELS = models(FOLDER / "mathvista")
 METADATA = ("language", "source", "category", "task", "context", "grade")
 SEEDS = (1, 2)
 TEMPLATE = "testmini_template_for_leaderboard_submission"

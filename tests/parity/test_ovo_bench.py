@@ -1,13 +1,11 @@
 """OVO-Bench against the folders of results that its authors published, and their script."""
 
-import gzip
 import json
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +14,12 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmark import Published
-from snellen.benchmarks.ovo_bench import GROUPS, TASKS, ovo_bench
-from snellen.model import Reply
+from snellen.benchmarks.ovo_bench import GROUPS, ovo_bench
 from snellen.report.words import markdown
 from tests.golden_data import golden
-from tests.parity.lines import Line
 
-SUMS = {"total_avg": "accuracy", **{f"{group}_avg": f"accuracy/{group}" for group in GROUPS}}
 Row = tuple[str, int, int | None, Any, str]
 """Task, id, index of the point, response, and what the row takes for right."""
-
-
-def expected() -> dict[str, dict[str, Any]]:
-    every = json.loads((golden("ovobench") / "expected.json").read_bytes())
-    return {name: of for name, of in every.items() if not name.startswith("_")}
 
 
 def rows(folder: Path) -> Iterator[Row]:
@@ -77,122 +67,6 @@ def figures(path: Path, scoring: str = "official", **options: Any) -> Mapping[st
     only = replace(one, metrics={"accuracy": one.metrics["accuracy"]})
     result = snellen.score(path, replace(benchmark, scorings={scoring: only}), **options)
     return result.report.scorings[scoring].metrics
-
-
-@cache
-def parity() -> list[Line]:
-    lines = []
-    for model, of in expected().items():
-        folder = golden("ovobench") / "outputs" / model
-        told = {name: value for name, value in (of["published"] or {}).items() if name != "label"}
-        ways = {"official": of.get("unwrapped", of)}
-        if "unwrapped" in of:
-            ways["as-lists"] = of
-        for scoring, official in ways.items():
-            found = figures(folder, scoring)
-            for theirs, ours in {**SUMS, **{task: f"accuracy/{task}" for task in TASKS}}.items():
-                if theirs not in official and theirs not in told:
-                    continue
-                metric = found.get(ours)
-                value = official.get(theirs)
-                lines.append(
-                    Line(
-                        benchmark="ovo-bench",
-                        model=model if scoring == "official" else f"{model}, {scoring}",
-                        metric=ours,
-                        n=metric.n if metric else 0,
-                        published=told[theirs] / 100 if theirs in told else None,
-                        official=None if value is None else value / 100,
-                        ours=metric.value if metric else None,
-                        proof="published outputs",
-                        reason=reason(model, theirs, scoring, theirs in told),
-                    )
-                )
-    return lines
-
-
-NOT_PUBLISHED = "its REC and SSR are printed, and not among its files"
-MISPRINT = "misprinted: the printed averages need our value"
-SWAPPED = "ASI and HLD changed places in print"
-REASONS = {
-    ("GPT", "REC"): NOT_PUBLISHED,
-    ("GPT", "SSR"): NOT_PUBLISHED,
-    ("GPT", "CRR"): "printed from another run than the file's",
-    ("GPT", "forward_avg"): NOT_PUBLISHED,
-    ("GPT", "total_avg"): NOT_PUBLISHED,
-    ("Gemini", "HLD"): MISPRINT,
-    ("LLaVA_Video", "ATR"): MISPRINT,
-    ("InternVL2", "CRR"): MISPRINT,
-    ("QWen2VL_7B_", "ASI"): SWAPPED,
-    ("QWen2VL_7B_", "HLD"): SWAPPED,
-    **dict.fromkeys(
-        [("QWen2VL_72B_", name) for name in ("EPM", "HLD", "backward_avg")],
-        "printed from responses that are lists, of which the letter alone counts",
-    ),
-}
-
-
-def reason(model: str, theirs: str, scoring: str, is_told: bool) -> str:
-    if scoring == "as-lists" and theirs in ("REC", "forward_avg", "total_avg"):
-        return "the script ends at REC"
-    return REASONS.get((model, theirs), "" if is_told else "printed of the texts of QWen2VL_7B_")
-
-
-def test_every_figure_is_the_official_scripts() -> None:
-    lines = parity()
-    assert len(lines) == 7 * 16 + 16
-    for line in lines:
-        if line.official is None:
-            assert line.ours is None, (line.model, line.metric)
-        else:
-            assert line.ours == pytest.approx(line.official, abs=1e-9), (line.model, line.metric)
-        if line.published is not None and not line.reason:
-            assert line.published == pytest.approx(line.ours, abs=0.6e-4), (line.model, line.metric)
-
-
-def test_every_count_of_rows_is_the_official_scripts() -> None:
-    for model, of in expected().items():
-        scoring = "as-lists" if "unwrapped" in of else "official"
-        found = figures(golden("ovobench") / "outputs" / model, scoring)
-        counts = {task: found[f"accuracy/{task}"].n for task in of["n_per_task"]}
-        assert counts == of["n_per_task"], model
-
-
-@pytest.mark.parametrize("model", ["GPT", "Gemini", "InternVL2", "LLaVA_Video", "QWen2VL_72B_"])
-def test_every_row_is_scored_as_the_official_script_scores_it(model: str) -> None:
-    pack = golden("ovobench")
-    assert items(model, "official") == expected_items(model), pack
-
-
-def test_every_row_that_is_a_list_is_scored_as_the_official_script_scores_it() -> None:
-    theirs = expected_items("QWen2VL_7B")
-    ours = items("QWen2VL_7B", "as-lists")
-    assert ours == theirs
-    assert sum(score is None for _, _, score in ours) == 698
-
-
-def expected_items(model: str) -> list[tuple[int, int | None, float | None]]:
-    raw = gzip.decompress((golden("ovobench") / "expected_items.json.gz").read_bytes())
-    return [(name, index, score) for name, index, score in json.loads(raw)[model]]
-
-
-def items(model: str, name: str) -> list[tuple[int, int | None, float | None]]:
-    pack = golden("ovobench")
-    benchmark = ovo_bench(data=pack)
-    samples = {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
-    scoring = benchmark.scorings[name]
-    found = []
-    for task, number, index, response, right in rows(pack / "outputs" / model):
-        sample = samples[str(number) if index is None else f"{number}_{index}"]
-        words = {"0": "no", "1": "yes"} if task in ("SSR", "CRR") else {}
-        sample = replace(sample, target=words.get(right, right))
-        if isinstance(response, list):
-            (response,) = response
-        score: float | None = 0.0
-        if response is not None:
-            score = scoring.score(scoring.parse(Reply(text=response), sample), sample)
-        found.append((number, index, score))
-    return found
 
 
 def written(folder: Path, parts: Mapping[str, Mapping[str, list[Any]]]) -> Path:

@@ -11,7 +11,6 @@ import pytest
 
 import snellen
 from tests.golden_data import golden
-from tests.parity.lines import Line
 
 FILE = Path("outputs") / "SEED-Bench-1" / "GPT-4V.json.gz"
 SEEDS = range(3)
@@ -52,51 +51,6 @@ def ours(path: Path, part: str, data: Path, ask: str = "generate") -> tuple[floa
     assert report.headline == name
     metric = report.scorings[name].metrics["accuracy"]
     return metric.value, metric.n
-
-
-def parity() -> list[Line]:
-    folder = golden("seedbench")
-    lines = []
-    again = "8 of the file's lines say a question again; here a question counts once, by its last"
-    reasons = {
-        "all": f"no figure of all questions is published; {again} (counted by lines 67.2834)",
-        "image": "published with one decimal, VLMEvalKit's results/SEEDBench_IMG.md quoting the "
-        f"leaderboard; {again} (by lines 69.0730)",
-    }
-    for part in PARTS:
-        right, n = counted(*by_id(), part)
-        value, _ = ours(folder / FILE, part, folder)
-        lines.append(
-            Line(
-                benchmark=f"seed-bench:part={part}",
-                model="GPT-4V",
-                metric="accuracy",
-                n=n,
-                published=0.691 if part == "image" else None,
-                official=right / n,
-                ours=value,
-                proof="published outputs",
-                reason=reasons[part],
-            )
-        )
-    return lines
-
-
-def test_every_line_of_parity_is_the_official_figure() -> None:
-    lines = parity()
-    assert len(lines) == len(PARTS)
-    for line in lines:
-        assert line.official is not None
-        assert line.ours == pytest.approx(line.official, abs=1e-9)
-
-
-def test_the_authors_counts_are_reproduced() -> None:
-    wanted = expected()["dedup_by_question_id"]
-    value, n = ours(golden("seedbench") / FILE, "all", golden("seedbench"))
-    assert n == wanted["n"]
-    assert value is not None
-    assert round(value * n) == wanted["correct"]
-    assert value * 100 == pytest.approx(wanted["acc"], abs=1e-9)
 
 
 def test_the_leaderboards_figure_for_pictures_is_reproduced() -> None:

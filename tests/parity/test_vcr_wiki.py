@@ -16,7 +16,6 @@ import snellen
 from snellen.benchmarks.vcr_wiki import ENGLISH, best_run, of_sets
 from snellen.result import Result
 from tests.golden_data import golden
-from tests.parity.lines import Line
 
 PICTURE = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEANl9ngAAAAABJRU5ErkJggg=="
@@ -59,42 +58,6 @@ def official(rows: Sequence[Mapping[str, Any]], metric: str) -> float:
     """The mean over the covered texts, of what the authors' code gave for each."""
     total: float = sum(row["official"][metric] for row in rows)
     return total / len(rows)
-
-
-def scored(folder: Path) -> dict[str, float | None]:
-    rows = pairs()
-    said = {str(place): row["prediction"] for place, row in enumerate(rows)}
-    return ours(results(folder, said), data(folder, rows))
-
-
-def parity() -> list[Line]:
-    from tempfile import TemporaryDirectory
-
-    rows = pairs()
-    with TemporaryDirectory() as folder:
-        found = scored(Path(folder))
-    return [
-        Line(
-            benchmark="vcr-wiki",
-            model="generated pairs",
-            metric=metric,
-            n=len(rows),
-            published=None,
-            official=official(rows, metric),
-            ours=found[metric],
-            proof="generated pairs",
-            reason="no model's outputs are published",
-        )
-        for metric in METRICS
-    ]
-
-
-def test_every_line_of_parity_is_the_official_figure() -> None:
-    lines = parity()
-    assert len(lines) == len(METRICS)
-    for line in lines:
-        assert line.official is not None
-        assert line.ours == pytest.approx(line.official, abs=1e-9)
 
 
 def test_every_pair_has_the_authors_run_of_tokens_and_all_their_figures() -> None:
