@@ -14,6 +14,7 @@ LAYERS = """
     content
     media
     sample model
+    outputs
     transport store
     answers datasets drawing metrics models prompts
     benchmark formats

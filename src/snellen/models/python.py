@@ -277,7 +277,7 @@ class Watching:
         self.name = name
         self.revision = revision
         self.concurrency = threads
-        self.silence: Sequence[str] = getattr(made, "silence", ())
+        self.silence = _silence(name, made)
         self._made = made
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
         self._calls = Calls(name=name, source=source, threads=self._threads)
@@ -287,6 +287,19 @@ class Watching:
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False)
+
+
+def _silence(name: str, made: Any) -> Sequence[str]:
+    """What an object says when it has nothing to say.
+
+    Raises:
+        UsageError: that is no list of texts.
+    """
+    silence = getattr(made, "silence", ())
+    is_list = isinstance(silence, Sequence) and not isinstance(silence, str)
+    if not is_list or not all(isinstance(text, str) for text in silence):
+        raise UsageError(f"{name}: `silence` is {silence!r:.80}, not a list of texts.")
+    return tuple(map(str, silence))
 
 
 class _Answer:
@@ -306,7 +319,8 @@ class _Answer:
 
     async def awaited(self, said: Awaitable[Any]) -> Any:
         """What the function gives in the end, where it is awaited."""
-        with told_as(Rejected, self._name, self._source, but=ModelError):
+        # A coroutine that is closed is sent a GeneratorExit.
+        with told_as(Rejected, self._name, self._source, but=(ModelError, GeneratorExit)):
             return await said
 
 

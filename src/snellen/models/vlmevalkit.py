@@ -131,7 +131,9 @@ class VlmEvalKit:
             Rejected: it raised something, gave no text, or cannot be asked this; Overloaded: a
                 service said that it failed, or could not be reached.
         """
-        return self._reply(await self._in_a_thread(self._said, loaded(request)))
+        said = await self._in_a_thread(self._said, loaded(request))
+        with told_as(Rejected, self.name, self._source, but=ModelError):
+            return self._reply(said)
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -94,7 +95,21 @@ _QUESTION = msgspec.json.Decoder(Question)
 _EVENT = msgspec.json.Decoder(EventRecord)
 _LABEL = msgspec.json.Decoder(LabelRecord)
 _SCORE = msgspec.json.Decoder(ScoreRow)
-_ENCODE = msgspec.json.Encoder().encode
+
+
+def _plain(value: object) -> object:
+    """A value that JSON has no form for, as one that it has: text and numbers of NumPy."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value)
+    raise TypeError(f"a {type(value).__name__} cannot be stored")
+
+
+_ENCODE = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
 def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
