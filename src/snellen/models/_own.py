@@ -13,7 +13,6 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,6 +23,7 @@ from typing import Any
 from snellen.content import Frame
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Emission, Query, SessionSpec
+from snellen.models._threads import CallThreads
 from snellen.outputs import check_emissions
 from snellen.text.messages import message_of
 
@@ -144,7 +144,7 @@ class Calls:
 
     name: str
     source: str | None
-    threads: Executor
+    threads: CallThreads
 
     async def __call__(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
         """What the function gives.
@@ -160,7 +160,7 @@ class Calls:
         if inspect.iscoroutinefunction(function):
             said = call()
         else:
-            said = await asyncio.get_running_loop().run_in_executor(self.threads, call)
+            said = await self.threads.run(call)
         if not inspect.isawaitable(said):
             return said
         # A coroutine that is closed is sent a GeneratorExit.

@@ -28,11 +28,9 @@ says which one it is, beside its file's digest: with another one it is asked aga
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
@@ -41,6 +39,7 @@ from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.models._own import Calls, a, found, opened, told_as
 from snellen.models._profile import Profile
+from snellen.models._threads import CallThreads
 
 
 def open_model(
@@ -152,7 +151,7 @@ class Python:
         self.revision = revision
         self.concurrency = limit if answer.is_async else threads or 1
         self._answer = answer
-        self._threads = ThreadPoolExecutor(threads or 1, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads or 1, name)
 
     async def generate(self, request: Request) -> Reply:
         """What the function says.
@@ -164,14 +163,13 @@ class Python:
         if self._answer.is_async:
             said = await self._answer.awaited(self._answer(given))
         else:
-            loop = asyncio.get_running_loop()
-            said = await loop.run_in_executor(self._threads, self._answer, given)
+            said = await self._threads.run(self._answer, given)
             if inspect.isawaitable(said):  # an async function behind a sync one
                 said = await self._answer.awaited(said)
         return _reply(self.name, said)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 class Batched:
@@ -220,7 +218,7 @@ class Files:
         self.concurrency = threads
         self._ask = ask
         self._takes_times = _takes_times(ask)
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads, name)
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def generate(self, request: Request) -> Reply:
@@ -259,7 +257,7 @@ class Files:
         return _reply(self.name, said)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 def _takes_times(ask: Callable[..., Any]) -> bool:
@@ -279,14 +277,14 @@ class Watching:
         self.concurrency = threads
         self.silence = _silence(name, made)
         self._made = made
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads, name)
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def open(self, spec: SessionSpec) -> Session:
         return await opened(self._calls, self._made.open, spec)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 def _silence(name: str, made: Any) -> Sequence[str]:

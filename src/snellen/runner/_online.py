@@ -25,6 +25,7 @@ import orjson
 
 from snellen.benchmark import Benchmark, Streaming
 from snellen.content import Frame, Video
+from snellen.deadline import Deadline
 from snellen.errors import MediaError, ModelError, Overloaded, UsageError
 from snellen.media import video as videos
 from snellen.model import (
@@ -337,7 +338,7 @@ class _Running:
         """Raises Overloaded where it takes too long."""
         timeout = self._online._terms.timeout
         try:
-            async with asyncio.timeout(timeout):
+            async with Deadline(timeout):
                 return await made
         except TimeoutError as error:
             raise Overloaded(f"no answer of the session within {timeout:g} s") from error

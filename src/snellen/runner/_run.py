@@ -22,6 +22,7 @@ from typing import Literal
 from snellen.benchmark import Benchmark, History
 from snellen.content import Image, Video
 from snellen.datasets import Row
+from snellen.deadline import Deadline
 from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.model import (
     Expects,
@@ -574,11 +575,8 @@ class Asking:
         self.progress.in_flight += 1
         self.progress.requests += 1
         try:
-            if self._settings.timeout is None:
+            async with Deadline(self._settings.timeout):
                 reply = await self._ask(request)
-            else:
-                async with asyncio.timeout(self._settings.timeout):
-                    reply = await self._ask(request)
         except TimeoutError:
             error: ModelError | MediaError = Overloaded(
                 f"no reply within {self._settings.timeout:g} s"
