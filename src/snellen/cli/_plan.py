@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from snellen.errors import UsageError
+from snellen.files import check_regular
 from snellen.models._profile import Profile
 
 PROFILES = "profiles"
@@ -26,6 +27,7 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     if path is None:
         return None
     try:
+        check_regular(path)
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
