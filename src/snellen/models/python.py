@@ -19,7 +19,9 @@ NAME in FILE (a path ending in .py, or the name of an installed module), or the 
   `snellen.model.Emission`, a list of these, or None.
 
 A sync function is called for one question at a time, unless `--concurrency` or the profile says how
-many; it must then bear as many threads.
+many; it must then bear as many threads. A call that takes longer than the total time-out is given
+up and its question fails; the next question is asked in another thread. The old call is ended with
+an exception as soon as it executes Python code again.
 
 A first parameter named `request` (or `requests`), or annotated so, gets all that a back end gets
 (`snellen.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
