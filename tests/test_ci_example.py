@@ -71,3 +71,26 @@ def test_the_workflow_runs_the_script_and_keeps_the_report() -> None:
     (kept,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
     assert kept["if"] == "always()" and "report.html" in kept["with"]["path"].split()
     assert os.access(CI / "measure.sh", os.X_OK)
+
+
+def test_a_floor_may_be_of_another_metric_or_none(tmp_path: Path) -> None:
+    settings = {"MODEL": "baseline/first", "LIMIT": "36"}
+    other = measured(tmp_path, **settings, METRIC="accuracy/colours", FLOOR="0.99")
+    assert other.returncode == 1 and "accuracy/colours" in other.stdout + other.stderr
+    shutil.rmtree(tmp_path / ".bin", ignore_errors=True)
+    none = measured(tmp_path, **settings, METRIC="nothing", FLOOR="")
+    assert none.returncode == 0, none.stderr
+
+
+def test_the_workflow_installs_what_can_be_installed() -> None:
+    workflow = yaml.safe_load((CI / "measure.yml").read_text())
+    steps = workflow["jobs"]["measure"]["steps"]
+    (checkout,) = [step for step in steps if "repository" in step.get("with", {})]
+    assert f"pip install ./{checkout['with']['path']}" in [step.get("run") for step in steps]
+
+
+def test_the_guide_to_the_job_reads_without_a_site_builder() -> None:
+    guide = (CI.parents[1] / "docs" / "ci.md").read_text(encoding="utf-8")
+    assert "```{" not in guide
+    for name in ("measure.sh", "not_worse.py", "measure.yml"):
+        assert f"](../examples/ci/{name})" in guide

@@ -96,6 +96,22 @@ def test_the_training_loop_of_the_guide_measures_each_step(
     assert capsys.readouterr().out.count(" empty\n") == 6
 
 
+def test_the_training_loop_of_the_guide_measures_rows_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = '{"id": "first", "question": "Which?", "A": "x", "B": "y", "answer": "A"}'
+    Path("mine.jsonl").write_text(row)
+    loop = module("training-loop.md", "my_loop", tmp_path)
+    results: list[Result] = []
+    loop.measure(
+        lambda message: "", 1, lambda result, step: results.append(result), ("mine.jsonl",)
+    )
+
+    assert [result.report.replies for result in results] == [{"empty": 1}]
+    assert "first empty\n" in capsys.readouterr().out
+
+
 def test_the_comparison_of_the_guide_says_which_is_better(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

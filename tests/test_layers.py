@@ -10,10 +10,11 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # Each line imports only from the lines above it; names on one line never import each other.
 LAYERS = """
-    errors stats text
+    errors files stats text
     content
     media
-    sample model
+    sample model deadline
+    outputs
     transport store
     answers datasets drawing metrics models prompts
     benchmark formats

@@ -2,8 +2,10 @@
 # Measure a model, hold it to a floor, and compare it with a stored baseline.
 #
 # usage: MODEL=openai/NAME [BASE_URL=URL] [API_KEY_ENV=VARIABLE] [BENCHMARK=eyechart] [LIMIT=200]
-#        [FLOOR=0.6] [BASELINE=baseline] [REVISION=…] measure.sh
+#        [METRIC=accuracy] [FLOOR=0.6] [BASELINE=baseline] [REVISION=…] measure.sh
 #
+# METRIC is one that the benchmark's headline scoring has (`snellen show BENCHMARK`), FLOOR a number
+# in its unit: 0.6 is 60 % accuracy, METRIC=perception FLOOR=1400 suits mme. FLOOR= asks for none.
 # BASELINE is a folder of runs, such as the `runs` of an earlier job. Writes runs/, report.html and,
 # with a baseline, comparison.md. Exit: 0 good; 1 below the floor, significantly below the baseline,
 # or questions without a reply; 2 wrong use.
@@ -16,7 +18,11 @@ if [ -z "${MODEL:-}" ]; then
     exit 2
 fi
 arguments=(-b "${BENCHMARK:-eyechart}" -m "$MODEL")
-arguments+=(--limit "${LIMIT:-200}" --fail-under "accuracy=${FLOOR:-0.6}" --out runs)
+arguments+=(--limit "${LIMIT:-200}" --out runs)
+floor=${FLOOR-0.6}
+if [ -n "$floor" ]; then
+    arguments+=(--fail-under "${METRIC:-accuracy}=$floor")
+fi
 if [ -n "${BASE_URL:-}" ]; then
     arguments+=(--base-url "$BASE_URL")
 fi

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,21 @@ from snellen import catalog, judge
 from snellen.benchmark import Benchmark
 from snellen.datasets import data_place_of, placed
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.formats import Answered, jsonl, labels, lmms_eval, separated, vlmevalkit, xlsx
+from snellen.formats import (
+    EXPORTED,
+    Answered,
+    jsonl,
+    labels,
+    lmms_eval,
+    separated,
+    vlmevalkit,
+    xlsx,
+)
 from snellen.scoring import Scored, replies_of
 from snellen.store import STEM, Run, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
-PLAIN = ("id", "question", "choices", "target", "reply", "state")
 FORMATS = (
     *("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission", "authors"),
     "labels",
@@ -32,7 +41,7 @@ COUNTED = {
 """What becomes of those that failed."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
-    ".tsv": lambda path, columns, rows: separated.write(path, columns, rows, formulas="kept"),
+    ".tsv": separated.write,
     ".xlsx": xlsx.write,
     ".jsonl": jsonl.write,
     ".json": jsonl.write_list,
@@ -89,6 +98,8 @@ def export(
         sent = benchmark.submission if to == "submission" else None
         if sent is not None and sent.by_id and path.suffix == ".json":
             write = jsonl.write_by_id
+        if to == "vlmevalkit" and path.suffix == ".tsv":
+            write = partial(separated.write, formulas="kept")  # it reads cells as they stand
         if write is None:
             raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
         changed = write(path, columns, rows)
@@ -242,7 +253,7 @@ def _table(
         rows = (row(one.sample, "" if one.reply is None else one.reply.text) for one in replies)
         return benchmark.submission.name, (benchmark.submission.columns, rows)
     plain = ((*_fields(_answered(one)), one.state) for one in replies)
-    return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (PLAIN, plain)
+    return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (EXPORTED, plain)
 
 
 def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored]:

@@ -16,7 +16,10 @@ from snellen import catalog
 from snellen.errors import SnellenError, StoreError, UsageError
 from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
 from snellen.store import FORMAT, REPORT, Run, is_object_run
+from snellen.text.messages import shortened
 
+MAX_ANSWER = 60
+"""Characters of an answer in a line of a report."""
 ACTED_ON = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -191,7 +194,9 @@ def baselines(report: Report) -> list[tuple[str, str]]:
     if found is None:
         return []
     unit = next(iter(report.scorings[report.headline].metrics.values())).unit
-    said = "the most frequent answer" if found.answer is None else repr(found.answer)
+    said = "the most frequent answer"
+    if found.answer is not None:
+        said = repr(shortened(found.answer, MAX_ANSWER))
     known = []
     if found.chance is not None:
         chance = _amount(found.chance, unit)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from snellen.errors import CatalogError, UsageError
+from snellen.files import check_regular
 
 PREFIX = "suite:"
 
@@ -67,6 +68,7 @@ def _benchmarks(name: str) -> Iterator[str]:
 
 def _from_file(path: Path) -> Sequence[str]:
     try:
+        check_regular(path)
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CatalogError(f"{path}: the suite cannot be read: {error.strerror}.") from error

@@ -211,6 +211,22 @@ def test_rows_that_cannot_be_read_are_counted_with_the_first_reason(
     assert "2 of 5 rows cannot be read; the first: row 4 of own.jsonl has no question" in done.out
 
 
+def test_every_row_that_cannot_be_read_is_named(snellen: Snellen, tmp_path: Path) -> None:
+    path = own(tmp_path, "good.png")
+    path.write_text(path.read_text() + '{"image": "good.png", "question": ""}\n' * 30)
+
+    done = snellen("data", "verify", path)
+    assert "30 of 31 rows cannot be read; the first: row 2 of own.jsonl has no question" in done.out
+    for row in range(3, 22):
+        assert f"    row {row} of own.jsonl has no question" in done.out
+    assert "row 22 of own.jsonl" not in done.out
+    assert "and 10 more; --json lists the first 1,000" in done.out
+
+    rows = snellen("data", "verify", path, "--json").json
+    reasons = json.dumps(rows)
+    assert all(f"row {row} of own.jsonl has no question" in reasons for row in range(2, 32))
+
+
 def test_a_file_that_breaks_off_is_said_with_the_row(snellen: Snellen, tmp_path: Path) -> None:
     path = own(tmp_path, "good.png", "good.png")
     path.write_text(path.read_text()[:-10])

@@ -220,3 +220,51 @@ def test_tags_that_metrics_alone_read_are_not_in_vlmevalkits_file(
         columns = next(csv.reader(file, delimiter="\t"))
     letters = [name for name in columns if len(name) == 1]
     assert columns == ["index", "question", *letters, "answer", *tags, "prediction"]
+
+
+FORMULAS = """
+SAID = ["=1+1", "'=1", "+5", "-A cat", "@A", "A"]
+def answer(messages):
+    number = int(messages[-1].text.partition("[")[2].partition("]")[0])
+    return SAID[number]
+"""
+
+
+@pytest.mark.parametrize("to", ["csv", "tsv"])
+def test_a_formula_in_a_table_is_harmless_and_scores_as_in_the_run(
+    snellen: Snellen, tmp_path: Path, to: str
+) -> None:
+    (tmp_path / "formulas.py").write_text(FORMULAS)
+    targets = ["=1+1", "'=1", "+5", "-A cat", "@A", "A"]
+    lines = [
+        {"id": f"-{i}", "question": f"[{i}] =What?", "answer": target}
+        for i, target in enumerate(targets)
+    ]
+    Path("mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    mine = ("-b", "mine.jsonl", "--task", "vqa")
+    done = snellen("run", "-m", "python:formulas.py:answer", *mine, "--json")
+    run = Path(done.json["run"])
+    scored = json.loads((run / "report.json").read_bytes())
+
+    said = snellen("export", run, "--to", to)
+    file = Path(said.out.strip())
+    with file.open(newline="") as table:
+        cells = list(csv.DictReader(table, delimiter="," if to == "csv" else "\t"))
+    assert [row["reply"] for row in cells] == ["'=1+1", "''=1", "+5", "'-A cat", "'@A", "A"]
+    assert "have an apostrophe before them" in said.err
+
+    again = snellen("score", file, "-b", "mine.jsonl", "--json").json
+    for name, scoring in scored["scorings"].items():
+        for metric, estimate in scoring["metrics"].items():
+            assert again["scorings"][name]["metrics"][metric]["value"] == estimate["value"]
+    assert again["n"] == 6
+
+
+def test_vlmevalkits_tsv_keeps_its_cells_and_says_so(snellen: Snellen, tmp_path: Path) -> None:
+    (tmp_path / "formulas.py").write_text(FORMULAS)
+    row = {"id": "1", "question": "[0] What?", "A": "x", "B": "y", "answer": "A"}
+    Path("mine.jsonl").write_text(json.dumps(row))
+    run = run_of(snellen, "mine.jsonl", model="python:formulas.py:answer")
+    said = snellen("export", run, "--to", "vlmevalkit", "-o", "x.tsv")
+    assert "=1+1" in Path("x.tsv").read_text()
+    assert "do not open it in a spreadsheet program" in said.err

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from snellen.cli._progress import ProgressLines, line
+from snellen.cli.data import _Drawn
 from snellen.model import Usage
 from snellen.models._profile import Prices
 from snellen.runner import Progress
@@ -161,3 +162,32 @@ def test_more_runs_than_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
     shown = screen(terminal)
     assert [text[0] for text in shown] == ["0", "1", "2", "3", "4", "a"]
     assert shown[-1] == "and 7 more"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("term", "escapes"), [("xterm", True), ("dumb", False)])
+def test_a_dumb_terminal_gets_plain_lines_without_escapes(
+    term: str, escapes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    with redirect_stderr(Terminal()) as screen:
+        show = ProgressLines()
+        show([run(total=40, done=20)])
+        show([run(total=40, done=40, ended=True)])
+    assert ("\x1b" in screen.getvalue()) == escapes
+    assert "mine × m  40/40" in screen.getvalue()
+
+
+@pytest.mark.parametrize(("term", "escapes"), [("xterm", True), ("dumb", False)])
+def test_a_download_in_a_dumb_terminal_gets_no_escapes(
+    term: str, escapes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    with redirect_stderr(Terminal()) as screen, _Drawn() as drawn:
+        drawn.say("images.zip is there")
+    assert ("\x1b" in screen.getvalue()) == escapes
+    assert "images.zip is there" in screen.getvalue()

@@ -571,6 +571,15 @@ def test_chance_that_has_a_formula_is_said_as_it_is() -> None:
     assert "blind baselines: 25.00 % by chance, 50.00 % always saying 'B'" in text
 
 
+def test_a_long_answer_of_the_blind_baseline_is_shortened() -> None:
+    known = Baselines(chance=None, constant=0.5, answer=f"It {'x' * 20_000} is")
+    text = report.as_text([Result(made(baselines=known))])
+
+    (line,) = [line for line in text.splitlines() if "blind baselines" in line]
+    assert line.strip().startswith("blind baselines: 50.00 % always saying 'It xxx")
+    assert line.endswith("x is'") and len(line) < 120
+
+
 def test_a_stored_report_that_does_not_know_of_draws_is_read() -> None:
     stored = b'{"chance": 0.25, "constant": null, "answer": null}'
 

@@ -132,13 +132,18 @@ def test_a_journal_cut_at_every_byte_of_its_last_line_loses_that_line_alone(tmp_
 
 def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
     stored(tmp_path, said("a", "yes"))
+    size = (tmp_path / "replies.jsonl").stat().st_size
     with (tmp_path / "replies.jsonl").open("ab") as file:
         file.write(b"\xff\xfe not json\n{}\n[1]\n")
 
     run = loaded(tmp_path)
 
     assert run.has_reply(("a", 0, 0))
-    assert len([note for note in run.notes if "is no record" in note]) == 3
+    (note,) = run.notes
+    assert note == (
+        "replies.jsonl: 3 lines are no records and were set aside: those at bytes "
+        f"{size}, {size + 12}, {size + 15}"
+    )
 
 
 def test_records_of_unknown_kinds_and_fields_are_kept(tmp_path: Path) -> None:
@@ -314,21 +319,48 @@ def test_a_manifest_of_odd_kinds_says_which_field(tmp_path: Path, fields: str, w
         Run(tmp_path).manifest()
 
 
-def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
+REPLY = '{"format":0,"key":["a",0,0],"kind":"reply","request":"d","state":"ok","at":"","reply":%s}'
+QUESTION = '{"format":0,"key":%s,"place":%s,"row":"d","question":"?","messages":[],"data":%s}'
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "reason"),
+    [
+        ("replies", REPLY % 3, r"Expected `str`, got `int` - at `$.reply`"),
+        ("replies", REPLY.replace('"ok"', '"fine"') % '"x"', "Invalid enum value 'fine'"),
+        ("replies", REPLY.replace("0,0]", "0,-1]") % '"x"', "no repeat and turn"),
+        ("questions", QUESTION % ('["a",0,0]', '"1"', "{}"), "at `$.place`"),
+        ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), "there is no row -1"),
+        ("questions", QUESTION % ('["a",0,0]', 10**15, "{}"), "there is no row"),
+        ("questions", QUESTION % ('["a",0]', "0", "{}"), "at `$.key`"),
+        ("questions", QUESTION % ('["a",0,0]', "0", f'{{{{"x":{DEEP}}}}}'), "recursion"),
+        ("events", '{"format":0,"session":"s","seq":"1","ev":"open"}', "at `$.seq`"),
+        ("scores", '{"format":0,"sample":7}', "at `$.sample`"),
+    ],
+)
+def test_a_line_that_is_no_record_is_set_aside_and_named_once(
+    tmp_path: Path, file: str, line: str, reason: str
+) -> None:
+    (tmp_path / f"{file}.jsonl").write_text(f"{line}\n")
     run = Run(tmp_path)
-    head = '{"format":0,"key":["a",0,0],"kind":"reply","state":"ok"'
-    (tmp_path / "replies.jsonl").write_text(head + ',"reply":3}\n')
-    (tmp_path / "questions.jsonl").write_text(head + ',"place":0,"question":[]}\n')
     run.load()
-    with pytest.raises(StoreError, match=r"replies\.jsonl: the line at byte 0 is no record: "):
-        run.final(("a", 0, 0))
-    with pytest.raises(StoreError, match=r"replies\.jsonl: the line at byte 0 is no record: "):
-        list(run.replies())
-    with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 is no record: "):
-        list(run.questions())
-    with pytest.raises(StoreError, match=r"questions\.jsonl: the line at byte 0 is no record: "):
-        run.first_questions(1)
+    assert not run.has_reply(("a", 0, 0)) and run.final(("a", 0, 0)) is None
+    assert [*run.replies(), *run.questions(), *run.first_questions(1)] == []
+    assert [*run.events(), *run.scores()] == []
     run.close()
+    (note,) = run.notes
+    assert note.startswith(f"{file}.jsonl: the line at byte 0 is no record and was set aside: ")
+    assert reason in note
+
+
+def test_an_earlier_reply_stands_where_a_later_line_is_damaged(tmp_path: Path) -> None:
+    stored(tmp_path, said("a", "yes"))
+    with (tmp_path / "replies.jsonl").open("a") as file:
+        file.write(REPLY % 3 + "\n")
+    run = loaded(tmp_path)
+    record = run.final(("a", 0, 0))
+    assert record is not None and record.reply == "yes"
 
 
 def test_a_file_is_no_run_folder_and_what_scores_it_is_said(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from snellen.executors._replicas import Replicas
 from snellen.media import forms, video
 from snellen.model import Generates, Generation, Reply, Request, loaded
 from snellen.models._profile import Profile, read_profile
+from snellen.outputs import check_reply
 from snellen.probes import probed
 from snellen.result import Result
 from snellen.runner import fetched
@@ -183,7 +184,7 @@ def ask(
 
     async def once() -> Reply:
         try:
-            return await opened.generate(loaded(await fetched(request)))
+            return check_reply(await opened.generate(loaded(await fetched(request))), opened.name)
         finally:
             if opened is not model:
                 await close_model(opened)

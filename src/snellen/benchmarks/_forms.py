@@ -16,6 +16,7 @@ import orjson
 from snellen.content import Image, Slice
 from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
 from snellen.errors import DataError
+from snellen.files import check_regular
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
 
@@ -44,6 +45,7 @@ def of_json(path: Path) -> Any:
         DataError: it is not whole, is not UTF-8, or cannot be read.
     """
     try:
+        check_regular(path)
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return orjson.loads(utf8(file.read(), path))
     except (EOFError, zlib.error, orjson.JSONDecodeError) as error:

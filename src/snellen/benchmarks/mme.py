@@ -60,6 +60,7 @@ from snellen.content import Image, user
 from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File, data_folder
 from snellen.errors import DataError
+from snellen.files import check_regular
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
 from snellen.metrics.yes_no import precision, recall
@@ -253,6 +254,7 @@ def beside_images(folder: Path) -> Iterator[dict[str, Any]]:
 def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a text that are not empty, by number from 1, in columns."""
     try:
+        check_regular(path)
         raw = path.read_bytes()
         raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error) as error:

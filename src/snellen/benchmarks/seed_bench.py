@@ -65,6 +65,7 @@ from snellen.content import Image, Part, Video, user
 from snellen.datasets import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
+from snellen.files import check_regular
 from snellen.metrics import macro_average, mean
 from snellen.model import Reply
 from snellen.prompts import lettered
@@ -580,6 +581,7 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
 
 def unpacked(path: Path) -> bytes:
     try:
+        check_regular(path)
         raw = path.read_bytes()
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
     except (OSError, EOFError, zlib.error) as error:

@@ -55,6 +55,7 @@ from snellen.content import Part, Video, user
 from snellen.datasets import Filtered, Found, Row, find, utf8
 from snellen.datasets.published import File
 from snellen.errors import DataError
+from snellen.files import check_regular
 from snellen.metrics import Columns, mean
 from snellen.model import Reply
 from snellen.sample import Sample
@@ -215,6 +216,7 @@ def of_template(path: Path) -> Any:
         DataError: it is not whole, or cannot be read.
     """
     try:
+        check_regular(path)
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read()
         return orjson.loads(SPARE.sub(rb"\1", utf8(raw, path)))

@@ -12,6 +12,7 @@ import msgspec
 
 from snellen.datasets import utf8
 from snellen.errors import UsageError
+from snellen.files import check_regular
 from snellen.models._profile import Profile
 
 PROFILES = "profiles"
@@ -27,6 +28,7 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     if path is None:
         return None
     try:
+        check_regular(path)
         plan = tomllib.loads(utf8(path.read_bytes(), path).decode())
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error

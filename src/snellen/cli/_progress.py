@@ -14,11 +14,20 @@ FIRST, EVERY = 1.0, 10.0
 """Seconds to the first plain line, and between two of them."""
 
 
+def can_draw() -> bool:
+    """Whether standard error is a terminal that can move its cursor; one with TERM=dumb cannot."""
+    if not sys.stderr.isatty():
+        return False
+    from rich.console import Console
+
+    return not Console(stderr=True).is_dumb_terminal
+
+
 class ProgressLines:
     """Called by `run_plan` four times a second, and once when all runs have ended."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = can_draw()
         self._said: set[int] = set()
         self._next = monotonic() + FIRST
         self._noted: dict[int, int] = {}

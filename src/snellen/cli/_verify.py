@@ -23,17 +23,28 @@ from snellen.store import Mirror
 
 @dataclass
 class Count:
-    """How many there were, how many of them were wrong, and what was wrong with the first."""
+    """How many there were, how many of them were wrong, and what was wrong with the first ones."""
 
     n: int = 0
     wrong: int = 0
     first: str | None = None
+    reasons: list[str] = field(default_factory=list)
 
     def add(self, why: str) -> None:
         self.wrong += 1
         self.first = self.first or why
+        if len(self.reasons) < MAX_REASONS:
+            self.reasons.append(why)
+
+    def lines(self) -> Iterator[str]:
+        """What is wrong with those behind the first."""
+        yield from self.reasons[1:SHOWN]
+        if self.wrong > SHOWN:
+            yield f"and {self.wrong - SHOWN:,} more; --json lists the first {MAX_REASONS:,}"
 
 
+SHOWN, MAX_REASONS = 20, 1000
+"""Rows and pictures that are wrong: how many are shown, and how many are listed in the JSON."""
 NAMED = 5
 """So many of a list are named in a line."""
 
@@ -174,6 +185,7 @@ class Verified:
         for name, count in (("rows", self.rows), ("pictures", self.pictures)):
             why = f"; the first: {count.first}" if count.wrong else ""
             lines.append(f"  {count.wrong:,} of {count.n:,} {name} cannot be read{why}")
+            lines += [f"    {line}" for line in count.lines()]
         lines += [f"  {line}" for line in self.videos.lines()]
         if self.published:
             lines.append(f"  it is {self.published} as published")

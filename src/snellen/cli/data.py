@@ -21,7 +21,7 @@ from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
-from snellen.cli._progress import EVERY, FIRST
+from snellen.cli._progress import EVERY, FIRST, can_draw
 from snellen.content import Image
 from snellen.datasets import Row, data_at, published
 from snellen.errors import DataError, UsageError
@@ -323,7 +323,7 @@ class _Drawn:
     """
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = can_draw()
         self._began = monotonic()
         self._next = self._began + FIRST
 

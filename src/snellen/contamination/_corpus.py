@@ -17,6 +17,7 @@ from snellen.contamination._read import Troubles, writable
 from snellen.content import Image
 from snellen.datasets import Table, csv, json_list, parquet, tsv, without_mark
 from snellen.errors import DataError, UsageError
+from snellen.files import check_regular
 
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 READERS: Mapping[str, Callable[[Path], Table]] = {
@@ -144,6 +145,7 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
 def _lines(path: Path) -> Iterator[bytes]:
     """Lines, `.gz` unpacked; of one that is too long the first MAX_ROW_BYTES, which are no row."""
     try:
+        check_regular(path)
         with cast(BinaryIO, (gzip.open if path.suffix == ".gz" else open)(path, "rb")) as file:
             is_first = True
             while line := file.readline(MAX_ROW_BYTES):

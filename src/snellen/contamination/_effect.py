@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
-
-import msgspec
 
 from snellen import stats
 from snellen.benchmark import Benchmark
 from snellen.contamination._read import Read
 from snellen.contamination._report import Effect
 from snellen.contamination._search import Seen
-from snellen.errors import StoreError, UsageError
+from snellen.errors import UsageError
 from snellen.scoring import metric_report
 from snellen.stats import Estimate
-from snellen.store import SCORES, Run, ScoreRow
+from snellen.store import Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +45,7 @@ def effects(
     others = 0
     version = benchmark.scorings[benchmark.headline].version
     versions: set[int] = set()
-    for row in _scores(run):
+    for row in run.scores():
         if row.scoring != benchmark.headline or row.score is None:
             continue
         place = places.get(row.sample)
@@ -71,6 +69,7 @@ def effects(
             f"now, and {', '.join(map(str, sorted(versions)))} there. `snellen score {run.path}` "
             "scores the run again"
         )
+    notes += run.notes
     names: dict[str, int] = {}
     cluster_of = [names.setdefault(sample.cluster, len(names)) for sample in read.samples]
     score, place_of = np.array(scores), np.array(of)
@@ -81,18 +80,6 @@ def effects(
         which[[place for place, seen in found.items() if is_found(seen)]] = True
         made.append(_effect(by, score, cluster, which[place_of]))
     return made, notes
-
-
-def _scores(run: Run) -> Iterator[ScoreRow]:
-    decode = msgspec.json.Decoder(ScoreRow).decode
-    for name, offset, line in run.folder.records(SCORES):
-        try:
-            yield decode(line)
-        except msgspec.DecodeError as error:
-            raise StoreError(
-                f"{run.path / name} is damaged at byte {offset}: {error}. `snellen score "
-                f"{run.path}` makes it anew."
-            ) from error
 
 
 def _effect(

@@ -25,6 +25,7 @@ import msgspec
 from snellen.datasets._find import home
 from snellen.datasets._lines import not_opened
 from snellen.datasets._table import Facts
+from snellen.files import check_regular
 
 FORMAT = 1
 KEPT_FROM = 1_000_000
@@ -142,6 +143,7 @@ def identity(path: Path) -> File:
         DataError: it is not there.
     """
     try:
+        check_regular(path)
         status = os.stat(path)
     except OSError as error:
         raise not_opened(error, path) from error

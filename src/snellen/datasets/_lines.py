@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from snellen.errors import DataError
+from snellen.files import check_regular
 
 MAX_ROW_BYTES = 100_000_000
 BLOCK = 1 << 18
@@ -69,6 +70,7 @@ def packed(path: Path) -> bool:
 
 def opened(path: Path) -> BinaryIO:
     try:
+        check_regular(path)
         if packed(path):
             return cast(BinaryIO, gzip.open(path, "rb"))
         return open(path, "rb", buffering=BLOCK)

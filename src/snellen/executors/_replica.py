@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ from snellen.errors import (
     UsageError,
 )
 from snellen.media import images, video
-from snellen.model import Ranked, Reply, Request, Shown
+from snellen.model import Reply, Request, Shown
+from snellen.outputs import check_ranking, check_reply
+from snellen.text.messages import message_of
 
 MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""
@@ -113,10 +115,10 @@ class Failure:
             if isinstance(error, one):
                 known = ("retry_after", "throttled", "hopeless")
                 held = {key: value for key, value in vars(error).items() if key in known}
-                return cls(kind=kind, message=str(error), fields=held)
+                return cls(kind=kind, message=message_of(error), fields=held)
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
-        said = f"{name}: {type(error).__name__}: {error} ({where})"
+        said = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
         return cls(kind="SnellenError", message=said)
 
     def error(self) -> SnellenError:
@@ -172,16 +174,15 @@ class Replica:
 
     async def generate(self, asked: Asked) -> Answer | Lacking | Failure:
         async def answer(request: Request) -> Reply:
-            reply = await self._model.generate(request)
-            # A stranger's class of it could not be read on the other side.
-            return Reply(**{one.name: getattr(reply, one.name) for one in fields(Reply)})
+            # Plain values: a stranger's classes could not be read on the other side.
+            return check_reply(await self._model.generate(request), self._name)
 
         return await self._answered(asked, answer)
 
     async def rank(self, asked: Asked) -> Answer | Lacking | Failure:
         async def answer(request: Request) -> Reply:
-            ranked = await self._model.rank(request)
-            return Reply(choices=tuple(Ranked(float(one), int(n)) for one, n in ranked))
+            ranking = check_ranking(await self._model.rank(request), request, self._name)
+            return Reply(choices=tuple(ranking))
 
         return await self._answered(asked, answer)
 

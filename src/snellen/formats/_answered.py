@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+EXPORTED = ("id", "question", "choices", "target", "reply", "state")
+"""The columns of this package's own tables of replies."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:

@@ -36,6 +36,16 @@ def harmless(text: str) -> str:
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
+def original(text: str) -> str:
+    """The cell that `harmless` made this one of.
+
+    >>> original("'=1+1"), original("''=1"), original("-5"), original("'quoted'")
+    ('=1+1', "'=1", '-5', "'quoted'")
+    """
+    shorter = text[1:]
+    return shorter if text.startswith("'") and harmless(shorter) == text else text
+
+
 def cell(value: object, where: str) -> str | int | float | bool | None:
     """A value as one cell; a list or an object is its JSON.
 

@@ -16,6 +16,7 @@ import orjson
 
 from snellen.datasets import utf8
 from snellen.errors import DataError
+from snellen.files import check_regular
 
 MOST_BYTES = 2_000_000_000
 """Of a file, unpacked: it is read as a whole, since only its end tells lines from one object."""
@@ -45,10 +46,12 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _read(path: Path) -> bytes:
     try:
+        check_regular(path)
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {error}. {TORN}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path} cannot be read: {reason}. {TORN}") from error
     if len(raw) > MOST_BYTES:
         raise DataError(
             f"{path} holds more than {MOST_BYTES // 10**9} GB. Keep only ids and replies."

@@ -7,6 +7,8 @@ from typing import Any
 from snellen.datasets import csv, tsv
 from snellen.errors import DataError
 from snellen.formats import _json, _xlsx
+from snellen.formats._answered import EXPORTED
+from snellen.formats._cells import original
 
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 Named = tuple[str, Mapping[str, Any]]
@@ -34,8 +36,18 @@ def rows_of(path: Path) -> Iterator[Named]:
         return _xlsx.rows_of(path)
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
-        return ((f"row {row.place + 1}", row) for row in table)
+        return ((f"row {row.place + 1}", _as_stored(row)) for row in table)
     return _json.rows_of(path)
+
+
+def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of this package's own tables without the apostrophes that kept a spreadsheet program
+    from running its cells. In other tables an apostrophe is the reply's own."""
+    if row.keys() != set(EXPORTED):
+        return row
+    return {
+        name: original(value) if isinstance(value, str) else value for name, value in row.items()
+    }
 
 
 def kind_of(path: Path) -> str:

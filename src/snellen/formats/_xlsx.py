@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import DataError, UsageError, install
+from snellen.files import check_regular
 from snellen.formats._cells import EXACT, NoText
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def _inspected(path: Path) -> list[_Sheet]:
         DataError: it is no .xlsx, is damaged, or unpacks to more than is sensible.
     """
     try:
+        check_regular(path)
         with open(path, "rb") as file:
             start = file.read(len(OLD))
             if start == OLD:

@@ -21,8 +21,8 @@ def write(
     """Write rows under a header, in UTF-8, every cell in quotes, separated as the name's end says
     (.csv, .tsv); gives what a reader must know.
 
-    `formulas="kept"` is for a file that a program reads: cells stay as they are. Otherwise text
-    that a spreadsheet program would run gets an apostrophe before it, and a note counts such cells.
+    Text that a spreadsheet program would run gets an apostrophe before it. `formulas="kept"` is for
+    a file that another program reads: its cells stay as they are. A note counts such cells.
 
     Raises:
         DataError: a cell is no finite number or has half a character, or the file cannot be
@@ -39,10 +39,14 @@ def write(
             for name, value in zip(columns, row, strict=True):
                 found = cell(value, f"{path.name}: {name!r} of row {number}")
                 text = "" if found is None else str(found)
-                cells.append(text if formulas == "kept" else harmless(text))
-                changed += cells[-1] != text
+                safe = harmless(text)
+                cells.append(text if formulas == "kept" else safe)
+                changed += safe != text
             out.writerow(cells)
-    return [
-        f"{changed:,} cells that a spreadsheet program would take for formulas have an apostrophe "
-        "before them"
-    ] * bool(changed)
+    words = {
+        "harmless": f"{changed:,} cells that a spreadsheet program would take for formulas have an "
+        "apostrophe before them",
+        "kept": f"{changed:,} cells begin as a formula does and are written as they are, since a "
+        "program reads this file: do not open it in a spreadsheet program",
+    }
+    return [words[formulas]] * bool(changed)

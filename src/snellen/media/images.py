@@ -29,6 +29,7 @@ import pybase64
 
 from snellen.content import Address, Image, Slice
 from snellen.errors import MediaError
+from snellen.files import check_regular
 from snellen.media._heads import (
     PNG_START,
     jpeg_segments,
@@ -367,6 +368,7 @@ def _read(image: Image) -> bytes:
         path = source.path if isinstance(source, Slice) else source
         inside = _inside(image, path)
         try:
+            check_regular(inside)
             # Unbuffered: pictures are read in one piece.
             with open(inside, "rb", buffering=0) as file:
                 if isinstance(source, Slice):

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, cast
 
 from snellen.content import Frame, Image, Video
 from snellen.errors import MediaError, UsageError, install
+from snellen.files import check_regular
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def load(video: Video) -> Video:
         return video
     path = _inside(video)
     try:
+        check_regular(path)
         status = os.stat(path)
         if status.st_size == 0:
             raise MediaError(f"{_name(video)} is empty (0 bytes). Get the file again.")
@@ -254,6 +256,15 @@ def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
+def _check_regular(video: Video, path: str) -> None:
+    try:
+        check_regular(path)
+    except FileNotFoundError:
+        return  # who opens it says where it should be
+    except OSError as error:
+        raise MediaError(f"{_name(video)} cannot be read: {path}: {error.strerror}.") from error
+
+
 # -- the container
 
 
@@ -269,6 +280,7 @@ class _Opened:
         # IndexError: a stream that was not there when the file was opened.
         self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
         path = _inside(video)
+        _check_regular(video, path)
         try:
             self._container: InputContainer = av.open(
                 path, metadata_errors="replace", options={"format_whitelist": CONTAINERS}

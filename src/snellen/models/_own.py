@@ -13,7 +13,6 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,6 +23,9 @@ from typing import Any
 from snellen.content import Frame
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Emission, Query, SessionSpec
+from snellen.models._threads import CallThreads
+from snellen.outputs import check_emissions
+from snellen.text.messages import message_of
 
 # -- found
 
@@ -99,6 +101,9 @@ def _module(file: str, kind: str) -> ModuleType:
 
 # -- told
 
+PASSED = (KeyboardInterrupt, asyncio.CancelledError)
+"""Exceptions that stop the program or a task, whoever raises them."""
+
 
 def a(said: object) -> str:
     return f"a {type(said).__name__}"
@@ -109,15 +114,16 @@ def told_as(
     kind: type[Rejected | UsageError],
     what: str,
     source: str | None,
-    but: type[Exception] | tuple[type[Exception], ...] = (),
+    but: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Iterator[None]:
     """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
-    `Rejected` fails one question. Its `sys.exit()` would end the run, as one that went well."""
+    `Rejected` fails one question. Its `sys.exit()` would end the run, as one that went well.
+    Ctrl-C and the end of a task pass."""
     try:
         yield
-    except but:
-        raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, (PASSED, but)):
+            raise
         raise kind(f"{what}: {_told(error, source)}") from error
 
 
@@ -126,7 +132,7 @@ def _told(error: BaseException, source: str | None) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]
     where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
-    return f"{type(error).__name__}: {error}{where}"
+    return f"{type(error).__name__}: {message_of(error)}{where}"
 
 
 # -- sessions
@@ -138,7 +144,7 @@ class Calls:
 
     name: str
     source: str | None
-    threads: Executor
+    threads: CallThreads
 
     async def __call__(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
         """What the function gives.
@@ -154,14 +160,15 @@ class Calls:
         if inspect.iscoroutinefunction(function):
             said = call()
         else:
-            said = await asyncio.get_running_loop().run_in_executor(self.threads, call)
+            said = await self.threads.run(call)
         if not inspect.isawaitable(said):
             return said
-        with self._told():
+        # A coroutine that is closed is sent a GeneratorExit.
+        with self._told(GeneratorExit):
             return await said
 
-    def _told(self) -> Any:
-        return told_as(Rejected, self.name, self.source, but=ModelError)
+    def _told(self, *but: type[BaseException]) -> Any:
+        return told_as(Rejected, self.name, self.source, but=(ModelError, *but))
 
 
 async def opened(calls: Calls, opens: Callable[..., Any], spec: SessionSpec) -> OwnSession:
@@ -205,7 +212,8 @@ class OwnSession:
         if said is None:
             return []
         many = said if isinstance(said, list | tuple) else [said]
-        return [self._emission(one) for one in many if one != ""]
+        emissions = [self._emission(item) for item in many if not _is_silent(item)]
+        return check_emissions(emissions, self._calls.name)
 
     def _emission(self, said: object) -> Emission:
         if isinstance(said, str):
@@ -213,6 +221,10 @@ class OwnSession:
         if isinstance(said, Emission):
             return said
         raise Rejected(f"{self._calls.name} said {a(said)}, which is no text and no Emission.")
+
+
+def _is_silent(said: object) -> bool:
+    return isinstance(said, str) and not said
 
 
 class OwnForks(OwnSession):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from snellen.errors import UsageError
+from snellen.files import check_regular
 from snellen.model import Usage
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -186,6 +187,7 @@ def read_profile(path: Path) -> Profile:
             one beyond its bounds.
     """
     try:
+        check_regular(path)
         return msgspec.toml.decode(path.read_bytes().removeprefix(BOM_UTF8), type=Profile)
     except OSError as error:
         raise UsageError(f"{path}: the profile cannot be read: {error.strerror}") from error

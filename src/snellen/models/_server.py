@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +15,7 @@ from snellen.errors import Overloaded, Rejected
 from snellen.media import images
 from snellen.model import Reply, Request, Times
 from snellen.models._profile import Profile
+from snellen.outputs import MAX_COUNT
 from snellen.transport import Response, Transport
 
 ASK_AGAIN = (408, 409, 425, 429)
@@ -94,6 +95,14 @@ class Service:
 
     def unreadable(self, what: str, data: bytes) -> Overloaded:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
+
+    def without_text(self, kinds: Collection[str]) -> Rejected:
+        """A reply that has something else instead of text, such as a call of a tool that the
+        model was not offered. It is no answer to the question, so it is not scored."""
+        return Rejected(
+            f"{self.transport.where}: the reply has no text, only {', '.join(sorted(kinds))}, "
+            "which was not requested. Ask a model, or a server, that answers in text."
+        )
 
     def cut(self) -> Overloaded:
         """A stream that ended without the mark of its end."""
@@ -292,7 +301,8 @@ def times(response: Response, first: float | None = None) -> Times:
 
 def count(counts: object, name: str) -> int | None:
     found = counts.get(name) if isinstance(counts, dict) else None
-    return found if isinstance(found, int) else None
+    is_count = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MAX_COUNT
+    return found if is_count else None
 
 
 def total(*counts: int | None) -> int | None:
@@ -308,6 +318,27 @@ def string(value: object) -> str | None:
 def objects(value: object) -> list[dict[str, Any]]:
     """The objects in a list; none where it is no list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def is_optional(value: object, kind: type) -> bool:
+    return value is None or isinstance(value, kind)
+
+
+def are_objects(value: object) -> bool:
+    """Whether a field is a list of objects, or absent."""
+    if value is None:
+        return True
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def are_parts(value: object) -> bool:
+    """Whether a field is a list of objects that say what type they are, or absent."""
+    return are_objects(value) and all(isinstance(part.get("type"), str) for part in objects(value))
+
+
+def are_texts(parts: Sequence[Mapping[str, Any]], kind: str, field: str = "text") -> bool:
+    """Whether each part of a type has text in a field."""
+    return all(isinstance(part.get(field), str) for part in parts if part.get("type") == kind)
 
 
 def quote(body: bytes) -> str:

@@ -19,6 +19,8 @@ from snellen.content import Frame, Image
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.model import Emission, Forks, Query, Session, SessionSpec
 from snellen.models._own import Calls, found, opened, told_as
+from snellen.models._threads import CallThreads
+from snellen.text.messages import message_of
 
 Do = Literal["open", "feed", "ask", "fork", "close"]
 LENGTH = struct.Struct(">I")
@@ -61,7 +63,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     @staticmethod
     def of(error: ModelError | UsageError) -> Failure:
         return Failure(
-            text=str(error),
+            text=message_of(error),
             later=isinstance(error, Overloaded),
             hopeless=isinstance(error, UsageError) or getattr(error, "hopeless", False),
             retry_after=getattr(error, "retry_after", None),
@@ -127,7 +129,7 @@ class _Serving:
         self._answers = answers
         self._sessions: dict[int, Session] = {}
         self._reading = ThreadPoolExecutor(1)
-        self._threads = ThreadPoolExecutor(1)
+        self._threads = CallThreads(1, self._title)
 
     async def all(self, calls: BinaryIO) -> None:
         loop = asyncio.get_running_loop()

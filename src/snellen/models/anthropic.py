@@ -26,9 +26,12 @@ from snellen.models._profile import Profile
 from snellen.models._server import (
     Encoded,
     OnServer,
+    are_parts,
+    are_texts,
     body_of,
     count,
     encoded,
+    is_optional,
     objects,
     pictures,
     service,
@@ -45,6 +48,8 @@ VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
 """Where nobody says how many: the service wants to be told."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
+SILENT = {"text", "thinking", "redacted_thinking"}
+"""Types of blocks that are text or say nothing."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -117,6 +122,7 @@ class Anthropic(OnServer):
         said: dict[tuple[int, str], list[str]] = defaultdict(list)
         usage: dict[str, Any] = {}
         stop = first = None
+        others: set[str] = set()
         for event in response.events:
             found = self._there.json(event.data, "event of a message")
             kind = found.get("type")
@@ -130,9 +136,14 @@ class Anthropic(OnServer):
                 usage |= _counted(next(iter(objects([found.get("message")])), {}))
             if kind == "message_delta":
                 usage |= _counted(found)
-            delta = found.get("delta")
-            if not isinstance(delta, dict):
+            block = found.get("content_block")
+            if isinstance(block, dict):
+                others |= {str(block.get("type"))} - SILENT
+            delta = block if kind == "content_block_start" else found.get("delta")
+            if delta is None and kind != "content_block_delta":
                 continue
+            if not isinstance(delta, dict) or not _is_delta(delta):
+                raise self._there.unreadable("no event of a message", event.data)
             stop = delta.get("stop_reason") or stop
             for name in ("text", "thinking"):
                 if piece := string(delta.get(name)):
@@ -145,18 +156,22 @@ class Anthropic(OnServer):
         blocks = [
             {"type": name, name: redact("".join(pieces))} for (_, name), pieces in said.items()
         ]
+        blocks += [{"type": kind} for kind in others]
         message = {"content": blocks, "stop_reason": stop, "usage": usage or None}
         return self._reply(message, response, first)
 
     def _reply(
         self, found: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        if not isinstance(found.get("content"), list):
+        content = found.get("content")
+        if content is None or not are_parts(content) or not are_texts(content, "text"):
             raise self._there.unreadable("no message", response.body)
         stop = string(found.get("stop_reason"))
         text = "".join(_of_kind("text", found))
         if not (text or stop):
             raise self._there.unreadable("no whole message", response.body)
+        if not text and (others := {block["type"] for block in content} - SILENT):
+            raise self._there.without_text(others)
         return Reply(
             text=text,
             reasoning="\n".join(_of_kind("thinking", found)) or None,
@@ -188,6 +203,10 @@ def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
     """What the blocks of one kind say."""
     blocks = [block for block in objects(message["content"]) if block.get("type") == name]
     return [said for block in blocks if (said := string(block.get(name)))]
+
+
+def _is_delta(delta: Mapping[str, Any]) -> bool:
+    return is_optional(delta.get("text"), str) and are_texts([delta], "text_delta")
 
 
 def _counted(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from snellen.deadline import Deadline, current_deadline
 from snellen.errors import Rejected
 from snellen.model import Ranked, Reply, Request
 from snellen.models._batch import Batches, Prepares, TooMuch, size_of
+from snellen.models._threads import CallThreads
 
 
 class _AtOnce:
@@ -43,6 +44,7 @@ class _Waiting:
     size: int
     rows: int
     reply: asyncio.Future[Reply]
+    deadline: Deadline
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class _Lane:
     """A replica of the model, and the thread that alone calls it."""
 
     model: Prepares
-    thread: ThreadPoolExecutor
+    thread: CallThreads
 
 
 class Batching:
@@ -80,9 +82,9 @@ class Batching:
         if made[0].ranks:
             self.rank = self._rank
         self._asked = made[0]
-        self._lanes = [_Lane(one, ThreadPoolExecutor(1, f"snellen {one.name}")) for one in made]
+        self._lanes = [_Lane(one, CallThreads(1, one.name)) for one in made]
         self._ahead = ahead
-        self._preparing = ThreadPoolExecutor(max(1, ahead), f"snellen {self.name} prepares")
+        self._preparing = CallThreads(max(1, ahead), self.name)
         self._most = most
         self._budget = budget
         self._patience = patience
@@ -112,7 +114,9 @@ class Batching:
             asked.size(request),
             asked.rows(request),
             loop.create_future(),
+            current_deadline(),
         )
+        waiting.deadline.pause()
         self._queue.append(waiting)
         self._callers += 1
         if self._worker is None or self._worker.done():
@@ -143,8 +147,8 @@ class Batching:
             await asyncio.wait(left)
             left = {*self._batches}
         for lane in self._lanes:
-            lane.thread.shutdown(wait=False, cancel_futures=True)
-        self._preparing.shutdown(wait=False, cancel_futures=True)
+            lane.thread.close()
+        self._preparing.close()
         # The next model may need their memory before Python looks for what holds itself, as this.
         self._lanes = []
         self._free = asyncio.Queue()
@@ -208,21 +212,16 @@ class Batching:
         batch = [one for one in batch if not one.reply.done()]
         if not batch:
             return
-        loop = asyncio.get_running_loop()
         requests = [one.request for one in batch]
-        error = await _ended(
-            prepared := loop.run_in_executor(
-                self._preparing, _call, self.name, self._asked.prepare, requests
-            )
-        )
+        prepared = _begun(self._preparing, self._asked.prepare, requests, batch)
+        error = await _ended(prepared, batch)
         if error is None:
+            for one in batch:
+                one.deadline.pause()
             lane = await self._free.get()
             try:
-                error = await _ended(
-                    answered := loop.run_in_executor(
-                        lane.thread, _call, self.name, lane.model.answer, prepared.result()
-                    )
-                )
+                answered = _begun(lane.thread, lane.model.answer, prepared.result(), batch)
+                error = await _ended(answered, batch)
             finally:
                 self._free.put_nowait(lane)
             del prepared
@@ -237,6 +236,8 @@ class Batching:
         await self._failed(batch, error)
 
     async def _failed(self, batch: Sequence[_Waiting], error: BaseException) -> None:
+        for one in batch:
+            one.deadline.pause()
         size = max(one.size for one in batch)
         if isinstance(error, TooMuch) and len(batch) > 1:
             taken = size * sum(one.rows for one in batch)
@@ -257,14 +258,20 @@ class Batching:
             batch[0].reply.set_exception(error)
 
 
-async def _ended(call: asyncio.Future[Any]) -> BaseException | None:
-    """What a call raised, once it has ended."""
-    await asyncio.wait({call})
-    return call.exception()
+def _begun(
+    threads: CallThreads, function: Any, argument: Any, batch: Sequence[_Waiting]
+) -> asyncio.Task[Any]:
+    deadlines = [waiting.deadline for waiting in batch]
+    return asyncio.create_task(threads.run(function, argument, deadlines=deadlines))
 
 
-def _call(name: str, function: Any, given: Any) -> Any:
+async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
+    """What a call raised, once it has ended. It is given up when nobody waits for a reply."""
+    replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
-        return function(given)
-    except StopIteration as error:  # which no future takes: its caller would wait for ever
-        raise RuntimeError(f"{name} raised StopIteration") from error
+        await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not call.done():
+            call.cancel()
+    await asyncio.wait({call})
+    return asyncio.CancelledError() if call.cancelled() else call.exception()

@@ -37,9 +37,11 @@ from snellen.models._server import (
     Encoded,
     OnServer,
     Service,
+    are_objects,
     body_of,
     count,
     encoded,
+    is_optional,
     objects,
     pictures,
     service,
@@ -78,6 +80,10 @@ WITHHELD = (
     "IMAGE_PROHIBITED_CONTENT",
     "IMAGE_RECITATION",
 )
+SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
+"""Fields of a part that are text or say nothing."""
+WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
+"""Reasons to finish: the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
@@ -185,18 +191,23 @@ class Google(OnServer):
         """The reply that a stream's chunks make: whole once it says why it ends."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
+        others: set[str] = set()
         for event in response.events:
             chunk = self._there.json(event.data, "chunk of a reply of Gemini's")
             if isinstance(error := chunk.get("error"), dict):
                 raise self._error(count(error, "code") or 500, error, response)
             usage = chunk.get("usageMetadata") or usage
             blocked = chunk.get("promptFeedback") or blocked
+            if not _are_candidates(chunk.get("candidates")):
+                raise self._there.unreadable("no chunk of a reply of Gemini's", event.data)
             for candidate in objects(chunk.get("candidates"))[:1]:
                 stop = candidate.get("finishReason") or stop
+                others |= _others(candidate)
                 parts += _parts_of(candidate)
             first = event.at if first is None and parts else first
         if stop is None and not _is_blocked(blocked):
             raise self._there.cut()
+        parts += [{name: {}} for name in others]
         candidate = {"content": {"parts": parts}, "finishReason": stop}
         whole = {"candidates": [candidate], "usageMetadata": usage, "promptFeedback": blocked}
         return self._reply(whole, response, first)
@@ -204,16 +215,22 @@ class Google(OnServer):
     def _reply(
         self, found: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
+        if not _are_candidates(found.get("candidates")):
+            raise self._there.unreadable("no reply of Gemini's", response.body)
         candidate = next(iter(objects(found.get("candidates"))), {})
         is_blocked = _is_blocked(found.get("promptFeedback"))
         parts = _parts_of(candidate)
         stop = string(candidate.get("finishReason"))
         if not (parts or stop or is_blocked):  # without a reason it has not ended
             raise self._there.unreadable("no reply of Gemini's", response.body)
+        text = "".join(part["text"] for part in parts if not part.get("thought"))
+        others = _others(candidate) | {call for call in WRONG_CALLS if call == stop}
+        if not text and not is_blocked and others:
+            raise self._there.without_text(others)
         # A key that a model repeats comes in pieces, too.
         redact = self._there.transport.redact
         return Reply(
-            text=redact("".join(part["text"] for part in parts if not part.get("thought"))),
+            text=redact(text),
             reasoning=redact("".join(part["text"] for part in parts if part.get("thought")))
             or None,
             stop="filter" if is_blocked else STOPS.get(stop, stop) if stop else None,
@@ -295,6 +312,26 @@ def _wait(details: list[dict[str, Any]]) -> float | None:
 def _is_blocked(feedback: object) -> bool:
     """Whether the service did not show the model the question."""
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
+
+
+def _are_candidates(candidates: object) -> bool:
+    """Whether each candidate's content is an object with parts, and the text of each is text."""
+    if not are_objects(candidates):
+        return False
+    contents = [candidate.get("content") for candidate in objects(candidates)]
+    return all(content is None or _is_content(content) for content in contents)
+
+
+def _is_content(content: object) -> bool:
+    if not isinstance(content, dict) or not are_objects(content.get("parts")):
+        return False
+    return all(is_optional(part.get("text"), str) for part in objects(content.get("parts")))
+
+
+def _others(candidate: Mapping[str, Any]) -> set[str]:
+    """What a candidate has that is neither text nor a thought: calls of tools, pictures."""
+    parts = objects((candidate.get("content") or {}).get("parts"))
+    return {name for part in parts for name in part} - SILENT
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:

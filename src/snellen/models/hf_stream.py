@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from snellen.media import images
 from snellen.model import Emission, Query, SessionSpec, Usage
 from snellen.models._hf import libraries, stop_tokens
 from snellen.models._profile import Profile
+from snellen.models._threads import CallThreads
 from snellen.models._weights import digest
 
 FAMILY = ("qwen2_vl", "qwen2_5_vl")
@@ -73,7 +73,7 @@ class HfStream:
         self.concurrency = sessions
         self._qwen = qwen
         # One thread for all calls of the model: they never run at once, and never block the loop.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="snellen hf-stream")
+        self._thread = CallThreads(1, name)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._room = asyncio.Semaphore(sessions)
 
@@ -97,10 +97,10 @@ class HfStream:
         return Watching(self, self._qwen, spec, past, end, room)
 
     async def call(self, function: Callable[[*Ts], T], *given: *Ts) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *given)
+        return await self._thread.run(function, *given)
 
     async def close(self) -> None:
-        self._thread.shutdown(wait=False)
+        self._thread.close()
 
     def _room_here(self) -> asyncio.Semaphore:
         """Nothing that waits outlives an event loop."""

@@ -24,8 +24,12 @@ from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile
 from snellen.models._server import (
     Service,
+    are_objects,
+    are_parts,
+    are_texts,
     body_of,
     count,
+    is_optional,
     objects,
     pictures,
     string,
@@ -37,6 +41,10 @@ PATH = "chat/completions"
 OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
 """`model_length` is Mistral's, where a context is full."""
+CALLS = {"tool_calls", "function_call"}
+"""Fields that call a tool, and how a reply is finished that does."""
+SILENT = {"text", "thinking", "reasoning", "refusal"}
+"""Types of a message's parts that are text or say nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
 """How servers finish what they did not: vLLM and SGLang, OpenRouter, DeepSeek (their pages on
 errors, or on chat completions)."""
@@ -89,6 +97,7 @@ class OpenAI(OpenAIService):
         mark that nothing follows."""
         said: dict[str, list[str]] = defaultdict(list)
         stop = usage = first = None
+        others: set[str] = set()
         is_whole = False
         for event in response.events:
             if event.data == b"[DONE]":
@@ -98,18 +107,29 @@ class OpenAI(OpenAIService):
             if error := chunk.get("error"):
                 return self._in_a_reply(error, response)
             usage = chunk.get("usage") or usage
-            for choice in objects(chunk.get("choices"))[:1]:
+            choices = chunk.get("choices")
+            if not are_objects(choices):
+                raise self._there.unreadable("no chunk of a chat completion", event.data)
+            for choice in objects(choices)[:1]:
                 stop = choice.get("finish_reason") or stop
-                delta = choice.get("delta")
+                delta = {} if choice.get("delta") is None else choice["delta"]
+                if not isinstance(delta, dict) or not _is_message(delta):
+                    raise self._there.unreadable("no chunk of a chat completion", event.data)
+                others |= _others(delta)
                 for name in ("content", "reasoning_content", "reasoning", "refusal"):
-                    if isinstance(delta, dict) and (piece := _text(delta.get(name))):
+                    if piece := _text(delta.get(name)):
                         said[name].append(piece)
                         first = event.at if first is None else first
         if not is_whole and stop is None:
             raise self._there.cut()
         # A key that a model repeats comes in pieces, too.
         redact = self._there.transport.redact
-        message = {name: redact("".join(pieces)) for name, pieces in said.items()}
+        message: dict[str, Any] = {name: redact("".join(pieces)) for name, pieces in said.items()}
+        if others:
+            message["content"] = [
+                {"type": "text", "text": message.get("content", "")},
+                *({"type": kind} for kind in others),
+            ]
         found = {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
         return self._reply(found, response, first)
 
@@ -120,7 +140,7 @@ class OpenAI(OpenAIService):
             return self._in_a_reply(error, response)
         choice = next(iter(objects(found.get("choices"))), {})
         message = choice.get("message")
-        if not isinstance(message, dict):
+        if not isinstance(message, dict) or not _is_message(message):
             raise self._there.unreadable("no chat completion", response.body)
         text = _text(message.get("content"))
         stop = string(choice.get("finish_reason"))
@@ -131,6 +151,8 @@ class OpenAI(OpenAIService):
             return self._in_a_reply(error, response)
         if message.get("refusal") and not text:
             stop = "filter"
+        elif not text and (others := _others(message) | {call for call in CALLS if call == stop}):
+            raise self._there.without_text(others)
         reasoning = string(message.get("reasoning_content")) or string(message.get("reasoning"))
         return Reply(
             text=text,
@@ -153,6 +175,23 @@ def _parts(part: Part) -> Sequence[dict[str, Any]]:
         return ({"type": "text", "text": part},)
     shown = [part] if isinstance(part, Image) else pictures(part)
     return [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in shown]
+
+
+def _is_message(message: Mapping[str, Any]) -> bool:
+    """Whether a message, or a piece of one, says what it says in the form that the interface has:
+    as text or a list of parts."""
+    content = message.get("content")
+    if not is_optional(message.get("refusal"), str):
+        return False
+    if isinstance(content, list):
+        return are_parts(content) and are_texts(content, "text")
+    return is_optional(content, str)
+
+
+def _others(message: Mapping[str, Any]) -> set[str]:
+    """What a message has that is neither text nor a thought: calls of tools, pictures."""
+    kinds = {part["type"] for part in objects(message.get("content"))}
+    return (kinds - SILENT) | {name for name in CALLS if message.get(name)}
 
 
 def _text(content: object) -> str:

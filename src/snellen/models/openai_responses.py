@@ -25,6 +25,8 @@ from snellen.model import Reply, Request, Usage
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile
 from snellen.models._server import (
+    are_parts,
+    are_texts,
     body_of,
     count,
     objects,
@@ -36,6 +38,8 @@ from snellen.transport import Response
 
 PATH = "responses"
 STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
+SILENT = {"message", "reasoning", "output_text", "refusal"}
+"""Types of items and parts that are text or say nothing."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 """Events that end a stream, each with the whole response."""
 PIECES = (
@@ -105,6 +109,8 @@ class OpenAIResponses(OpenAIService):
         if not isinstance(found.get("output"), list) or status not in ("completed", "incomplete"):
             raise self._there.unreadable("no whole response", response.body)
         output = objects(found["output"])
+        if not _is_output(found["output"]):
+            raise self._there.unreadable("no response in the form of the interface", response.body)
         said = [part for one in _of_kind("message", output) for part in objects(one.get("content"))]
         # Where the service gives no summary, other servers give the thoughts themselves.
         thoughts = _of_kind("reasoning", output)
@@ -112,9 +118,14 @@ class OpenAIResponses(OpenAIService):
         told = told or [part for one in thoughts for part in objects(one.get("content"))]
         text = _texts("output_text", said)
         details = next(iter(objects([found.get("incomplete_details")])), {})
-        stop = string(details.get("reason")) or status
+        reason = string(details.get("reason"))
+        if status == "incomplete" and reason is None:
+            raise self._there.unreadable("incomplete without a reason", response.body)
+        stop = reason or status
         if not text and _of_kind("refusal", said):
             stop = "filter"
+        elif not text and (others := {part["type"] for part in (*output, *said)} - SILENT):
+            raise self._there.without_text(others)
         return Reply(
             text=text,
             reasoning="\n".join(string(part.get("text")) or "" for part in told) or None,
@@ -139,6 +150,17 @@ def _turn(message: Message) -> dict[str, Any]:
 
 def _image(image: Image) -> dict[str, Any]:
     return {"type": "input_image", "image_url": data_url(image), "detail": "auto"}
+
+
+def _is_output(output: object) -> bool:
+    """Whether messages say what they say as parts with text."""
+    if not are_parts(output):
+        return False
+    contents = [message.get("content") for message in _of_kind("message", objects(output))]
+    if not all(are_parts(content) for content in contents):
+        return False
+    parts = [part for content in contents for part in objects(content)]
+    return are_texts(parts, "output_text") and are_texts(parts, "refusal", "refusal")
 
 
 def _of_kind(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -19,7 +19,9 @@ NAME in FILE (a path ending in .py, or the name of an installed module), or the 
   `snellen.model.Emission`, a list of these, or None.
 
 A sync function is called for one question at a time, unless `--concurrency` or the profile says how
-many; it must then bear as many threads.
+many; it must then bear as many threads. A call that takes longer than the total time-out is given
+up and its question fails; the next question is asked in another thread. The old call is ended with
+an exception as soon as it executes Python code again.
 
 A first parameter named `request` (or `requests`), or annotated so, gets all that a back end gets
 (`snellen.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
@@ -28,11 +30,9 @@ says which one it is, beside its file's digest: with another one it is asked aga
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
@@ -41,6 +41,7 @@ from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.models._own import Calls, a, found, opened, told_as
 from snellen.models._profile import Profile
+from snellen.models._threads import CallThreads
 
 
 def open_model(
@@ -152,7 +153,7 @@ class Python:
         self.revision = revision
         self.concurrency = limit if answer.is_async else threads or 1
         self._answer = answer
-        self._threads = ThreadPoolExecutor(threads or 1, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads or 1, name)
 
     async def generate(self, request: Request) -> Reply:
         """What the function says.
@@ -164,14 +165,13 @@ class Python:
         if self._answer.is_async:
             said = await self._answer.awaited(self._answer(given))
         else:
-            loop = asyncio.get_running_loop()
-            said = await loop.run_in_executor(self._threads, self._answer, given)
+            said = await self._threads.run(self._answer, given)
             if inspect.isawaitable(said):  # an async function behind a sync one
                 said = await self._answer.awaited(said)
         return _reply(self.name, said)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 class Batched:
@@ -220,7 +220,7 @@ class Files:
         self.concurrency = threads
         self._ask = ask
         self._takes_times = _takes_times(ask)
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads, name)
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def generate(self, request: Request) -> Reply:
@@ -259,7 +259,7 @@ class Files:
         return _reply(self.name, said)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
 
 
 def _takes_times(ask: Callable[..., Any]) -> bool:
@@ -277,16 +277,29 @@ class Watching:
         self.name = name
         self.revision = revision
         self.concurrency = threads
-        self.silence: Sequence[str] = getattr(made, "silence", ())
+        self.silence = _silence(name, made)
         self._made = made
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="snellen python")
+        self._threads = CallThreads(threads, name)
         self._calls = Calls(name=name, source=source, threads=self._threads)
 
     async def open(self, spec: SessionSpec) -> Session:
         return await opened(self._calls, self._made.open, spec)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False)
+        self._threads.close()
+
+
+def _silence(name: str, made: Any) -> Sequence[str]:
+    """What an object says when it has nothing to say.
+
+    Raises:
+        UsageError: that is no list of texts.
+    """
+    silence = getattr(made, "silence", ())
+    is_list = isinstance(silence, Sequence) and not isinstance(silence, str)
+    if not is_list or not all(isinstance(text, str) for text in silence):
+        raise UsageError(f"{name}: `silence` is {silence!r:.80}, not a list of texts.")
+    return tuple(map(str, silence))
 
 
 class _Answer:
@@ -306,7 +319,8 @@ class _Answer:
 
     async def awaited(self, said: Awaitable[Any]) -> Any:
         """What the function gives in the end, where it is awaited."""
-        with told_as(Rejected, self._name, self._source, but=ModelError):
+        # A coroutine that is closed is sent a GeneratorExit.
+        with told_as(Rejected, self._name, self._source, but=(ModelError, GeneratorExit)):
             return await said
 
 

@@ -22,10 +22,8 @@ limits are arguments of the class.
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -35,6 +33,7 @@ from snellen.media import video
 from snellen.model import Reply, Request, has_addresses, loaded
 from snellen.models._own import a, told_as
 from snellen.models._profile import KEY, Profile, refuse_keys
+from snellen.models._threads import CallThreads
 from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
 
 T = TypeVar("T")
@@ -98,7 +97,7 @@ class VlmEvalKit:
             if self._one_picture
             else ()
         )
-        self._threads = ThreadPoolExecutor(self.concurrency, "snellen vlmevalkit")
+        self._threads = CallThreads(self.concurrency, name)
         self._pictures = Pictures()
         if hasattr(made, "set_dump_image"):
             made.set_dump_image(_pictures_of)
@@ -132,10 +131,12 @@ class VlmEvalKit:
             Rejected: it raised something, gave no text, or cannot be asked this; Overloaded: a
                 service said that it failed, or could not be reached.
         """
-        return self._reply(await self._in_a_thread(self._said, loaded(request)))
+        said = await self._in_a_thread(self._said, loaded(request))
+        with told_as(Rejected, self.name, self._source, but=ModelError):
+            return self._reply(said)
 
     async def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
         self._pictures.close()
 
     async def _in_a_thread(self, ask: Callable[[Request], T], request: Request) -> T:
@@ -155,7 +156,7 @@ class VlmEvalKit:
                 error.args = (self._without_keys(str(error)),)
                 raise
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, without_keys)
+        return await self._threads.run(without_keys)
 
     # -- what it is told
 

@@ -25,6 +25,7 @@ import orjson
 
 from snellen.benchmark import Benchmark, Streaming
 from snellen.content import Frame, Video
+from snellen.deadline import Deadline
 from snellen.errors import MediaError, ModelError, Overloaded, UsageError
 from snellen.media import video as videos
 from snellen.model import (
@@ -38,9 +39,11 @@ from snellen.model import (
     Streams,
     Usage,
 )
+from snellen.outputs import check_emissions
 from snellen.runner._limiter import Limiter
 from snellen.sample import Sample
 from snellen.store import FORMAT, EventRecord
+from snellen.text.messages import message_of
 
 STREAM = "fps:1,latest"
 AHEAD = 8
@@ -298,7 +301,7 @@ class _Running:
             reason = "stopped"
             await self._answers()
         except (ModelError, MediaError) as error:
-            reason = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {message_of(error)}"
             raise
         finally:
             for task in self._asking:
@@ -335,7 +338,7 @@ class _Running:
         """Raises Overloaded where it takes too long."""
         timeout = self._online._terms.timeout
         try:
-            async with asyncio.timeout(timeout):
+            async with Deadline(timeout):
                 return await made
         except TimeoutError as error:
             raise Overloaded(f"no answer of the session within {timeout:g} s") from error
@@ -437,7 +440,7 @@ class _Running:
         )
         watch.seen = arrival.place
         watch.given += 1
-        said = await self._call("feed", session.feed([frame]))
+        said = self._emissions(await self._call("feed", session.feed([frame])))
         watch.lags.append(watch.now - arrival.time)
         self._emitted(said)
 
@@ -474,7 +477,8 @@ class _Running:
             if latest is not None:
                 await self._show(session, latest, place, "")
                 watch.seen = place
-            self._emitted(await self._call("ask", session.ask(query, must_answer=False)))
+            said = await self._call("ask", session.ask(query, must_answer=False))
+            self._emitted(self._emissions(said))
             return
         if not self._forks:
             if latest is not None:
@@ -506,7 +510,8 @@ class _Running:
             attempt += 1
             self._begin()
             try:
-                return await self._call("ask", session.ask(query, must_answer=True))
+                said = await self._call("ask", session.ask(query, must_answer=True))
+                return self._emissions(said)
             except Overloaded as error:
                 if attempt >= terms.attempts:
                     raise
@@ -556,6 +561,7 @@ class _Running:
             if latest is not None:
                 await self._show(fork, latest, place, sample.id)
             said = await self._call("ask", fork.ask(query, must_answer=True), sample.id)
+            said = self._emissions(said)
         except Overloaded as error:
             if slot is not None:
                 (limiter.throttled if error.throttled else limiter.replied)(slot)
@@ -573,9 +579,9 @@ class _Running:
         self._online._event(
             self._watch, "frame", known | _pixels(frame) | ({"fork": fork} if fork else {})
         )
-        said = await self._call("feed", session.feed([frame]), fork)
+        emissions = self._emissions(await self._call("feed", session.feed([frame]), fork))
         if not fork:
-            self._emitted(said)
+            self._emitted(emissions)
 
     def _query(self, sample: Sample) -> Query:
         request = self._online._benchmark.request(
@@ -594,6 +600,9 @@ class _Running:
         )
 
     # -- what is said
+
+    def _emissions(self, value: object) -> list[Emission]:
+        return check_emissions(value, self._online._model.name)
 
     def _answered(
         self, sample: Sample, said: Sequence[Emission], attempt: int, asked: float

@@ -22,6 +22,7 @@ from typing import Literal
 from snellen.benchmark import Benchmark, History
 from snellen.content import Image, Video
 from snellen.datasets import Row
+from snellen.deadline import Deadline
 from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.model import (
     Expects,
@@ -37,6 +38,7 @@ from snellen.model import (
     loaded,
     request_digest,
 )
+from snellen.outputs import check_ranking, check_reply
 from snellen.runner._addresses import fetched
 from snellen.runner._budget import Budget
 from snellen.runner._clips import THREADS, Clips, videos_of
@@ -55,6 +57,7 @@ from snellen.store import (
     ShownMedia,
     reply_record,
 )
+from snellen.text.messages import message_of
 
 Group = list[tuple[Row, Sample]]
 OnReply = Callable[[Sample, Reply], object]
@@ -607,11 +610,8 @@ class Asking:
         self.progress.in_flight += 1
         self.progress.requests += 1
         try:
-            if self._settings.timeout is None:
+            async with Deadline(self._settings.timeout):
                 reply = await self._ask(request)
-            else:
-                async with asyncio.timeout(self._settings.timeout):
-                    reply = await self._ask(request)
         except TimeoutError:
             error: ModelError | MediaError = Overloaded(
                 f"no reply within {self._settings.timeout:g} s"
@@ -641,8 +641,8 @@ class Asking:
         settings = self._settings
         wait = min(settings.longest_wait, settings.backoff * 2 ** (attempt - 1))
         wait *= 0.75 + 0.5 * self._random.random()
-        if error.retry_after is not None:
-            wait = min(error.retry_after, LONGEST_RETRY_AFTER) + 0.1 * self._random.random()
+        if (seconds := _seconds(error.retry_after)) is not None:
+            wait = min(seconds, LONGEST_RETRY_AFTER) + 0.1 * self._random.random()
         stopping = asyncio.create_task(self._stop.wait())
         await asyncio.wait({stopping}, timeout=wait)
         stopping.cancel()
@@ -687,7 +687,7 @@ class Asking:
         attempt: int,
         media: list[SeenMedia],
     ) -> None:
-        failure = Failure(type=type(error).__name__, message=str(error))
+        failure = Failure(type=type(error).__name__, message=message_of(error))
         self._run.append_reply(
             reply_record(key, digest, _now(), error=failure, attempt=attempt, media=media)
         )
@@ -703,7 +703,8 @@ class Asking:
         enough = HOPELESS if hopeless else max(self._settings.give_up, 2 * int(self._limiter.limit))
         if self._failing >= enough:
             self._stop.set(
-                f"{self._failing} questions in a row got no reply, the last one: {error}"
+                f"{self._failing} questions in a row got no reply, the last one: "
+                f"{message_of(error)}"
             )
 
     def _own_media(self, key: Key, sample: Sample, plain: Request, read: Request) -> OwnMedia:
@@ -831,16 +832,18 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         UsageError: the model has none.
     """
     if benchmark.ask == "generate" and isinstance(model, Generates):
-        return model.generate
+        generates = model
+
+        async def generate(request: Request) -> Reply:
+            return check_reply(await generates.generate(request), generates.name)
+
+        return generate
     if benchmark.ask == "rank" and isinstance(model, Ranks):
         ranks = model
 
         async def rank(request: Request) -> Reply:
-            ranking = await ranks.rank(request)
-            choices, shown = tuple(ranking), getattr(ranking, "shown", None)
-            if not all(math.isfinite(choice.logprob) for choice in choices):
-                raise Rejected(f"{ranks.name} gives a choice a log-probability that is not finite")
-            return Reply(choices=choices, stop="stop", shown=shown)
+            ranking = check_ranking(await ranks.rank(request), request, ranks.name)
+            return Reply(choices=tuple(ranking), stop="stop", shown=ranking.shown)
 
         return rank
     if benchmark.ask == "session" and isinstance(model, Streams):
@@ -853,6 +856,12 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
         "`snellen list models` says what each back end can do."
     )
+
+
+def _seconds(value: object) -> float | None:
+    """A wait that a model asks for; None where it is no number, or none that can be waited."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < math.inf else None
 
 
 def _as_far_as_there(request: Request) -> Request:

@@ -19,6 +19,7 @@ from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
 from snellen.errors import StoreError
+from snellen.files import check_regular
 from snellen.store._mirror import Mirror
 
 BLOCK = 1 << 20
@@ -153,6 +154,7 @@ class Folder:
     def get(self, name: str) -> bytes | None:
         """A whole file, or None where there is none."""
         try:
+            check_regular(self.root / name)
             return (self.root / name).read_bytes()
         except FileNotFoundError:
             return None

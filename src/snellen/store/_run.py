@@ -7,8 +7,10 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -51,19 +53,43 @@ class Placed(NamedTuple):
     size: int
 
 
+class Format(msgspec.Struct, frozen=True):
+    format: int
+
+
 class Head(msgspec.Struct, frozen=True):
     """The fields that decide what a line of the journal is."""
 
     format: int
     kind: str = "reply"
-    key: Key | None = None
-    state: str | None = None
 
 
-class QuestionHead(msgspec.Struct, frozen=True):
-    format: int
+class QuestionHead(NamedTuple):
+    """What the order of questions is read from."""
+
     key: Key
-    place: int = 0
+    place: int
+
+
+@dataclass
+class _Damage:
+    """The lines of a file that are no records: the first one's error, the number of the note about
+    them, and the bytes at which they begin."""
+
+    error: str
+    note: int
+    offsets: set[int] = field(default_factory=set)
+
+    def words(self, name: str) -> str:
+        first, *others = sorted(self.offsets)
+        if not others:
+            return f"{name}: the line at byte {first} is no record and was set aside: {self.error}"
+        listed = ", ".join(map(str, sorted(self.offsets)[:NAMED]))
+        more = f" and {len(others) + 1 - NAMED:,} more" if len(others) >= NAMED else ""
+        return (
+            f"{name}: {len(others) + 1:,} lines are no records and were set aside: those at bytes "
+            f"{listed}{more}"
+        )
 
 
 class _Identity(msgspec.Struct, frozen=True):
@@ -92,14 +118,35 @@ class _Manifest(msgspec.Struct, frozen=True):
     sessions: list[_Session] = []
 
 
+DAMAGED = (msgspec.DecodeError, RecursionError)
+"""What a line raises that is no record."""
+MAX_PLACE = 10**8
+"""Rows of a data set; a larger number is damage, and would take its size in memory."""
+MAX_TURN = 2**31
+
 _HEAD = msgspec.json.Decoder(Head)
-_QUESTION_HEAD = msgspec.json.Decoder(QuestionHead)
+_FORMAT = msgspec.json.Decoder(Format)
 _REPLY = msgspec.json.Decoder(ReplyRecord)
+_END = msgspec.json.Decoder(EndRecord)
 _QUESTION = msgspec.json.Decoder(Question)
 _EVENT = msgspec.json.Decoder(EventRecord)
 _LABEL = msgspec.json.Decoder(LabelRecord)
 _SCORE = msgspec.json.Decoder(ScoreRow)
-_ENCODE = msgspec.json.Encoder().encode
+
+
+def _plain(value: object) -> object:
+    """A value that JSON has no form for, as one that it has: text and numbers of NumPy."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value)
+    raise TypeError(f"a {type(value).__name__} cannot be stored")
+
+
+_ENCODE = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
 def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
@@ -240,6 +287,7 @@ class Run:
         self._lost: set[str | Key] = set()
         self._ends: set[Key] = set()
         self._readers: dict[str, LineReader] = {}
+        self._damaged: dict[str, _Damage] = {}
 
     # -- the manifest
 
@@ -281,16 +329,14 @@ class Run:
         numbers = {name: number for number, name in enumerate(self._files)}
         unknown = 0
         for name, offset, line in self.folder.records(REPLIES):
-            head = self._head(line, name, offset)
-            if head is None:
-                continue
-            if head.kind == "end" and head.key is not None:
-                self._ends.add(head.key)
-                continue
-            if head.kind not in ("reply", "rank") or head.key is None:
+            record = self._reply(line, name, offset)
+            if isinstance(record, EndRecord):
+                self._ends.add(record.key)
+            elif isinstance(record, Unknown):
                 unknown += 1
-                continue
-            self._note_final(head.key, numbers[name], offset, failed=head.state == "failed")
+            elif record is not None:
+                failed = record.state == "failed"
+                self._note_final(record.key, numbers[name], offset, failed=failed)
         if unknown:
             self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
         self._asked.clear()
@@ -305,7 +351,7 @@ class Run:
                 self._unfinished.add(question.place)
             elif question.key[2] == 0 and short in lost:
                 missing = question.place + 1 - len(self._finished)
-                self._finished.extend([0] * missing)
+                self._finished.frombytes(bytes(max(0, missing) * self._finished.itemsize))
                 self._finished[question.place] += 1
             lost.discard(short)
         self._lost = lost
@@ -359,13 +405,9 @@ class Run:
     def replies(self) -> Iterator[ReplyRecord | Unknown]:
         """Every record of an attempt, in order, and those of unknown kinds as they are."""
         for name, offset, line in self.folder.records(REPLIES):
-            head = self._head(line, name, offset)
-            if head is None:
-                continue
-            if head.kind in ("reply", "rank"):
-                yield self._decoded(_REPLY, line, name, offset)
-            elif head.kind != "end":
-                yield Unknown(head.kind, line)
+            record = self._reply(line, name, offset)
+            if record is not None and not isinstance(record, EndRecord):
+                yield record
 
     def questions(self) -> Iterator[Question]:
         """The first row of every key, in the order of the data set, then of repeats and turns."""
@@ -449,7 +491,16 @@ class Run:
     def events(self) -> Iterator[EventRecord]:
         """Every event of an online run, in order."""
         for name, offset, line in self.folder.records(EVENTS):
-            yield self._decoded(_EVENT, line, name, offset)
+            event = self._record(_EVENT, line, name, offset)
+            if event is not None:
+                yield event
+
+    def scores(self) -> Iterator[ScoreRow]:
+        """What scorings made of replies, in order."""
+        for name, offset, line in self.folder.records(SCORES):
+            row = self._record(_SCORE, line, name, offset)
+            if row is not None:
+                yield row
 
     def labels(self) -> list[LabelRecord]:
         """What people say that replies are worth (`judge --against`).
@@ -528,13 +579,9 @@ class Run:
     def _question_heads(self) -> Iterator[tuple[QuestionHead, str, int]]:
         """(head, file, offset) of every row of `questions*.jsonl`; a key may have more than one."""
         for name, offset, line in self.folder.records(QUESTIONS):
-            try:
-                head = _QUESTION_HEAD.decode(line)
-            except msgspec.DecodeError:
-                self.notes.append(f"{name}: the line at byte {offset} is no question: passed over")
-                continue
-            self._check_format(head.format, name)
-            yield head, name, offset
+            question = self._record(_QUESTION, line, name, offset)
+            if question is not None:
+                yield QuestionHead(question.key, question.place), name, offset
 
     def _appended(
         self, stem: str, since: Mapping[str, int], kind: msgspec.json.Decoder[T]
@@ -544,8 +591,10 @@ class Run:
             placed = Placed(name, offset, len(line) + 1)
             try:
                 record = kind.decode(line)
-            except msgspec.DecodeError:
-                self._head(line, name, offset)  # if it is of a later format, nothing is read
+            except DAMAGED:
+                # A line of a later format ends the reading.
+                with suppress(*DAMAGED):
+                    self._check_format(_FORMAT.decode(line).format, name)
                 continue
             self._check_format(record.format, name)
             yield placed, record
@@ -570,14 +619,53 @@ class Run:
                 "was changed by hand, or by another program: put it back as it was."
             ) from error
 
-    def _head(self, line: bytes, name: str, offset: int) -> Head | None:
+    def _reply(
+        self, line: bytes, name: str, offset: int
+    ) -> ReplyRecord | EndRecord | Unknown | None:
+        """The record of a journal's line; None where it is none, which is noted."""
         try:
-            head = _HEAD.decode(line)
-        except msgspec.DecodeError:
-            self.notes.append(f"{name}: the line at byte {offset} is no record: passed over")
+            return self._checked(_REPLY, line, name)
+        except DAMAGED as error:
+            with suppress(*DAMAGED):
+                head = _HEAD.decode(line)
+                self._check_format(head.format, name)
+                if head.kind == "end":
+                    return self._checked(_END, line, name)
+                if head.kind not in ("reply", "rank"):
+                    return Unknown(head.kind, line)
+            self._set_aside(name, offset, error)
             return None
-        self._check_format(head.format, name)
-        return head
+
+    def _record(
+        self, kind: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
+    ) -> T | None:
+        """The record of a line; None where it is none, which is noted.
+
+        Raises:
+            StoreError: it is of a later format.
+        """
+        try:
+            return self._checked(kind, line, name)
+        except DAMAGED as error:
+            with suppress(*DAMAGED):
+                self._check_format(_FORMAT.decode(line).format, name)
+            self._set_aside(name, offset, error)
+            return None
+
+    def _checked(self, kind: msgspec.json.Decoder[T], line: bytes, name: str) -> T:
+        record = kind.decode(line)
+        _check_numbers(record)
+        self._check_format(record.format, name)
+        return record
+
+    def _set_aside(self, name: str, offset: int, error: Exception) -> None:
+        """Note a line that is no record. A file has one note, however many such lines it has."""
+        damage = self._damaged.get(name)
+        if damage is None:
+            damage = self._damaged[name] = _Damage(str(error), len(self.notes))
+            self.notes.append("")
+        damage.offsets.add(offset)
+        self.notes[damage.note] = damage.words(name)
 
     def _check_format(self, number: int, name: str) -> None:
         if number > FORMAT:
@@ -594,6 +682,16 @@ def _size(paths: Iterable[Path]) -> int:
         with suppress(FileNotFoundError):
             size += path.stat().st_size
     return size
+
+
+def _check_numbers(record: object) -> None:
+    """Raises ValidationError where a key or a place is a number that no run writes."""
+    if isinstance(record, Question) and not 0 <= record.place < MAX_PLACE:
+        raise msgspec.ValidationError(f"there is no row {record.place} - at `$.place`")
+    if isinstance(record, Question | ReplyRecord):
+        _, repeat, turn = record.key
+        if not (0 <= repeat < MAX_TURN and 0 <= turn < MAX_TURN):
+            raise msgspec.ValidationError("no repeat and turn - at `$.key`")
 
 
 def _short(key: Key) -> str | Key:

@@ -1,0 +1,185 @@
+"""Threads for a model's synchronous calls. One that hangs is given up with its thread."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from snellen.deadline import Deadline, current_deadline
+from snellen.errors import Rejected
+
+T = TypeVar("T")
+MAX_HUNG = 16
+"""Calls that were given up and still run, after which no further call is made."""
+
+
+class GivenUp(BaseException):
+    """Raised in a thread whose call nobody waits for any more."""
+
+
+class CallThreads:
+    """Runs synchronous calls, at most `count` at once, in the order in which they come.
+
+    The time limit of a call (`Deadline`) begins when a thread takes it. A call that is cancelled
+    while it runs is given up: the next call gets another thread. The old thread gets an exception
+    as soon as it executes Python code again, so that it does not use the model beside its
+    successor. All threads are daemons: one that never returns does not keep the process alive.
+    """
+
+    def __init__(self, count: int, title: str) -> None:
+        self._count = count
+        self._title = title
+        self._lock = threading.Lock()
+        self._waiting: deque[_Call] = deque()
+        self._calls = threading.Semaphore(0)
+        self._threads: set[_Thread] = set()
+        self._hung: set[_Thread] = set()
+        self._closed = False
+
+    async def run(
+        self,
+        function: Callable[..., T],
+        *args: Any,
+        deadlines: Sequence[Deadline] | None = None,
+    ) -> T:
+        """What the function returns. `deadlines` are those of the questions that the call answers
+        (None: that of the running task).
+
+        Raises:
+            Rejected: too many earlier calls hang. What the function raises, otherwise.
+        """
+        loop = asyncio.get_running_loop()
+        limits = (current_deadline(),) if deadlines is None else deadlines
+        call = _Call(loop, limits, self._title, function, args)
+        self._submit(call)
+        try:
+            result: T = await asyncio.wrap_future(call.future, loop=loop)
+            return result
+        except asyncio.CancelledError:
+            self._give_up(call)
+            raise
+
+    def close(self) -> None:
+        """End the threads once they are idle. Calls that wait are not made."""
+        with self._lock:
+            self._closed = True
+            for call in self._waiting:
+                call.future.cancel()
+            self._waiting.clear()
+            for _ in self._threads:
+                self._calls.release()
+
+    def _submit(self, call: _Call) -> None:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError(f"{self._title} is closed")
+            self._hung = {thread for thread in self._hung if thread.is_alive()}
+            if len(self._hung) >= MAX_HUNG:
+                raise Rejected(
+                    f"not asked: {len(self._hung)} earlier calls of the model hang. Start the same "
+                    "command again to ask what is left.",
+                    hopeless=True,
+                )
+            for deadline in call.deadlines:
+                deadline.pause()
+            self._waiting.append(call)
+            self._calls.release()
+            self._add_thread()
+
+    def _add_thread(self) -> None:
+        if len(self._threads) < self._count and self._waiting:
+            thread = _Thread(self, f"snellen {self._title}")
+            self._threads.add(thread)
+            thread.start()
+
+    def _give_up(self, call: _Call) -> None:
+        with self._lock:
+            if call.future.cancel():
+                return  # it was not begun
+            thread = next((one for one in self._threads if one.call is call), None)
+            if thread is None:
+                return  # it has ended
+            self._threads.discard(thread)
+            self._hung.add(thread)
+            # Under the lock, which the thread needs before it can end: its number is still its own.
+            thread.interrupt()
+            self._add_thread()
+
+    def next_call(self, thread: _Thread) -> _Call | None:
+        """The call that a thread is to make; None where the thread is to end."""
+        while True:
+            self._calls.acquire()
+            with self._lock:
+                if self._closed or thread not in self._threads:
+                    self._calls.release()  # another thread may be waiting for it
+                    return None
+                if self._waiting:
+                    call = self._waiting.popleft()
+                    if call.future.set_running_or_notify_cancel():
+                        thread.call = call
+                        return call
+
+    def is_given_up(self, thread: _Thread) -> bool:
+        with self._lock:
+            thread.call = None
+            return thread not in self._threads
+
+
+class _Call:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        deadlines: Sequence[Deadline],
+        title: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+    ) -> None:
+        self.future: Future[Any] = Future()
+        self.deadlines = deadlines
+        self._title = title
+        self._loop = loop
+        self._function = function
+        self._args = args
+
+    def make(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            for deadline in self.deadlines:
+                self._loop.call_soon_threadsafe(deadline.start)
+        try:
+            result = self._function(*self._args)
+        except StopIteration as error:  # a future takes none: its caller would wait forever
+            raised = RuntimeError(f"{self._title} raised StopIteration")
+            raised.__cause__ = error
+            self.future.set_exception(raised)
+        except BaseException as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+class _Thread(threading.Thread):
+    def __init__(self, threads: CallThreads, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self.call: _Call | None = None
+        self._threads_of = threads
+
+    def run(self) -> None:
+        with suppress(GivenUp):
+            while (call := self._threads_of.next_call(self)) is not None:
+                call.make()
+                del call
+                if self._threads_of.is_given_up(self):
+                    return
+
+    def interrupt(self) -> None:
+        """Raise GivenUp in the thread when it executes Python code again."""
+        if self.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self.ident), ctypes.py_object(GivenUp)
+            )

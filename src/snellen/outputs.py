@@ -1,0 +1,190 @@
+"""What a model returns, checked before anything is computed from it or stored.
+
+A model may be anybody's code. A value of another type than the contract names fails its question,
+with the field and the type in the message. Values that mean the same are converted: a subclass of
+`str` becomes a `str`, NumPy's numbers become Python's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from snellen.errors import Rejected
+from snellen.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
+from snellen.text.messages import message_of
+
+T = TypeVar("T")
+MAX_COUNT = 2**53
+"""Tokens beyond which a count is an error: JSON readers lose digits there."""
+REPLY_FIELDS = tuple(field.name for field in fields(Reply))
+EMISSION_FIELDS = tuple(field.name for field in fields(Emission))
+
+
+def check_reply(value: object, model: str) -> Reply:
+    """The reply with plain values in every field.
+
+    Raises:
+        Rejected: it is no `Reply`, or a field has another type than `Reply` declares.
+    """
+    if not isinstance(value, Reply):
+        raise Rejected(f"{model} returned {_a(value)}, not a Reply.")
+    content = _read(value, REPLY_FIELDS, f"{model}: Reply")
+    where = f"{model}: Reply."
+    return Reply(
+        text=_text(content["text"], f"{where}text"),
+        reasoning=_optional(_text, content["reasoning"], f"{where}reasoning"),
+        stop=_optional(_text, content["stop"], f"{where}stop"),
+        usage=_optional(_usage, content["usage"], f"{where}usage"),
+        times=_optional(_times, content["times"], f"{where}times"),
+        choices=_choices(content["choices"], f"{where}choices"),
+        shown=_optional(_shown, content["shown"], f"{where}shown"),
+    )
+
+
+def check_ranking(value: object, request: Request, model: str) -> Ranking:
+    """One log-probability per choice of the request.
+
+    Raises:
+        Rejected: there are more or fewer, or one is no finite number.
+    """
+    ranking = Ranking(_choices(value, f"{model}: rank()"))
+    if len(ranking) != len(request.choices):
+        raise Rejected(
+            f"{model}: rank() returned {len(ranking)} log-probabilities for "
+            f"{len(request.choices)} choices."
+        )
+    shown = getattr(value, "shown", None)
+    ranking.shown = _optional(_shown, shown, f"{model}: rank().shown")
+    return ranking
+
+
+def check_emissions(value: object, model: str) -> list[Emission]:
+    """What a session said, with plain values in every field.
+
+    Raises:
+        Rejected: it is no list of `Emission`, or a field has another type than it declares.
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{model}: the session returned {_a(value)}, not a list of Emission.")
+    return [_emission(item, model) for item in value]
+
+
+def _emission(value: object, model: str) -> Emission:
+    if not isinstance(value, Emission):
+        raise Rejected(f"{model}: the session returned {_a(value)}, not an Emission.")
+    content = _read(value, EMISSION_FIELDS, f"{model}: Emission")
+    where = f"{model}: Emission."
+    if not isinstance(content["final"], bool):
+        raise Rejected(f"{where}final is {_a(content['final'])}, not True or False.")
+    return Emission(
+        text=_text(content["text"], f"{where}text"),
+        query=_optional(_text, content["query"], f"{where}query"),
+        final=content["final"],
+        silence=_optional(_number, content["silence"], f"{where}silence"),
+        stop=_optional(_text, content["stop"], f"{where}stop"),
+        usage=_optional(_usage, content["usage"], f"{where}usage"),
+    )
+
+
+# -- fields
+
+
+def _read(value: object, names: Sequence[str], what: str) -> dict[str, Any]:
+    """The attributes of an instance. Its class may compute them, and fail."""
+    try:
+        return {name: getattr(value, name) for name in names}
+    except Exception as error:
+        raise Rejected(
+            f"{what} cannot be read: {type(error).__name__}: {message_of(error)}"
+        ) from error
+
+
+def _optional(check: Callable[[object, str], T], value: object, where: str) -> T | None:
+    return None if value is None else check(value, where)
+
+
+def _text(value: object, where: str) -> str:
+    if type(value) is not str:
+        if not isinstance(value, str):
+            raise Rejected(f"{where} is {_a(value)}, not text.")
+        value = str.__str__(value)
+    if value.isascii():
+        return value
+    # Half of a surrogate pair cannot be stored: UTF-8 has no form for it.
+    return value.encode(errors="replace").decode()
+
+
+def _count(value: object, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise Rejected(f"{where} is {_a(value)}, not a whole number of tokens.")
+    number = int(value)
+    if not 0 <= number <= MAX_COUNT:
+        raise Rejected(f"{where} is not a number of tokens from 0 to {MAX_COUNT:,}.")
+    return number
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise Rejected(f"{where} is {_a(value)}, not a number.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise Rejected(f"{where} is not a finite number.")
+    return number
+
+
+def _usage(value: object, where: str) -> Usage:
+    if not isinstance(value, Usage):
+        raise Rejected(f"{where} is {_a(value)}, not a Usage.")
+    content = _read(value, ("input", "output", "reasoning", "cached"), where)
+    return Usage(
+        **{name: _optional(_count, part, f"{where}.{name}") for name, part in content.items()}
+    )
+
+
+def _times(value: object, where: str) -> Times:
+    if not isinstance(value, Times):
+        raise Rejected(f"{where} is {_a(value)}, not a Times.")
+    content = _read(value, ("first", "total"), where)
+    return Times(
+        **{name: _optional(_number, part, f"{where}.{name}") for name, part in content.items()}
+    )
+
+
+def _choices(value: object, where: str) -> tuple[Ranked, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{where} gives {_a(value)}, not one (log-probability, tokens) per choice.")
+    return tuple(_ranked(pair, f"{where}[{index}]") for index, pair in enumerate(value))
+
+
+def _ranked(value: object, where: str) -> Ranked:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise Rejected(f"{where} is {_a(value)}, not a pair of log-probability and tokens.")
+    logprob, tokens = value
+    return Ranked(_number(logprob, f"{where}, its log-probability,"), _count(tokens, where))
+
+
+def _shown(value: object, where: str) -> Shown:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{where} is {_a(value)}, not the frame times of each video.")
+    return tuple(tuple(_number(time, where) for time in _times_of(video, where)) for video in value)
+
+
+def _times_of(video: object, where: str) -> Sequence[object]:
+    if isinstance(video, str) or not isinstance(video, Sequence):
+        raise Rejected(f"{where} has {_a(video)}, not the frame times of a video.")
+    return video
+
+
+def _a(value: object) -> str:
+    """The type of a value, with its article, for a message."""
+    name = type(value).__name__
+    if value is None:
+        return "None"
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"

@@ -1,0 +1,48 @@
+"""Error messages as they are stored and printed: of bounded length, without control codes."""
+
+import re
+
+LONGEST = 2000
+"""Characters of a message that are kept."""
+CUT = " […] "
+# Control codes but tab and line feed, marks that reverse the direction of text, lone surrogates.
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""The text with control codes escaped. They can move a terminal's cursor or change its title,
+    and lone surrogates cannot be stored.
+
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    return UNPRINTABLE.sub(_escaped, text)
+
+
+def shortened(text: str, limit: int = LONGEST) -> str:
+    """The text, or its beginning and end where it has more than `limit` characters.
+
+    >>> shortened("abcdefghijklmnop", limit=11)
+    'abc […] nop'
+    """
+    if len(text) <= limit:
+        return text
+    half = (limit - len(CUT)) // 2
+    return f"{text[:half]}{CUT}{text[-half:]}"
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, ready to be stored; its own `__str__` may fail."""
+    try:
+        # `join` makes a plain string of an instance of a subclass.
+        text = "".join(str(error))
+    except Exception:
+        return "(its message cannot be read: its __str__ raises an exception)"
+    return printable(shortened(text))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
