@@ -1,4 +1,4 @@
-"""Replies of model servers, mutated at random from a seed, and a server that sends them as they are.
+"""Mutated replies of model servers, from a seed, and a server that sends them as they are.
 
 Run many more of them than the tests do:
 
@@ -425,10 +425,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Send mutated replies to each back end.")
     parser.add_argument("replies", type=int, help="how many for each back end")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=[vendor.kind for vendor in VENDORS])
     parser.add_argument("--first", type=int, default=0, help="the number of the first reply")
     options = parser.parse_args()
     end = options.first + options.replies
     for vendor in VENDORS:
+        if options.only not in (None, vendor.kind):
+            continue
         mutations = Mutations(vendor, options.seed)
         for start in range(options.first, end, BLOCK):
             replies = [mutations.reply(i) for i in range(start, min(start + BLOCK, end))]

@@ -39,15 +39,20 @@ def without_credentials(text: str) -> str:
     return _IN_A_QUERY.sub(r"\1[key]", _USER.sub("", text))
 
 
+def _storable(message: str) -> str:
+    return without_credentials(message).encode(errors="backslashreplace").decode()
+
+
 class SnellenError(Exception):
     """Anything that a user can mend; printed without a traceback.
 
-    Its text goes to files, logs, and the terminal, and may quote an exception of any library, so
-    credentials in addresses are removed from it here.
+    Its text goes to files, logs, and the terminal, and may quote a server or an exception of any
+    library. So credentials in addresses are removed from it here, and what UTF-8 cannot hold (the
+    bytes of a header, say) is escaped.
     """
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(without_credentials(a) if isinstance(a, str) else a for a in args))
+        super().__init__(*(_storable(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(SnellenError):

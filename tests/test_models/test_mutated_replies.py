@@ -9,10 +9,10 @@ import pytest
 import snellen
 from snellen.catalog import model
 from snellen.content import user
-from snellen.errors import Overloaded
+from snellen.errors import Overloaded, Rejected
 from snellen.model import Generates, Request
 from snellen.models._profile import Profile
-from tests.mutations import Mutations, run_on
+from tests.mutations import Mutations, run_on, sending
 from tests.servers import serving
 from tests.vendors import VENDORS, Vendor
 
@@ -76,3 +76,15 @@ def test_what_is_no_count_of_tokens_is_not_stored_as_one(
     again = snellen.score(run)
     assert again.report.replies == result.report.replies
     assert sum(again.report.replies.values()) == 1
+
+
+async def test_bytes_of_a_header_that_are_not_utf_8_can_be_stored() -> None:
+    reply = b"HTTP/1.1 302 X\r\nLocation: http://host/\xff\r\nContent-Length: 0\r\n\r\n"
+    with sending(lambda _: reply) as url:
+        opened = model("openai/m", profile=Profile(base_url=url)).model
+        assert isinstance(opened, Generates)
+        with pytest.raises(Rejected, match="it has moved to") as caught:
+            await opened.generate(Request(messages=(user("Which?"),)))
+        await opened.close()  # type: ignore[attr-defined]
+
+    assert str(caught.value).encode()
