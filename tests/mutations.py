@@ -30,6 +30,8 @@ from snellen.models._profile import Profile, Timeouts
 from tests.servers import Answer
 from tests.vendors import VENDORS, Vendor
 
+KINDS = ("json",) * 12 + ("bytes",) * 6 + ("wait",) * 3 + ("header", "header", "status", "line")
+"""What is mutated: mostly the body, since after other mutations little of a reply is read."""
 BLOCK = 1000
 """Replies of one run."""
 RETRY: dict[str, Any] = {"attempts": 1, "give_up": 1_000_000, "backoff": 0.0}
@@ -247,7 +249,7 @@ class Mutations:
         status, headers, body = self._valid(draw)
         line = f"HTTP/1.1 {status} X".encode()
         for _ in range(draw.choice((1, 1, 1, 2, 3))):
-            match draw.choice(("json", "json", "bytes", "wait", "header", "status", "line")):
+            match draw.choice(KINDS):
                 case "json":
                     body = _with_other_values(body, draw)
                 case "bytes":

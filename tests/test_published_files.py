@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -31,10 +32,8 @@ def variants(name: str) -> Iterator[tuple[File, ...]]:
         if parameter.kind is not parameter.VAR_KEYWORD
     }
     for values in product(*options.values()):
-        try:
+        with suppress(UsageError):  # options that exclude each other
             yield publish(**dict(zip(options, values, strict=True)))
-        except UsageError:
-            pass  # options that exclude each other
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)

@@ -468,8 +468,8 @@ def _proxy(url: URL) -> URL | None:
         raise UsageError(
             f"The environment variable {url.scheme}_proxy does not hold the address of an HTTP "
             "proxy. Its value is not shown because it may contain a password. Set it to "
-            "http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, with special characters in the "
-            "password percent-encoded, or unset it."
+            "http://HOST:PORT, with USER:PASSWORD@ before HOST if the proxy needs them and special "
+            "characters in both percent-encoded, or unset it."
         )
     return proxy
 

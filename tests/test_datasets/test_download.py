@@ -2,8 +2,8 @@
 
 import asyncio
 import errno
-import io
 import fcntl
+import io
 import json
 import os
 import resource
