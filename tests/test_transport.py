@@ -515,3 +515,10 @@ async def test_a_path_may_have_a_query_beside_that_of_the_address() -> None:
         async with opened(f"{server.url}?api-version=2") as transport:
             await transport.post("m:ask?alt=sse", b"{}")
     assert server.asked[0].path == "/v1/m:ask?api-version=2&alt=sse"
+
+
+def test_a_date_is_measured_by_the_clock_of_its_server() -> None:
+    sent = {"Date": "Fri, 31 Dec 1999 23:59:00 GMT", "Retry-After": "Sat, 01 Jan 2000 00:00:30 GMT"}
+    response = Response(status=503, headers=sent, body=b"", first=0.0, total=0.0)
+
+    assert response.retry_after == 90.0

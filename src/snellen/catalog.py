@@ -800,7 +800,7 @@ def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
     official, variables = SERVERS[kind]
     url = profile.base_url or official
     named = [profile.api_key_env] if profile.api_key_env else [] if profile.base_url else variables
-    found = next((one for one in named if os.environ.get(one)), None)
+    found = next((one for one in named if os.environ.get(one, "").strip()), None)
     if named and found is None:
         variable = " or ".join(named)
         if profile.api_key_env and not variable.isidentifier():
@@ -820,7 +820,8 @@ def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
     opened = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}").open_model(
         name,
         profile=msgspec.structs.replace(profile, base_url=url, api_key_env=found),
-        api_key=os.environ[found] if found else None,
+        # A key read from a file often ends in a line break, which no header can carry.
+        api_key=os.environ[found].strip() if found else None,
     )
     return Opened(
         model=opened,
@@ -834,7 +835,7 @@ def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
 
 def hub_token() -> str | None:
     """The key of the hub that data sets are fetched from, if there is one."""
-    return os.environ.get("HF_TOKEN") or None
+    return os.environ.get("HF_TOKEN", "").strip() or None
 
 
 def keys_set() -> Mapping[str, bool]:

@@ -15,9 +15,44 @@
 Every message says what happened, in which file, row, sample or model, and what to do.
 """
 
+import re
+
+# The user part of an address, with its scheme or as `user:password@host:port`.
+_USER = re.compile(
+    r"(?<=://)[^\s/?#]*@|(?<![\w.+:/@-])[\w.+-]{1,100}:[^\s/@]{1,300}@(?=[\w.-]+:\d)"
+)
+_IN_A_QUERY = re.compile(
+    r"([?&][\w.-]{0,40}(?:key|token|secret|password|signature|sig|credential)[\w.-]{0,40}=)"
+    r"[^\s&#\"'<>]+",
+    re.IGNORECASE,
+)
+
+
+def without_credentials(text: str) -> str:
+    """The text with users, passwords, and keys taken out of the addresses in it.
+
+    >>> without_credentials("no proxy at http://bob:secret@host:80 for https://a/v1?key=1&n=2")
+    'no proxy at http://host:80 for https://a/v1?key=[key]&n=2'
+    >>> without_credentials("bob:secret@host:3128 refused the connection")
+    'host:3128 refused the connection'
+    """
+    return _IN_A_QUERY.sub(r"\1[key]", _USER.sub("", text))
+
+
+def _storable(message: str) -> str:
+    return without_credentials(message).encode(errors="backslashreplace").decode()
+
 
 class SnellenError(Exception):
-    """Anything that a user can mend; printed without a traceback."""
+    """Anything that a user can mend; printed without a traceback.
+
+    Its text goes to files, logs, and the terminal, and may quote a server or an exception of any
+    library. So credentials in addresses are removed from it here, and what UTF-8 cannot hold (the
+    bytes of a header, say) is escaped.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(_storable(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(SnellenError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from io import BytesIO
 from time import time
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -61,7 +61,7 @@ class Response:
     @property
     def retry_after(self) -> float | None:
         """Seconds that the server asks to wait."""
-        return _seconds(self.headers.get("Retry-After", ""))
+        return _wait(self.headers)
 
 
 class Transport:
@@ -100,18 +100,11 @@ class Transport:
             secrets += [basic, password or self._base.user]
             self._base = self._base.with_user(None)
         for name, value in self._headers.items():
-            if not (value.isascii() and value.isprintable()):
-                raise UsageError(
-                    f"{self.where}: the header {name} cannot be sent, since it has a line break "
-                    "or a letter outside ASCII. Was a key copied with more than the key?"
-                )
+            _check_header(self.where, name, value)
         self._proxy = _proxy(self._base)
         if self._proxy is not None:
-            secrets.append(self._proxy.password or "")
-        kept = [one for one in secrets if len(one) >= SHORTEST_SECRET]
-        # Some servers write a slash in JSON behind a backslash.
-        kept += [one.replace("/", "\\/") for one in kept if "/" in one]
-        self._secrets = [one.encode() for one in kept]
+            secrets += _proxy_secrets(self._proxy)
+        self._secrets = [secret.encode() for secret in _written_forms(secrets)]
         self._connect = connect
         self._first = first
         self._total = total
@@ -293,6 +286,8 @@ class Downloads:
         """
         asked = _address(url)
         headers = {}
+        if key is not None:
+            _check_header(shown(url), "Authorization", key)
         if start:
             headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
         if key is not None and asked.scheme != "https" and asked.host not in HERE:
@@ -384,7 +379,7 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> Head:
         case 416 if start:
             return Head(start=start, size=total, validator=validator, beyond=True)
         case 408 | 425 | 429 | 500 | 502 | 503 | 504:
-            wait = _seconds(reply.headers.get("Retry-After", ""))
+            wait = _wait(reply.headers)
             raise Overloaded(f"{where}: {reply.status}: it is busy or broken", retry_after=wait)
         case 401 | 403:
             raise Rejected(
@@ -408,14 +403,26 @@ def shown(url: str) -> str:
     return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _seconds(retry_after: str) -> float | None:
+def _wait(headers: Mapping[str, str]) -> float | None:
     """Seconds that a server asks to wait, as a number or a date (RFC 9110, 10.2.3)."""
-    value = retry_after.strip()
+    value = headers.get("Retry-After", "").strip()
     if value.replace(".", "", 1).isdecimal():
         return float(value)
+    until = _timestamp(value)
+    if until is None:
+        return None
+    # By the server's clock where it sends the time, since ours may be wrong.
+    now = _timestamp(headers.get("Date", ""))
+    return max(0.0, until - (time() if now is None else now))
+
+
+def _timestamp(date: str) -> float | None:
+    """A date of a header in seconds since 1970; None where it is not one."""
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+        return parsedate_to_datetime(date).timestamp()
+    # Which of these a bad date raises depends on the version of Python: numbers too large for a
+    # date, a zone of more than a day, fields that are missing, years that the C library lacks.
+    except (ValueError, OverflowError, TypeError, IndexError, OSError):
         return None
 
 
@@ -439,11 +446,66 @@ def _query_secrets(url: URL) -> list[str]:
 
 
 def _proxy(url: URL) -> URL | None:
-    """The proxy that the environment names for this address; none for this machine itself."""
+    """The proxy that the environment names for this address; none for this machine itself.
+
+    Raises:
+        UsageError: the variable does not hold the address of an HTTP proxy.
+    """
     if url.host in HERE or proxy_bypass(url.authority):
         return None
-    named = getproxies().get(url.scheme)
-    return URL(named) if named else None
+    address = getproxies().get(url.scheme)
+    if not address:
+        return None
+    try:
+        # As curl does, take an address without a scheme for that of an HTTP proxy.
+        proxy = URL(address if "://" in address else f"http://{address}")
+        # An unescaped slash or question mark in a password ends the host too early.
+        is_proxy = proxy.scheme in ("http", "https") and bool(proxy.host)
+        is_proxy = is_proxy and "@" not in proxy.raw_path_qs + proxy.raw_fragment
+    except ValueError:
+        is_proxy = False
+    if not is_proxy:
+        raise UsageError(
+            f"The environment variable {url.scheme}_proxy does not hold the address of an HTTP "
+            "proxy. Its value is not shown because it may contain a password. Set it to "
+            "http://HOST:PORT, with USER:PASSWORD@ before HOST if the proxy needs them and special "
+            "characters in both percent-encoded, or unset it."
+        )
+    return proxy
+
+
+def _proxy_secrets(proxy: URL) -> list[str]:
+    """What must not be shown of a proxy's user part, as written and as sent."""
+    if proxy.user is None:
+        return []
+    user, password = proxy.user, proxy.password or ""
+    basic = b64encode(f"{user}:{password}".encode()).decode()
+    return [password or user, proxy.raw_password or "", f"{user}:{password}@", basic]
+
+
+def _written_forms(secrets: Sequence[str]) -> list[str]:
+    """Secrets in the forms in which servers write them, the longest first.
+
+    HTTP strips blanks around a header's value, JSON may escape a slash, and an address escapes
+    more.
+    """
+    bare = {secret.strip() for secret in secrets}
+    bare = {secret for secret in bare if len(secret) >= SHORTEST_SECRET}
+    escaped = {secret.replace("/", "\\/") for secret in bare}
+    return sorted(bare | escaped | {quote(secret, safe="") for secret in bare}, key=len)[::-1]
+
+
+def _check_header(where: str, name: str, value: str) -> None:
+    """Whether a header can be sent.
+
+    Raises:
+        UsageError: it cannot; the value is not quoted.
+    """
+    if not (value.isascii() and value.isprintable()):
+        raise UsageError(
+            f"{where}: the header {name} cannot be sent, since it has a line break "
+            "or a letter outside ASCII. Was a key copied with more than the key?"
+        )
 
 
 def _what_broke(error: Exception) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import fcntl
+import io
 import json
 import os
 import resource
@@ -11,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -20,7 +22,8 @@ import pytest
 
 from snellen.datasets import published
 from snellen.datasets.published import File, Known
-from snellen.errors import DataError
+from snellen.errors import DataError, Overloaded, UsageError
+from snellen.transport import Downloads
 from tests.servers import Answer, refusing, serving
 from tests.servers_download import ETAG, Asked, Served, in_turn, moved, serving_files
 from tests.test_transport import CERTIFICATE
@@ -583,3 +586,128 @@ def test_a_branch_of_the_hub_is_no_revision(tmp_path: Path) -> None:
     error = error_of(File(name="a", url="hf://datasets/ORG/NAME@main/a"), folder=tmp_path)
 
     assert "is no file on the hub at a commit" in error and "branches move" in error
+
+
+# -- servers that cannot be trusted, and file systems that fail
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/a",
+        "data:text/plain,a",
+        "javascript:1",
+        "http://[::1",
+        "http://127.0.0.1:99999/a",
+        "",
+    ],
+)
+def test_a_redirection_that_leads_to_no_server_is_not_followed(tmp_path: Path, to: str) -> None:
+    with serving_files({"/a": moved(to)}) as server:
+        error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
+
+    assert "a: " in error and "redirects to" in error
+    assert len(server.asked) == 1
+    assert names(tmp_path) == set()
+
+
+def test_a_redirection_without_end_is_left(tmp_path: Path) -> None:
+    with serving_files({"/a": moved("/a")}) as server:
+        error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
+
+    assert "redirects more than 10 times" in error
+    assert len(server.asked) == 11
+
+
+def test_what_another_host_sends_has_the_published_digest_or_is_not_taken(tmp_path: Path) -> None:
+    with (
+        serving_files({"/a": Served(BODY[:-1] + b"!")}) as other,
+        serving_files({"/a": moved(f"{other.url}/a")}) as server,
+    ):
+        error = error_of(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
+
+    assert f"the published one is {SHA256}" in error
+    assert names(tmp_path) == {"a.wrong"}
+
+
+async def test_a_server_that_stalls_is_left_after_a_silence() -> None:
+    reached = threading.Event()
+    downloads = Downloads(silence=0.2)
+    with serving_files({"/a": Served(BODY, stop=1000, reached=reached)}) as server:
+        try:
+            with pytest.raises(Overloaded, match=r"nothing came for 0\.2 s"):
+                async with downloads.get(f"{server.url}/a") as (_, blocks):
+                    async for _ in blocks:
+                        pass
+        finally:
+            await downloads.close()
+
+    assert reached.is_set()
+
+
+@pytest.mark.parametrize("fault", [errno.EXDEV, errno.ESTALE, errno.EBUSY, errno.ENOSPC])
+@pytest.mark.parametrize("name", ["a", "files.json"])
+def test_a_rename_that_fails_is_said_and_the_next_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int, name: str
+) -> None:
+    rename = os.replace
+
+    def failing(source: str, target: str) -> None:
+        if Path(target) == tmp_path / name:
+            raise OSError(fault, os.strerror(fault), str(source), None, str(target))
+        rename(source, target)
+
+    with serving_files({"/a": Served(BODY)}) as server:
+        file = File(name="a", url=f"{server.url}/a", sha256=SHA256)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", failing)
+            error = error_of(file, folder=tmp_path)
+        assert str(tmp_path / name) in error
+        assert os.strerror(fault) in error
+        assert not (tmp_path / "a").exists()
+        get(file, folder=tmp_path)
+
+    assert len(server.asked) == 1
+    assert (tmp_path / "a").read_bytes() == BODY
+    assert names(tmp_path) == {"a"}
+
+
+@pytest.mark.parametrize("fault", [errno.EXDEV, errno.ESTALE, errno.EBUSY, errno.ENOSPC])
+def test_a_rename_that_fails_leaves_nothing_half_of_an_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int
+) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("one.txt", "1")
+        packed.writestr("two.txt", "2")
+    rename = os.replace
+
+    def failing(source: str, target: str) -> None:
+        if Path(target).name == "two.txt":
+            raise OSError(fault, os.strerror(fault))
+        rename(source, target)
+
+    with serving_files({"/a.zip": Served(archive.getvalue())}) as server:
+        file = File(name="a.zip", url=f"{server.url}/a.zip", unpack=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", failing)
+            error = error_of(file, folder=tmp_path)
+        assert "a.zip cannot be unpacked" in error and os.strerror(fault) in error
+        get(file, folder=tmp_path)
+
+    assert len(server.asked) == 1
+    assert names(tmp_path) == {"one.txt", "two.txt"}
+
+
+def test_a_token_that_no_header_carries_is_refused_unseen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_files({}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        file = File(name="a", url=f"hf://datasets/ORG/NAME@{COMMIT}/a")
+        with pytest.raises(UsageError, match="header Authorization cannot be sent") as caught:
+            get(file, folder=tmp_path, token="hf_a_\nsecret")
+
+    assert "secret" not in str(caught.value)
+    assert server.asked == []

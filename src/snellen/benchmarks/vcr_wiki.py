@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -263,15 +264,17 @@ def best_run(covered: str, said: Sequence[str], rule: Rule) -> tuple[str, float]
     """The first of the runs of as many tokens as wanted, one of them shared, whose text is most
     alike the covered one (as it stands), and how alike."""
     wanted = rule.tokens(covered)
+    length = len(wanted)
+    # Of the tokens up to each place, how many are wanted.
     names = set(wanted)
+    counts = [0, *accumulate(token in names for token in said)]
     matcher = SequenceMatcher(None, "", covered)
     best = ("", 0.0)
     seen = set()
-    for start in range(len(said) - len(wanted) + 1 if wanted else 0):
-        run = said[start : start + len(wanted)]
-        if names.isdisjoint(run):
+    for start in range(len(said) - length + 1 if wanted else 0):
+        if counts[start] == counts[start + length]:
             continue
-        text = rule.joint.join(run)
+        text = rule.joint.join(said[start : start + length])
         if text in seen:
             continue
         seen.add(text)

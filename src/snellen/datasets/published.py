@@ -265,6 +265,13 @@ class _Getting:
         except DataError:
             progress.phase = "failed"
             raise
+        except OSError as error:
+            progress.phase = "failed"
+            raise DataError(
+                f"{file.name}: {self._folder / file.name} cannot be put in place: "
+                f"{error.strerror or error}. What has come is kept, and `{self._again}` goes on "
+                "from there. SNELLEN_HOME names another folder."
+            ) from error
 
     async def _there(self, file: File, path: Path) -> bool:
         """Whether what lies there is the file; one that somebody put there has to be."""

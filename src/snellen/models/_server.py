@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
@@ -53,7 +53,7 @@ class Service:
     ) -> Overloaded | Rejected:
         """What a status other than 200 means; `is_hopeless`, of what is not asked again, that no
         other question would fare better."""
-        said = f"{self.transport.where}: {status}: {words}"
+        said = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
             return Rejected(f"{_ended(said)} The account must be paid.", hopeless=True)
         if status in ASK_AGAIN or status >= 500:
@@ -131,8 +131,13 @@ class OnServer(ABC):
         if response.status != 200:
             return self._withheld(response.status, error_in(response.body), response)
         if response.events:
-            return self._streamed(response)
-        return self._reply(self._there.json(response.body, self.what), response)
+            reply = self._streamed(response)
+        else:
+            reply = self._reply(self._there.json(response.body, self.what), response)
+        # The bytes are without keys, but JSON can spell a key in escapes.
+        redact = self._there.transport.redact
+        reasoning = None if reply.reasoning is None else redact(reply.reasoning)
+        return replace(reply, text=redact(reply.text), reasoning=reasoning)
 
     async def close(self) -> None:
         await self._there.transport.close()
@@ -300,9 +305,11 @@ def times(response: Response, first: float | None = None) -> Times:
 
 
 def count(counts: object, name: str) -> int | None:
-    found = counts.get(name) if isinstance(counts, dict) else None
-    is_count = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MAX_COUNT
-    return found if is_count else None
+    """A count of that name; None where there is none, or what stands there is no count."""
+    value = counts.get(name) if isinstance(counts, dict) else None
+    # In Python `true` is an integer; in a journal it is not.
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+    return value if is_count else None
 
 
 def total(*counts: int | None) -> int | None:

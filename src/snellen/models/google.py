@@ -175,7 +175,7 @@ class Google(OnServer):
         # What is left of a day's quota is nothing, however soon it says to ask again.
         quotas = [quota for one in details for quota in objects(one.get("violations"))]
         is_spent = any("PerDay" in (string(quota.get("quotaId")) or "") for quota in quotas)
-        words = words_of(error, response.body)
+        words = self._there.transport.redact(words_of(error, response.body))
         if status == 429 and is_spent:
             return Rejected(f"{self._there.transport.where}: 429: {words}", hopeless=True)
         return self._there.error(

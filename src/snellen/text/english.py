@@ -35,8 +35,10 @@ def english_tokens(text: str) -> list[str]:
     """
     rules = _rules()
     pieces: list[tuple[str, bool]] = []
+    known: dict[str, Sequence[str]] = {}
     for piece, spaced in _pieces(text):
-        tokens = _cut(piece, rules)
+        # Most pieces of a long text are in it many times.
+        tokens = known.get(piece) or known.setdefault(piece, _cut(piece, rules))
         pieces += [(token, False) for token in tokens[:-1]]
         pieces.append((tokens[-1], spaced))
     return _joined(pieces, rules)
@@ -46,8 +48,8 @@ class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
     """Words that are cut without their own rule, by what they are cut to."""
-    longest: int
-    """Tokens of a run, at most."""
+    longest: Mapping[str, int]
+    """Tokens of a run, at most, by its first token."""
     letters: int
     """Characters of a word, at most."""
     prefix: re.Pattern[str]
@@ -146,8 +148,9 @@ def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
     of runs that share a token the longest, and then the first."""
     texts = [text for text, _ in pieces]
     runs = []
-    for start in range(len(texts)):
-        for end in range(start + 1, min(start + rules.longest, len(texts)) + 1):
+    for start, text in enumerate(texts):
+        longest = rules.longest.get(text, 0)
+        for end in range(start + 1, min(start + longest, len(texts)) + 1):
             if tuple(texts[start:end]) in rules.runs:
                 runs.append((start - end, start, end))
             if pieces[end - 1][1]:
@@ -215,14 +218,17 @@ def _rules() -> _Rules:
     words = _words()
     letters = max(map(len, words))
     patterns = re.compile(prefix), re.compile(suffix), re.compile(infix)
-    rules = _Rules(words, {}, 0, letters, *patterns)
+    rules = _Rules(words, {}, {}, letters, *patterns)
     runs = {
         tuple(_cut(word, rules, words=False)): word
         for word in words
         if not word.isspace()
         and (rules.prefix.match(word) or rules.infix.search(word) or rules.suffix.search(word))
     }
-    return rules._replace(runs=runs, longest=max(map(len, runs)))
+    longest: dict[str, int] = {}
+    for run in runs:
+        longest[run[0]] = max(longest.get(run[0], 0), len(run))
+    return rules._replace(runs=runs, longest=longest)
 
 
 # fmt: off

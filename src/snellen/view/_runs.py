@@ -209,7 +209,8 @@ def is_being_written(path: Path) -> bool:
         return locked
     stamps = map(folder.stamp, folder.segments("replies"))
     changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
-    return time.time() - changed / 1e9 < QUIET
+    # A clock that was set back leaves files of the future: they do not count as new for a day.
+    return abs(time.time() - changed / 1e9) < QUIET
 
 
 def _surrogates(name: str) -> bool:
