@@ -234,7 +234,7 @@ def _said_of(
     unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
     if silent := int(unread.sum()):
         ending = ", which count as wrong" if zero_is_wrong else ""
-        yield (f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}")
+        yield f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}"
     if int(rows.sum()) > together.n:
         yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
     if len(side.rows) > 1:

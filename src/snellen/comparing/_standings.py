@@ -181,7 +181,7 @@ def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]
                     first_above=[setting for setting, _, _ in above],
                     second_above=[setting for setting, _, _ in below],
                     significant=all(
-                        any(_apart(*pair) for _, *pair in direction) for direction in (above, below)
+                        any(_apart(*pair) for _, *pair in way) for way in (above, below)
                     ),
                 )
             )
