@@ -164,22 +164,17 @@ def test_more_runs_than_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
     assert shown[-1] == "and 7 more"
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize(("term", "escapes"), [("xterm", True), ("dumb", False)])
 def test_a_dumb_terminal_gets_plain_lines_without_escapes(
     term: str, escapes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
-    with redirect_stderr(Terminal()) as screen:
+    with redirect_stderr(Terminal()) as terminal:
         show = ProgressLines()
         show([run(total=40, done=20)])
         show([run(total=40, done=40, ended=True)])
-    assert ("\x1b" in screen.getvalue()) == escapes
-    assert "mine × m  40/40" in screen.getvalue()
+    assert ("\x1b" in terminal.getvalue()) == escapes
+    assert "mine × m  40/40" in terminal.getvalue()
 
 
 @pytest.mark.parametrize(("term", "escapes"), [("xterm", True), ("dumb", False)])
@@ -187,7 +182,7 @@ def test_a_download_in_a_dumb_terminal_gets_no_escapes(
     term: str, escapes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
-    with redirect_stderr(Terminal()) as screen, _Drawn() as drawn:
+    with redirect_stderr(Terminal()) as terminal, _Drawn() as drawn:
         drawn.say("images.zip is there")
-    assert ("\x1b" in screen.getvalue()) == escapes
-    assert "images.zip is there" in screen.getvalue()
+    assert ("\x1b" in terminal.getvalue()) == escapes
+    assert "images.zip is there" in terminal.getvalue()

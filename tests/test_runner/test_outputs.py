@@ -35,7 +35,7 @@ class Unreadable(Exception):
 
 class Lazy(Reply):
     @property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:
         raise RuntimeError("not generated yet")
 
     @text.setter

@@ -51,6 +51,7 @@ def test_a_damaged_run_is_scored_without_the_line(tmp_path: Path) -> None:
     row = '{"id":"q%d","question":"?","A":"x","B":"y","answer":"A"}\n'
     rows.write_text("".join(row % i for i in range(3)))
     result = snellen.evaluate(str(rows), lambda messages: "A", out=tmp_path / "runs")
+    assert result.run is not None
     damage(result.run / "replies.jsonl", 0, '"reply":"A"', '"reply":{}')
 
     report = snellen.score(result.run).report

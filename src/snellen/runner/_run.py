@@ -860,8 +860,9 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
 
 def _seconds(value: object) -> float | None:
     """A wait that a model asks for; None where it is no number, or none that can be waited."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < math.inf else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < math.inf else None
 
 
 def _as_far_as_there(request: Request) -> Request:
