@@ -347,12 +347,7 @@ class Benchmark:
             DataError: the row lacks what the benchmark needs; names the row and its fields.
         """
         try:
-            sample = self.sample(row.place, row)
-            # The same sizes on every path: in a run, in its score, in that of a file of replies.
-            media = tuple(
-                images.sized(one) if isinstance(one, Image) else one for one in sample.media
-            )
-            return replace(sample, media=media) if media else sample
+            return _with_sizes(self.sample(row.place, row))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             what = (
                 f"no field {error}"

@@ -224,7 +224,11 @@ def test_a_set_that_the_class_does_not_have_is_refused(tmp_path: Path) -> None:
     ("new", "kind", "says"),
     [
         ("line['no']", UsageError, "build_prompt of row 1 failed: KeyError: 'no'"),
-        ("[dict(type='image', value='no.png')]", DataError, "row 1 .* no.png, which is not there"),
+        (
+            "[dict(type='image')]",
+            DataError,
+            "row 1 .* is an object of type image without a picture",
+        ),
     ],
 )
 def test_a_row_that_cannot_be_asked_says_which(

@@ -97,8 +97,7 @@ def kind_of(text: str) -> Kind | None:
     if kind_by_name and (_PATH_START.match(text) or not _SPACE.search(text) or _is_file(text)):
         return kind_by_name
     if kind_by_name is None and _ABSOLUTE.match(text) and _is_file(text):
-        with open(Path(text).expanduser(), "rb") as file:
-            return kind_of_head(file.read(16))
+        return _kind_of_file(text)
     return None
 
 
@@ -314,6 +313,14 @@ def kind_of_head(head: bytes) -> Kind | None:
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "
     return "video" if is_video else None
+
+
+def _kind_of_file(text: str) -> Kind | None:
+    try:
+        with open(Path(text).expanduser(), "rb", buffering=0) as file:
+            return kind_of_head(file.read(16))
+    except OSError:
+        return None
 
 
 def _is_file(text: str) -> bool:
