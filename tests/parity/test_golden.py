@@ -9,12 +9,6 @@ from tests.parity import engine
 from tests.parity.lines import Line
 from tests.parity.test_page import ROOT, script
 
-PENDING = {
-    "mathvista": "categories are not yet taken from the file of replies",
-    "scienceqa": "the authors' result files are not yet read",
-    "vcr": "precision, recall, and F1 are not yet metrics",
-}
-
 
 @pytest.fixture(scope="module")
 def page() -> ModuleType:
@@ -27,17 +21,7 @@ def lines(page: ModuleType) -> list[Line]:
     return list(page.lines())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(strict=False, reason=PENDING.get(name, ""))]
-            * (name in PENDING),
-        )
-        for name in engine.adapters()
-    ],
-)
+@pytest.mark.parametrize("name", engine.adapters())
 def test_every_figure_and_item_of_a_pack_is_the_authors(name: str) -> None:
     golden(name)
     _, comparisons = engine.comparisons(FOLDER, name)

@@ -55,7 +55,7 @@ class Invented:
         right = self.right if correct is None else correct
         part = {"correct": right, "total": PICKED, "percent": 100 * right / PICKED}
         entry = {"file": "some-lab/Invented-9B.jsonl", "scores": {"-all": part}, "published": {}}
-        absent = {"file": None, "published": {}}
+        absent: dict[str, Any] = {"file": None, "published": {}}
         write(self.pack / "expected.json", {"Invented-9B": entry, "Absent-1B": absent})
         raw = json.dumps({"Invented-9B": self.items}).encode()
         (self.pack / "expected_items.json.gz").write_bytes(gzip.compress(raw))

@@ -34,7 +34,7 @@ from snellen.store._records import (
 )
 
 QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
-T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord)
+T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord)
 MANIFEST, REPORT, LABELS = "manifest.json", "report.json", "labels.jsonl"
 VERDICTS = "judged/*/*/*"
 """Where the runs of judges lie in the run that they judge."""

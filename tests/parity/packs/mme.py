@@ -18,7 +18,7 @@ from tests.parity.packs.mathvision import in_order
 
 SUMS = {"score": "total", "perception": "perception", "cognition": "cognition"}
 """Our name of a figure, and the script's."""
-PARTS = ("score", "acc", "acc_plus")
+PARTS = ("score", "acc", "acc_plus", "precision", "recall")
 DECIMALS = "published with one or two decimals"
 
 
@@ -53,6 +53,8 @@ def figures(model: dict[str, Any]) -> dict[str, Figure]:
     for task in TASKS:
         if task in model:
             for part in PARTS:
+                if model[task].get(part) is None:
+                    continue
                 printed = published.get(task) if part == "score" else None
                 n, reason = model[task].get("n"), DECIMALS if part == "score" else ""
                 found[f"{part}/{task}"] = figure(model[task][part], n, printed, reason)
