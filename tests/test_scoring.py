@@ -12,7 +12,7 @@ from snellen.content import user
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import predictions
-from snellen.metrics import Columns, mean
+from snellen.metrics import Columns, mean, yes_no
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally, score_predictions
@@ -512,3 +512,29 @@ def test_where_there_is_no_formula_blind_models_are_scored_like_any_other() -> N
     assert found is not None
     assert found.constant == 1.0, "always A gets all six"
     assert found.chance == 0.0, "three models that draw among four do not"
+
+
+def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() -> None:
+    """By hand: one yes and one no are right, and one question of each kind has no reply. If both
+    were wrong, yes would have been said twice and been right once, of two times that it is right.
+    """
+    metrics = {"precision": yes_no.precision, "recall": yes_no.recall, "f1": yes_no.f1}
+    made = benchmark(
+        {"a": "yes", "b": "no", "c": "yes", "d": "no"},
+        scorings={"official": scoring(metrics=metrics)},
+    )
+    samples = [made.sample(row.place, row) for row in made.data]
+    replies = [Reply(text="yes"), Reply(text="no"), None, None]
+    tally = Tally(made)
+    tally.add(
+        Scored(sample, 0, "ok" if reply else "failed", reply)
+        for sample, reply in zip(samples, replies, strict=True)
+    )
+
+    report = tally.report(model="m", identity={}).scorings["official"].metrics
+
+    assert {name: (report[name].value, report[name].bounds) for name in metrics} == {
+        "precision": (1.0, (0.5, 1.0)),
+        "recall": (1.0, (0.5, 1.0)),
+        "f1": (1.0, (0.5, 1.0)),
+    }

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+WRONG = "\0wrong"
+"""The answer of a row without a reply where the bounds of a metric assume that it was wrong."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Category:
     """A column of names: `names[codes[i]]` is row i's. Shape of `codes`: (n,), int32."""
