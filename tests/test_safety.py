@@ -29,7 +29,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     (
         "text/messages.py",
         "except Exception",
-    ): "the __str__ of a user's own error may raise anything",
+    ): "a user's own __str__ may raise anything",
     ("store/_remote.py", "except Exception"): "each store's package has errors of its own",
 }
 """Which file may do what others may not, and why: (its place, what is found) -> reason."""
