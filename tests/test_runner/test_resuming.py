@@ -1,18 +1,20 @@
 """A run that goes on: what is kept, what is asked again, and what a lost line costs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from snellen.benchmark import History
 from snellen.content import Image, Message, assistant, user
+from snellen.datasets import Row
 from snellen.errors import Rejected
 from snellen.model import Ranked, Reply, Request, Usage
 from snellen.sample import Sample
 from snellen.scoring import Report, score_run
 from snellen.store import Run
-from tests.tiny import Says, benchmark, records, run, states
+from tests.tiny import Says, benchmark, records, run, sample_of, states
 
 
 def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:
@@ -145,7 +147,10 @@ def test_a_rank_that_is_no_number_fails_its_question_alone(tmp_path: Path) -> No
             bad = "question 1" in request.messages[0].text
             return [Ranked(float("-inf") if bad else -1.0, 1), Ranked(-2.0, 1)]
 
-    made = benchmark(3, ask="rank")
+    def sample(place: int, row: Row) -> Sample:
+        return replace(sample_of(place, row), choices=("yes", "no"))
+
+    made = benchmark(3, ask="rank", sample=sample)
     finished = run(tmp_path, Ranks(), made)
 
     kept = {record.key[0]: record.state for record in records(finished)}
