@@ -15,6 +15,7 @@ from string import ascii_uppercase
 from snellen import catalog
 from snellen.answers.choice import option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
+from snellen.benchmarks._draws import drawn_by_id
 from snellen.model import Reply
 from snellen.sample import Sample
 from tests.golden_data import golden
@@ -100,7 +101,7 @@ def of_scoring(spec: str, pack: str, name: str) -> Rule:
     scoring = catalog.benchmark(spec, data=golden(pack)).scorings[name]
 
     def rule(text: str, sample: Sample) -> tuple[str, float]:
-        reading = scoring.parse(Reply(text=text), sample)
+        reading = drawn_by_id(scoring.parse(Reply(text=text), sample), sample)
         return reading.rule, scoring.score(reading, sample) or 0.0
 
     return rule

@@ -382,7 +382,7 @@ def report(replies: dict[str, str | None]) -> Report:
         return sample(row)
 
     benchmark = Benchmark(
-        name="standing",
+        name="ovo-bench",
         asks=1,
         data=Drawn("three", lambda: iter(ROWS)),
         sample=read,

@@ -352,7 +352,7 @@ def test_a_gzip_file_that_was_cut_off_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.jsonl cannot be opened: No such file"):
         list(jsonl(tmp_path / "a.jsonl"))
-    with pytest.raises(DataError, match="cannot be opened: Is a directory"):
+    with pytest.raises(DataError, match="cannot be opened: it is a folder, not a regular file"):
         list(tsv(tmp_path))
 
 

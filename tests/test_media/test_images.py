@@ -195,7 +195,7 @@ def test_an_empty_file_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_read(tmp_path: Path) -> None:
-    with pytest.raises(MediaError, match="Is a directory"):
+    with pytest.raises(MediaError, match="it is a folder, not a regular file"):
         load(Image(tmp_path, place="images"))
 
 

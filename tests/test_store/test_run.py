@@ -334,7 +334,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
         ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), "there is no row -1"),
         ("questions", QUESTION % ('["a",0,0]', 10**15, "{}"), "there is no row"),
         ("questions", QUESTION % ('["a",0]', "0", "{}"), "at `$.key`"),
-        ("questions", QUESTION % ('["a",0,0]', "0", f'{{{{"x":{DEEP}}}}}'), "recursion"),
+        ("questions", QUESTION % ('["a",0,0]', "0", f'{{"x":{DEEP}}}'), "recursion"),
         ("events", '{"format":0,"session":"s","seq":"1","ev":"open"}', "at `$.seq`"),
         ("scores", '{"format":0,"sample":7}', "at `$.sample`"),
     ],

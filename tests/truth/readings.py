@@ -15,6 +15,7 @@ from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.answers.yes_no import yes_or_no
 from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.benchmarks._draws import drawn_by_id
 from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
 from snellen.model import Reply
@@ -91,7 +92,7 @@ def official(pack: str) -> Iterator[Read]:
         scoring, sample = asked(one)
         if scoring is None:
             continue
-        reading = scoring.parse(Reply(text=one.text), sample)
+        reading = drawn_by_id(scoring.parse(Reply(text=one.text), sample), sample)
         if one.kind == "letter":
             offered = ascii_uppercase[: len(one.sample.choices)]
             credited = [letter for letter in offered if credits(scoring, reading, sample, letter)]

@@ -21,6 +21,11 @@ def letter_by_id(sample: Sample) -> str:
     return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
 
 
+def drawn_by_id(reading: Reading, sample: Sample) -> Reading:
+    """The reading, with a letter drawn by the sample's id if its letter is still to be drawn."""
+    return replace(reading, answer=letter_by_id(sample)) if reading.undecided else reading
+
+
 def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
     """A resolver for draws that nobody can repeat, since the authors' code does not seed them.
 
@@ -33,10 +38,7 @@ def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
             return Resolution()
         note = f"letters that stand for unreadable replies are drawn by sample id. {difference}"
         return Resolution(
-            readings={
-                line.sample.id: replace(line.reading, answer=letter_by_id(line.sample))
-                for line in lines
-            },
+            readings={line.sample.id: drawn_by_id(line.reading, line.sample) for line in lines},
             notes=(note,),
         )
 

@@ -1,6 +1,6 @@
 """Metrics: a whole set's scores and answers in, an estimate out; and what one answer is worth."""
 
-from snellen.metrics._columns import WRONG, Category, Columns, Metric
+from snellen.metrics._columns import Category, Columns, Metric
 from snellen.metrics._direction import Direction, direction
 from snellen.metrics._mean import macro_average, mean
 from snellen.metrics.anls import anls
@@ -8,7 +8,6 @@ from snellen.metrics.relaxed import relaxed_accuracy
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy
 
 __all__ = [
-    "WRONG",
     "Category",
     "Columns",
     "Direction",

@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-WRONG = "\0wrong"
-"""The answer of a row without a reply where the bounds of a metric assume that it was wrong."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Category:
     """A column of names: `names[codes[i]]` is row i's. Shape of `codes`: (n,), int32."""
@@ -37,6 +33,8 @@ class Columns:
     numbers the image, video or sample that rows share (repeats of a sample share at least that).
     `weight` is None where all weigh the same. `unscored` are the rows that failed, were refused or
     wait for a judge and are in no mean: a group of questions that lacks one of them is not known.
+    `assumed_wrong` (n,) marks rows without a reply that the bounds of an incomplete result take for
+    wrong answers; None where there are none.
     """
 
     score: NDArray[np.float64] | None
@@ -48,6 +46,7 @@ class Columns:
     cluster: NDArray[np.int32]
     weight: NDArray[np.float64] | None = None
     unscored: Columns | None = None
+    assumed_wrong: NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:
@@ -70,6 +69,7 @@ class Columns:
             cluster=self.cluster[rows],
             weight=None if self.weight is None else self.weight[rows],
             unscored=self.unscored,
+            assumed_wrong=None if self.assumed_wrong is None else self.assumed_wrong[rows],
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:

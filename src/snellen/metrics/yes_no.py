@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from snellen import stats
-from snellen.metrics._columns import WRONG, Columns, Metric
+from snellen.metrics._columns import Columns, Metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _sums(
     said, right = _said(columns), columns.target == YES
     both = said & right
     if answered_only:
-        right = right & (said | (columns.answer == "no") | (columns.answer == WRONG))
+        right = right & (said | (columns.answer == "no") | _assumed_wrong(columns))
     _, cluster = np.unique(columns.cluster, return_inverse=True)
     n_clusters = int(cluster.max()) + 1 if columns.n else 0
     weight = np.ones(columns.n) if columns.weight is None else columns.weight
@@ -166,15 +166,23 @@ def _said(columns: Columns) -> NDArray[np.bool_]:
     """Where yes was said (n,).
 
     For the bounds of an incomplete result, a row without a reply whose score is 1 said what is
-    right, and one whose answer is `WRONG` said the other word.
+    right, and one that is assumed to be wrong said the other word.
     """
     import numpy as np
 
     said: NDArray[np.bool_] = columns.answer == YES
-    said = np.where(columns.answer == WRONG, columns.target != YES, said)
+    said = np.where(_assumed_wrong(columns), columns.target != YES, said)
     if columns.score is None:
         return said
     return np.where(columns.score == 1, columns.target == YES, said)
+
+
+def _assumed_wrong(columns: Columns) -> NDArray[np.bool_]:
+    import numpy as np
+
+    if columns.assumed_wrong is None:
+        return np.zeros(columns.n, dtype=np.bool_)
+    return columns.assumed_wrong
 
 
 def _ratio(part: Counts, whole: Counts, otherwise: float) -> Counts:

@@ -23,7 +23,7 @@ from snellen.benchmark import (
     reading_state,
 )
 from snellen.errors import UsageError
-from snellen.metrics import WRONG, Category, Columns, Metric, direction, mean
+from snellen.metrics import Category, Columns, Metric, direction, mean
 from snellen.model import Kind, Reply, ReplyState
 from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
@@ -969,12 +969,10 @@ def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float
 
     if rows.columns.score is None or not rows.unknown.any():
         return None
-    wrong = rows.columns.answer.copy()
-    wrong[rows.unknown] = WRONG
     values = []
-    for score, answers in ((0.0, wrong), (best, rows.columns.answer)):
+    for score, wrong in ((0.0, rows.unknown), (best, None)):
         scores = np.where(rows.unknown, score, rows.columns.score)
-        filled = replace(rows.columns, score=scores, answer=answers)
+        filled = replace(rows.columns, score=scores, assumed_wrong=wrong)
         value = metric(filled.where(rows.in_mean | rows.unknown)).value
         if value is None:
             return None
