@@ -227,6 +227,18 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     assert f"{other} is in no comparison: nothing else here has its questions" in document.notes
 
 
+def test_a_run_whose_counterpart_failed_throughout_is_not_said_to_be_the_only_one(
+    three: Path, tmp_path: Path
+) -> None:
+    others = changed(benchmark(20), [f"s{n}" for n in range(20)], kind="c")
+    good = run(tmp_path, "good", range(20), others)
+    failed = run(tmp_path, "failed", range(20), others, fails=range(20))
+    document = compared(three, tmp_path)
+
+    assert f"{good} is in no comparison: no other sample of its questions counts" in document.notes
+    assert f"{failed} is in no comparison: none of its 20 samples counts" in document.notes
+
+
 def test_sides_of_which_two_share_nothing_have_pairs_and_no_leaderboard(tmp_path: Path) -> None:
     first, last = [f"s{n}" for n in range(50)], [f"s{n}" for n in range(50, 100)]
     run(tmp_path, "m", GOOD, changed(benchmark(100), first, kind="c"))

@@ -49,11 +49,13 @@ def compare(
     groups = [group for group in every if len(group) > 1]
     if not groups:
         raise UsageError(_why_none(sides))
+    alone = [group[0] for group in every if len(group) == 1]
+    sharing = [group for group in _groups(sides) if len(group) > 1]
     said = [
-        f"{one.where} is in no comparison: nothing else here has its questions{_as_probe(one)}"
-        for group in every
-        if len(group) == 1
-        for one in group
+        f"{one.where} is in no comparison: no other sample of its questions counts"
+        if any(one in group for group in sharing)
+        else f"{one.where} is in no comparison: nothing else here has its questions{_as_probe(one)}"
+        for one in alone
     ]
     if len(counting) > 1:
         said += [
