@@ -137,7 +137,18 @@ def test_without_one_of_the_errors_there_is_no_interval() -> None:
     )
     assert found.mean.ci95 is None
     assert found.mean.value == pytest.approx(155 / 305)
-    assert found.mean.reason == "a benchmark has no interval"
+    assert found.mean.reason == "b: no interval"
+
+
+def test_the_reason_for_no_interval_over_benchmarks_names_the_one_that_has_none() -> None:
+    few = msgspec.structs.replace(metric(0.5, 2, None), reason="2 independent clusters")
+    (found,) = over(
+        {
+            "large": one("large", **{"OCR/text": metric(0.5, 300, 0.03)}),
+            "small": one("small", **{"OCR/text": few}),
+        }
+    )
+    assert (found.n, found.mean.reason) == (302, "small: 2 independent clusters")
 
 
 def test_where_all_are_right_the_interval_gives_the_error() -> None:

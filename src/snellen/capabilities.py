@@ -56,7 +56,7 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
         Capability(
             leaf=leaf,
             n=sum(one.n for _, one in found[leaf]),
-            mean=_mean([one.mean for _, one in found[leaf]]),
+            mean=_mean({name: one.mean for name, one in found[leaf]}),
             benchmarks=_scored(found[leaf]),
         )
         for leaf in (*LEAVES, UNMAPPED)
@@ -70,19 +70,20 @@ def _scored(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
     return scored or tuple(name for name, _ in parts)
 
 
-def _mean(parts: list[MetricReport]) -> MetricReport:
-    known = [part for part in parts if part.value is not None]
+def _mean(parts: Mapping[str, MetricReport]) -> MetricReport:
+    """Of several benchmarks' means, by the benchmark's name."""
+    known = {name: part for name, part in parts.items() if part.value is not None}
     if len(known) == 1:
-        return known[0]
-    n = sum(part.n for part in known)
+        return next(iter(known.values()))
+    n = sum(part.n for part in known.values())
     if not n:
-        return parts[0]
-    value = sum(part.n * part.value for part in known if part.value is not None) / n
+        return next(iter(parts.values()))
+    value = sum(part.n * part.value for part in known.values() if part.value is not None) / n
     squares = 0.0
-    for part in known:
+    for name, part in known.items():
         error = _error(part)
         if error is None:
-            reason = part.reason or "a benchmark has no interval"
+            reason = f"{name}: {part.reason or 'no interval'}"
             return MetricReport(
                 value=value, unit="fraction", n=n, stderr=None, ci95=None, reason=reason
             )

@@ -227,6 +227,36 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     assert f"{other} is in no comparison: nothing else here has its questions" in document.notes
 
 
+def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: Path) -> None:
+    run(tmp_path, "a", range(100), benchmark(100))
+    run(tmp_path, "b", range(90), benchmark(100))
+    run(tmp_path, "c", range(30), benchmark(100), fails=range(90, 100))
+    document = compared(tmp_path)
+    (board,) = document.leaderboards
+
+    # On the 90 samples that all have a and b are alike; on their own 100 they are not.
+    assert [(one.name, one.group) for one in board.standings] == [
+        ("a", "a"),
+        ("b", "a"),
+        ("c", "b"),
+    ]
+    assert board.notes[-1].startswith("groups and tests of pairs disagree on a and b: ")
+    assert "by the 90 samples that all have" in board.notes[-1]
+    assert "adjusted over 3 comparisons" in board.notes[-1]
+
+
+def test_a_run_whose_counterpart_failed_throughout_is_not_said_to_be_the_only_one(
+    three: Path, tmp_path: Path
+) -> None:
+    others = changed(benchmark(20), [f"s{n}" for n in range(20)], kind="c")
+    good = run(tmp_path, "good", range(20), others)
+    failed = run(tmp_path, "failed", range(20), others, fails=range(20))
+    document = compared(three, tmp_path)
+
+    assert f"{good} is in no comparison: no other sample of its questions counts" in document.notes
+    assert f"{failed} is in no comparison: none of its 20 samples counts" in document.notes
+
+
 def test_sides_of_which_two_share_nothing_have_pairs_and_no_leaderboard(tmp_path: Path) -> None:
     first, last = [f"s{n}" for n in range(50)], [f"s{n}" for n in range(50, 100)]
     run(tmp_path, "m", GOOD, changed(benchmark(100), first, kind="c"))

@@ -205,6 +205,38 @@ def test_what_must_be_said_of_the_sides_stands_with_whether_they_differ() -> Non
     text = Page(report.html([result(), result("hf/other")], compared)).text
 
     assert "(p 0.0500, adjusted 0.0500). asked on other days" in text
+    assert "a note" in text
+
+
+def test_notes_on_a_pair_stand_with_that_pair() -> None:
+    document = comparisons(("openai/m", "hf/other", "third"))
+    (first,) = document.comparisons
+    second = replace(first, b="third", notes=["139 of 140 count"])
+    both = replace(document, comparisons=[first, second])
+    text = Page(report.html([result(), result("hf/other")], both)).text
+
+    said = [text.index(part) for part in ("hf/other is 5.00 pp", "asked on other days")]
+    said += [text.index(part) for part in ("third is 5.00 pp", "139 of 140 count")]
+    assert said == sorted(said)
+
+
+def test_a_table_without_intervals_does_not_announce_them() -> None:
+    runs = [result(), result("hf/other")]
+    for one in runs:
+        for name in ("accuracy/art", "accuracy/law"):
+            metrics = one.scoring().metrics
+            metrics[name] = replace(metrics[name], ci95=None)
+    text = Page(report.html(runs)).text
+
+    assert "mine: accuracy by subject subject n openai/m hf/other" in text
+
+
+def test_a_scoring_over_other_replies_has_its_own_n() -> None:
+    one = result()
+    one.scoring().metrics["accuracy/art"] = metric(0.4, n=1)
+
+    assert "art 40.00 % 50.00 % (n 100) 1" in Page(report.html([one])).text
+    assert "| art | 40.00 % |  | 50.00 % (n 100) |  | 1 |" in report.markdown([one])
 
 
 def test_a_comparison_says_who_is_above_whom_and_whether_it_is_so() -> None:

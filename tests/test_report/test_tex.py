@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from snellen import report
+from snellen.catalog import BUNDLED
 from tests.test_report.made import HOSTILE, comparisons, metric, result
 
 
@@ -40,6 +42,54 @@ def test_models_that_a_category_counts_otherwise_have_an_n_each() -> None:
 
     art = rows(report.latex([result(), one]), "mine-subject")[1]
     assert art == ["art", "100/98", r"40.00\,\%", r"40.00\,\%"]
+    art = rows(report.latex([result(), result("third"), one]), "mine-subject")[1]
+    assert art[1] == "100/100/98"
+
+
+def caption(latex: str, label: str) -> str:
+    """The caption of the table with a label."""
+    before = latex.partition(rf"\label{{tab:{label}}}")[0]
+    return before.rpartition(r"\caption{")[2].rpartition("}")[0]
+
+
+def test_captions_of_several_runs_say_what_each_run_falls_short_of() -> None:
+    runs = [
+        result(),
+        result("hf/other", incomplete=False, asked_of=900),
+        result(benchmark="more", notes=[BUNDLED]),
+        result("hf/other", "more", notes=[BUNDLED]),
+    ]
+    text = report.latex(runs)
+
+    short = "openai/m: incomplete (3 failed, 0 not judged). hf/other: partial: 200 of 900."
+    assert caption(text, "mine-subject").endswith(f"snellen compare does. {short}")
+    shared = "Incomplete (3 failed, 0 not judged). The data are the few bundled rows"
+    assert shared in caption(text, "more-subject")
+    models = caption(text, "models")
+    assert "mine: openai/m: incomplete (3 failed, 0 not judged)" in models
+    assert "mine: hf/other: partial: 200 of 900" in models
+    assert "more: the data are the few bundled rows" in models
+
+
+def test_a_caption_does_not_change_the_name_of_a_model() -> None:
+    document = comparisons(("openai/m (a)", "m (max=1)", "third"))
+    sides = [replace(side, notes=["asked on a Sunday"]) for side in document.sides[:2]]
+    text = report.compared_latex(replace(document, sides=[*sides, document.sides[2]]))
+
+    assert "openai/m (a), m (max=1): asked on a Sunday." in caption(text, "mine")
+    assert " M (max=1)" not in text and "Openai" not in text
+
+
+def test_a_leaderboard_without_intervals_does_not_announce_them() -> None:
+    document = comparisons()
+    (board,) = document.leaderboards
+    assert "with 95" in caption(report.compared_latex(document), "mine")
+
+    few = [replace(one, value=replace(one.value, ci95=None)) for one in board.standings]
+    text = report.compared_latex(
+        replace(document, leaderboards=[replace(board, standings=few)], comparisons=[])
+    )
+    assert "95" not in caption(text, "mine")
 
 
 def test_bold_is_what_shares_a_letter_with_the_best_and_nothing_else() -> None:

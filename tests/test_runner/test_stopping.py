@@ -14,7 +14,7 @@ from threading import get_ident
 import pytest
 
 import snellen.runner._run as asking
-from snellen.api import Plan, evaluate, run_plan
+from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
 from snellen.catalog import Opened
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
@@ -274,6 +274,18 @@ def test_replies_longer_than_a_page_wait_for_the_report_with_their_score(tmp_pat
 
     assert finished.progress.score is None
     assert states(finished) == {"ok": 1}
+
+
+def test_a_withheld_reply_is_wrong_in_the_running_score_as_in_the_result(tmp_path: Path) -> None:
+    def say(request: Request) -> str | Reply:
+        if request.messages[0].text == "question 3":
+            return Reply(text="", stop="filter")
+        return "yes"
+
+    finished = run(tmp_path, Says(say), benchmark(4))
+
+    assert states(finished) == {"ok": 3, "refused": 1}
+    assert finished.progress.score == load_run(finished.run).headline.value == 3 / 4
 
 
 def test_every_attempt_is_journaled_with_its_number(tmp_path: Path) -> None:

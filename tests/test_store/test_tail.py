@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from snellen.errors import StoreError
-from snellen.store import Folder, Placed, Run
+from snellen.store import Folder, Placed, Run, _posix
 from snellen.store._posix import HELD
+from snellen.view._runs import is_being_written
 from tests.viewers import question, reply, run_in
 
 
@@ -59,3 +61,24 @@ def test_a_lock_that_another_process_holds_is_seen_and_left_alone(tmp_path: Path
         assert run.folder.is_locked() is True
         process.stdin.close()
     assert not run.folder.is_locked()
+
+
+@pytest.mark.skipif(not HELD.exists(), reason="only Linux says who holds which lock")
+def test_where_nobody_holds_any_lock_a_run_is_not_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OwnLocks:
+        """The system's list as it is where no other process has a lock."""
+
+        def read_text(self) -> str:
+            lines = HELD.read_text().splitlines(keepends=True)
+            return "".join(line for line in lines if f" {os.getpid()} " in line)
+
+    monkeypatch.setattr(_posix, "HELD", OwnLocks())
+    run = run_in(tmp_path / "run", [question("a")], [reply("a", "A")])
+    run.close()
+    with run.folder.lock():
+        assert run.folder.is_locked() is True
+
+    assert run.folder.is_locked() is False
+    assert is_being_written(run.path) is False, "though it was written a moment ago"

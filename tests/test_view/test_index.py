@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
 import re
+import sqlite3
 import threading
 import time
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from snellen.judge import asked_as
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.store import EventRecord, Run
-from snellen.view import _pages
+from snellen.view import _index, _pages
 from snellen.view._index import FILE, TEXTS, Index, phrase
 from snellen.view._pages import Pages
 from snellen.view._query import Wanted
@@ -389,6 +391,51 @@ def test_choices_are_not_counted_on_every_page_while_a_runner_appends(
     while counted() != [("waiting", 502)] and time.monotonic() < until:
         time.sleep(0.01)
     assert counted() == [("waiting", 502)]
+    pages.stop()
+
+
+def test_a_run_that_is_not_read_to_its_end_is_not_said_to_stand_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_index, "PATIENCE", 0.05)
+    names = ["a", "b", "c"]
+    run = run_in(
+        tmp_path / "b" / "m" / "1",
+        [question(name, n) for n, name in enumerate(names)],
+        [reply("a"), reply("b")],
+    )
+    run.close()
+    pages = Pages(tmp_path)
+    index = pages.indexes.of(run.path)
+    index.catch_up()
+    assert "2 of 3</span>" in (page := pages.one("b/m/1")) and "the run stands still" in page
+
+    run_in(run.path, [], [reply("c"), *[reply("c", "again " * 50) for _ in range(9)]]).close()
+    with contextlib.closing(sqlite3.connect(index.file, isolation_level=None)) as busy:
+        busy.execute("BEGIN IMMEDIATE")  # another viewer is at it
+        time.sleep(0.35)  # an index that had everything is taken as it is for a moment
+        page = pages.one("b/m/1")
+        assert "stands still" not in page and "waiting" not in page
+        assert "reading the run's files" in page
+        assert "No sample is like that so far" in pages.samples("b/m/1", Wanted(state="failed"))
+        busy.execute("ROLLBACK")
+    index.catch_up()
+    assert "stands still" not in pages.one("b/m/1")
+    pages.stop()
+
+
+def test_a_run_that_ended_in_the_middle_of_a_line_stands_still(tmp_path: Path) -> None:
+    run = run_in(tmp_path / "b" / "m" / "1", [question("a"), question("b", 1)], [reply("a")])
+    run.close()
+    with (run.path / "replies.jsonl").open("a") as journal:
+        journal.write('{"format":0,"key":["b",0,0],"kind":"reply","request":"' + "1" * 99)
+    pages = Pages(tmp_path)
+    pages.indexes.of(run.path).catch_up()
+
+    page = pages.one("b/m/1")
+
+    assert "1 of 2</span>" in page and "the run stands still" in page
+    assert "reading the run's files" not in page
     pages.stop()
 
 

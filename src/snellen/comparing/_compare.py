@@ -25,7 +25,7 @@ from snellen.comparing._report import (
 )
 from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded, has_state
 from snellen.comparing._standings import best_of, leaderboard, rank_flips
-from snellen.comparing._words import notes_of
+from snellen.comparing._words import notes_of, significant
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
@@ -49,11 +49,13 @@ def compare(
     groups = [group for group in every if len(group) > 1]
     if not groups:
         raise UsageError(_why_none(sides))
+    alone = [group[0] for group in every if len(group) == 1]
+    sharing = [group for group in _groups(sides) if len(group) > 1]
     said = [
-        f"{one.where} is in no comparison: nothing else here has its questions{_as_probe(one)}"
-        for group in every
-        if len(group) == 1
-        for one in group
+        f"{one.where} is in no comparison: no other sample of its questions counts"
+        if any(one in group for group in sharing)
+        else f"{one.where} is in no comparison: nothing else here has its questions{_as_probe(one)}"
+        for one in alone
     ]
     if len(counting) > 1:
         said += [
@@ -97,11 +99,15 @@ def compare(
     if not found:
         raise UsageError(_why_unpaired(groups))
     tests = sum(_headline_p(one) is not None for one in found)
+    pairs = _over_all(found) if tests > 1 else found
     return Comparisons(
         format=FORMAT,
         sides=shown,
-        comparisons=_over_all(found) if tests > 1 else found,
-        leaderboards=boards,
+        comparisons=pairs,
+        leaderboards=[
+            replace(board, notes=[*board.notes, *_other_verdicts(board, pairs, tests)])
+            for board in boards
+        ],
         best_of=best,
         rank_flips=flips,
         tests=tests,
@@ -257,6 +263,28 @@ def _over_all(found: Sequence[Comparison]) -> list[Comparison]:
         replace(one, metrics={**one.metrics, next(iter(one.metrics)): heads[str(n)]})
         for n, one in enumerate(found)
     ]
+
+
+def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
+    """A note if the letters of a leaderboard and the tests of its pairs disagree: they are on other
+    samples, or adjusted over other pairs."""
+    letters = {one.name: {*one.group} for one in board.standings if one.group}
+    opposed = []
+    for one in pairs:
+        if one.benchmark != board.benchmark or not {one.a, one.b} <= letters.keys():
+            continue
+        shares_letter = bool(letters[one.a] & letters[one.b])
+        if significant(next(iter(one.metrics.values()))) == shares_letter:
+            opposed.append(one)
+    if opposed:
+        which = f"{opposed[0].a} and {opposed[0].b}"
+        if len(opposed) > 1:
+            which = f"{len(opposed):,} pairs, such as {which}"
+        yield (
+            f"groups and tests of pairs disagree on {which}: groups are by the "
+            f"{board.samples:,} samples that all have, adjusted over this table; a pair "
+            f"is tested on the samples of both, adjusted over {tests:,} comparisons"
+        )
 
 
 def _side(side: Loaded, name: str, benchmark: str) -> Side:

@@ -144,6 +144,19 @@ def short_of(result: Result) -> list[str]:
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 
+def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
+    """What keeps results on one benchmark, by model, from being complete; a remark that all share
+    has no names."""
+    models: dict[str, list[str]] = {}
+    for model, result in of.items():
+        counts = result.counts
+        absent = f"incomplete ({counts.failed:,} failed, {counts.not_judged:,} not judged)"
+        for remark in short_of(result):
+            models.setdefault(absent if remark == "incomplete" else remark, []).append(model)
+    for remark, sharing in models.items():
+        yield remark if len(sharing) == len(of) else f"{', '.join(sharing)}: {remark}"
+
+
 def _bundled(result: Result) -> bool:
     return BUNDLED in result.report.notes
 
@@ -284,7 +297,8 @@ def breakdown_headings(result: Result, tag: str) -> list[str]:
 
 
 def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
-    """A row for each category that has a value, with each scoring's first metric, as they come."""
+    """A row for each category that has a value, with each scoring's first metric, as they come. A
+    value whose n is not the headline's has its own: `26.67 % (n 15)`."""
     rows = []
     for label in result.report.breakdown[tag]:
         cells = []
@@ -292,7 +306,11 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
             found = scoring.metrics.get(f"{next(iter(scoring.metrics))}/{label}")
             cells.append(EMPTY if found is None else shown(found))
         if any(map(any, cells)):
-            values = [text for cell in cells for text in cell[:2]]
+            headline_n = cells[0].n
+            values: list[str] = []
+            for cell in cells:
+                n = "" if cell.n == headline_n else f" (n {cell.n})"
+                values += [f"{cell.value}{n}" if cell.value else "", cell.interval]
             rows.append([label, *values, *cells[0][2:]])
     return rows
 
@@ -301,12 +319,15 @@ def beside(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
     """Headings, and a row for each category of a tag with the first metric of each model that is
-    broken down by it; n is of each model's where they differ (`100/98`)."""
+    broken down by it. Where their n differ there is one for each model, in the order of the
+    columns: `100/98/100`."""
     by = {model: one.by(tag) for model, one in of.items() if tag in one.report.breakdown}
     rows = []
     for label in dict.fromkeys(label for found in by.values() for label in found):
         cells = [shown(found[label]) if label in found else EMPTY for found in by.values()]
-        n = "/".join(dict.fromkeys(cell.n for cell in cells if cell.n))
+        n = "/".join(cell.n or "-" for cell in cells)
+        if len(different := {cell.n for cell in cells if cell.n}) == 1:
+            (n,) = different
         said = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
         rows.append([label, n, *said])
     return [tag, "n", *by], rows

@@ -102,6 +102,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
         title=f"{len(results)} runs" if several else titles[0],
         boards=[] if compared is None else list(map(_board, compared.leaderboards)),
         verdicts=[] if compared is None else list(_verdicts(compared)),
+        compared_notes=[] if compared is None else compared.notes,
         runs=[
             {"id": f"run-{n}", "title": title, **_run(result, f"run-{n}")}
             for n, (title, result) in enumerate(zip(titles, results, strict=True), start=1)
@@ -201,7 +202,9 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
             headings, rows = _rows.beside(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
-                caption = f"{benchmark}: {metric} by {tag}, with 95 % intervals"
+                values = (value for one in scored.values() for value in one.by(tag).values())
+                intervals = any(value.ci95 is not None for value in values)
+                caption = f"{benchmark}: {metric} by {tag}{', with 95 % intervals' * intervals}"
                 yield table(caption, headings, rows)
 
 
@@ -411,13 +414,12 @@ def _board(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[str], list[str]]]:
-    """For each benchmark what comparing each pair found, in sentences; and what must be said of its
-    sides."""
+def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """For each benchmark what comparing each pair found, in a sentence, with the notes on that
+    pair: their counts are of the samples that these two share."""
     for benchmark in dict.fromkeys(one.benchmark for one in of.comparisons):
         pairs = [one for one in of.comparisons if one.benchmark == benchmark]
-        notes = dict.fromkeys(note for one in pairs for note in one.notes)
-        yield benchmark, [verdict(one) for one in pairs], [*notes]
+        yield benchmark, [(verdict(one), one.notes) for one in pairs]
 
 
 def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:

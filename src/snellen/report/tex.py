@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from snellen import __version__
 from snellen.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
@@ -57,7 +57,10 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
             _table(f"Headline metric of each run, {ON_ITS_OWN}.", "results", headings, rows)
         )
     if (grid := _rows.grid(results, intervals=False)) is not None:
-        parts.append(_table(f"Headline metric by benchmark, {ON_ITS_OWN}.", "models", *grid))
+        caption = f"Headline metric by benchmark, {ON_ITS_OWN}."
+        for name, of in _rows.by_benchmark(results).items():
+            caption += "".join(f" {name}: {remark}." for remark in _rows.remarks_on(of))
+        parts.append(_table(caption, "models", *grid))
     for name, of in _rows.by_benchmark(results).items():
         parts += _categories(name, of)
     return _document(parts)
@@ -92,12 +95,18 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
             if side.benchmark == one.benchmark and side.name in (one.a, one.b)
         ]
         left_out = (f"left out: {group.n:,} {group.why}" for group in one.unpaired)
-        caption += _sentences([*left_out, *notes_of(sides)])
+        caption += _sentences([*left_out, *notes_of(sides)], (one.a, one.b))
         yield _table(caption, f"difference-{n}", headings, rows)
 
 
-def _sentences(notes: Sequence[str]) -> str:
-    return "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+def _sentences(notes: Sequence[str], names: Collection[str]) -> str:
+    """The notes as sentences. A note that begins with one of the `names`, or with any other word
+    and a colon, keeps its first letter: `openai/m: ...` is a model, `Openai/m` is none."""
+    text = ""
+    for note in notes:
+        is_name = note.startswith(tuple(names)) or note.partition(" ")[0].endswith(":")
+        text += f" {note if is_name else note[0].upper() + note[1:]}."
+    return text
 
 
 def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
@@ -110,9 +119,10 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
         if bold & set(one.group):
             value = rf"\textbf{{{value}}}"
         rows.append([_text(one.name), value, *map(_text, (cells.interval, one.group, cells.n))])
+    intervals = any(one.value.ci95 is not None for one in board.standings)
     caption = [
-        f"{board.benchmark}: {board.metric} ({board.scoring}) with 95 % intervals, on the "
-        f"{board.samples:,} samples that count for all models"
+        f"{board.benchmark}: {board.metric} ({board.scoring}){' with 95 % intervals' * intervals}, "
+        f"on the {board.samples:,} samples that count for all models"
     ]
     if board.is_tested and several:
         caption.append(
@@ -127,7 +137,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
         side for side in sides if side.benchmark == board.benchmark and side.name in ranked
     ]
     notes = [*board.notes, *notes_of(its_sides)]
-    text = ". ".join(caption) + "." + _sentences(notes)
+    text = ". ".join(caption) + "." + _sentences(notes, ranked)
     headings = ("model", board.metric, "95 % interval", "groups", "n")
     return _lines(text, board.benchmark, *_rows.without_empty(headings, rows))
 
@@ -141,6 +151,7 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
         if rows:
             untested = len(headings) > 3
             caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
+            caption += _sentences([*_rows.remarks_on(scored)], scored)
             yield _table(caption, f"{name}-{tag}", headings, rows)
 
 

@@ -14,10 +14,11 @@ class Progress:
     """What one run has done so far. `total` counts (sample, repeat)s, as do `done` and `failed`.
 
     `videos` of `videos_total` are done with, where there are some that questions share.
-    `score_sum / score_n` is the running mean of the headline scoring, where it scores single
-    samples. `cost` is that of the `priced` replies, `unpriced` those whose tokens the server does
-    not say, where the model has `prices`. `notes` are to be said as they come, those that are there
-    from the start before anything else.
+    `score` is the running mean of the headline scoring, where it scores single samples: of
+    `score_n` replies, and of those that were `refused`, which count as wrong. `cost` is that of the
+    `priced` replies, `unpriced` those whose tokens the server does not say, where the model has
+    `prices`. `notes` are to be said as they come, those that are there from the start before
+    anything else.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Progress:
     unpriced: int = 0
     score_sum: float = 0.0
     score_n: int = 0
+    refused: int = 0
     started: float = field(default_factory=monotonic)
     finished: float | None = None
 
@@ -83,7 +85,7 @@ class Progress:
 
     @property
     def score(self) -> float | None:
-        return self.score_sum / self.score_n if self.score_n else None
+        return self.score_sum / (self.score_n + self.refused) if self.score_n else None
 
     @property
     def rate(self) -> float:

@@ -769,9 +769,10 @@ class Asking:
         scoring = self._benchmark.scorings[self._benchmark.headline]
         if len(reply.text) > LONG:
             return  # reading it would hold up the other requests
-        if scoring.reads != self._benchmark.ask or reply.state == "refused":
+        if scoring.reads != self._benchmark.ask or sample.hidden:
             return
-        if sample.hidden:
+        if reply.state == "refused":
+            self.progress.refused += 1
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:

@@ -14,7 +14,9 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
@@ -189,8 +191,9 @@ class Folder:
             return None if error.filename == str(HELD) else False
         except OSError:
             return None
-        # Where it is empty it is another system that keeps locks to itself.
-        return any(f":{inode} " in line for line in held.splitlines()) if held else None
+        if not held:  # nobody holds a lock, or the system keeps locks to itself
+            return False if _shows_locks() else None
+        return any(f":{inode} " in line for line in held.splitlines())
 
     def names(self) -> list[str]:
         """The files of the folder."""
@@ -200,6 +203,17 @@ class Folder:
             return []
         except OSError as error:
             raise store_error(self.root, "be read", error) from error
+
+
+@cache
+def _shows_locks() -> bool:
+    """Whether this system lists the locks that are held: one that we take is in its list."""
+    try:
+        with TemporaryFile() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return f":{os.fstat(file.fileno()).st_ino} " in HELD.read_text()
+    except OSError:
+        return False
 
 
 class Lock:

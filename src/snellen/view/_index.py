@@ -97,6 +97,8 @@ class Index:
         self._lock = threading.Lock()
         self.complete = -math.inf
         """When it last had everything, by the monotonic clock."""
+        self.has_more = True
+        """Whether the run's files have more than was taken in so far."""
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
@@ -127,11 +129,12 @@ class Index:
             return True  # another thread is at it
         try:
             now = time.monotonic()
-            left = self._extended(seconds)
-            self.complete = self.complete if left else now
-            return left
+            self.has_more = self._extended(seconds)
+            self.complete = self.complete if self.has_more else now
+            return self.has_more
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
+                self.has_more = True
                 return True  # another viewer is at it
             raise StoreError(
                 f"{self.file}, by which the viewer finds samples, cannot be written: {error}. Make "

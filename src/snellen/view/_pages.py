@@ -52,6 +52,8 @@ MOST_BESIDE = 3
 """Runs beside one another."""
 READ = 0.99
 """The share of a run's files from which on it counts as read: more may be appended all the time."""
+ALL_READ = 0.999
+"""The share from which on the counts of a run that nobody writes are shown."""
 
 
 class NotThere(Exception):
@@ -313,12 +315,15 @@ class Pages:
             known = states(connection)
         asked = sum(known.values())
         done = asked - known.get("waiting", 0)
+        share = index.share()
         return {
             "live": self._is_live(run),
             "done": done,
             "wanted": max(run.wanted, asked),
             "states": known,
-            "share": index.share(),
+            # A line that a run left half written is never taken in.
+            "reading": index.has_more and share[0] < ALL_READ,
+            "share": share,
         }
 
     def _siblings(self, run: Listed) -> list[Listed]:
