@@ -643,6 +643,12 @@ class _Reader:
             _choice(value, f"{where} has a choice {letter} that")
             for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
         ]
+        if not choices:
+            raise DataError(
+                f"{where} has no choices, and the file is asked as multiple choice (mcq). A file "
+                "holds one kind of question: put rows without choices into a file of their own. "
+                'Choices are columns A, B, ... or a list, ["a cat", "a dog"], in choices.'
+            )
         if not 2 <= len(choices) <= len(ascii_uppercase):
             raise DataError(
                 f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "
