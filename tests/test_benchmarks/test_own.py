@@ -400,6 +400,16 @@ def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
     assert only(tmp_path, {**ASKED, "image": ""}).media == ()
 
 
+def test_rows_without_an_image_among_others_are_counted_in_the_notes(tmp_path: Path) -> None:
+    cells: list[Any] = ["1.png", "", None, [], "2.png"]
+    rows = [{**MCQ, "image": cell} for cell in cells]
+
+    notes = own_data(jsonl(tmp_path, *rows)).notes
+
+    assert "3 of the first 5 rows have no image or video: asked as text alone" in notes
+    assert not any("no image" in note for note in own_data(BUNDLED / "mcq.jsonl").notes)
+
+
 # -- videos
 
 CLIP = {"video": "1.mp4", "question": "What is it?"}

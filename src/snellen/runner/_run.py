@@ -24,6 +24,7 @@ from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.deadline import Deadline
 from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
+from snellen.metrics import direction
 from snellen.model import (
     Expects,
     Generates,
@@ -769,9 +770,12 @@ class Asking:
         scoring = self._benchmark.scorings[self._benchmark.headline]
         if len(reply.text) > LONG:
             return  # reading it would hold up the other requests
-        if scoring.reads != self._benchmark.ask or reply.state == "refused":
+        if scoring.reads != self._benchmark.ask or sample.hidden:
             return
-        if sample.hidden:
+        if reply.state == "refused":
+            # As the report counts it: wrong, where a score of 0 is known to be.
+            known = direction(self._benchmark.name, next(iter(scoring.metrics))) is not None
+            self.progress.score_n += known
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:
