@@ -393,13 +393,15 @@ def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> No
         assert columns.score is None
         return Estimate(value=float(columns.n), unit="rows", n=columns.n)
 
-    made = benchmark(
-        scorings={"official": scoring(score=lambda reading, sample: None, metrics={"rows": rows})}
-    )
+    def counted(name: str) -> float | None:
+        made = benchmark(
+            scorings={"official": scoring(score=lambda reading, sample: None, metrics={name: rows})}
+        )
+        return tallied(made, {"a": "refused"}).scorings["official"].metrics[name].value
 
-    found = tallied(made, {"a": "refused"})
-
-    assert found.scorings["official"].metrics["rows"].value == 4
+    # A refusal is an answer of nothing where that is known to be the worst.
+    assert counted("cider") == 4
+    assert counted("rows") == 3
 
 
 def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:

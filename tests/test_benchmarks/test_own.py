@@ -400,6 +400,16 @@ def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
     assert only(tmp_path, {**ASKED, "image": ""}).media == ()
 
 
+def test_rows_without_an_image_among_others_are_counted_in_the_notes(tmp_path: Path) -> None:
+    cells: list[Any] = ["1.png", "", None, [], "2.png"]
+    rows = [{**MCQ, "image": cell} for cell in cells]
+
+    notes = own_data(jsonl(tmp_path, *rows)).notes
+
+    assert "3 of the first 5 rows have no image or video: asked as text alone" in notes
+    assert not any("no image" in note for note in own_data(BUNDLED / "mcq.jsonl").notes)
+
+
 # -- videos
 
 CLIP = {"video": "1.mp4", "question": "What is it?"}
@@ -686,6 +696,7 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
         ({**MCQ, "C": "", "D": "a fish"}, "has a choice D but none C"),
         ({**MCQ, "B": ""}, "has 1 choices; there must be 2 to 26"),
         ({**ASKED, "choices": "a cat"}, "has 1 choices"),
+        ({**MCQ, "A": "", "B": ""}, "no choices, and the file is asked as multiple choice"),
         ({**MCQ, "question": ""}, "has no question"),
         ({**MCQ, "image": 3}, "image is a int"),
     ],
@@ -887,6 +898,30 @@ def test_three_people_who_agree_make_an_answer_right(
 )
 def test_the_robust_reading_takes_what_is_said_to_be_the_answer(reply: str, answer: str) -> None:
     assert score("vqa", reply, "robust", target="red")[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("task", "scoring", "answer"),
+    [
+        ("mcq", "default", "A"),
+        ("yesno", "default", "yes"),
+        ("count", "default", "3"),
+        ("vqa", "default", "red"),
+        ("vqa", "robust", "red"),
+        ("caption", "default", "red"),
+    ],
+)
+@pytest.mark.parametrize(
+    "thought",
+    ["<think>B, no, 2? The answer is: green.</think>\n\n", "B, no, 2? Green.</think>"],
+)
+def test_thinking_before_the_answer_is_not_part_of_it(
+    task: str, scoring: str, answer: str, thought: str
+) -> None:
+    choices = {"choices": ("a cat", "a dog")} if task == "mcq" else {}
+
+    assert score(task, thought + answer, scoring, **choices)[0] == answer
+    assert score(task, "<think>The answer is " + answer, scoring, **choices)[0] is None
 
 
 def test_a_long_reply_is_read_in_no_time() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from snellen import api, report
+from snellen import api, catalog, report
 from snellen.benchmark import Benchmark, Reading
 from snellen.comparing import Comparisons, verdict
 from snellen.errors import Rejected
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, direction, mean
 from snellen.model import Reply, Request
 from snellen.sample import Sample
 from snellen.stats import Estimate
@@ -105,7 +105,7 @@ def test_of_several_settings_none_is_the_best(tmp_path: Path) -> None:
     assert len(api.compare(named, benchmark=known).comparisons.best_of) == 3
 
 
-def test_a_refused_reply_is_said_to_score_0_and_an_incomplete_run_has_no_bounds(
+def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_no_bounds(
     tmp_path: Path,
 ) -> None:
     def say(request: Request) -> str | Reply:
@@ -118,12 +118,21 @@ def test_a_refused_reply_is_said_to_score_0_and_an_incomplete_run_has_no_bounds(
     assert result is not None
     assert result.headline.bounds is None
     text = " ".join(result.report.notes)
-    assert "6 replies were withheld by the service and score 0; whether that is the worst" in text
+    assert "6 replies were withheld by the service and are in no mean: whether 0 is the" in text
+    # A refusal is not a distance of 0. Of 60 replies 6 failed and 6 were withheld.
+    assert (result.headline.n, result.report.n) == (48, 60)
     assert "count as wrong" not in text
 
     usual = tiny.run(tmp_path / "usual", tiny.Says(say, "one"), tiny.benchmark(N)).result
     assert usual is not None and usual.headline.bounds is not None
     assert "6 replies were withheld by the service and count as wrong" in usual.report.notes
+
+
+def test_every_scoring_of_ours_counts_a_refused_reply_since_its_direction_is_known() -> None:
+    for entry in catalog.entries():
+        made = catalog.benchmark(entry.name, data="synthetic")
+        for name, scoring in made.scorings.items():
+            assert direction(made.name, next(iter(scoring.metrics))), f"{made.name} {name}"
 
 
 def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path) -> None:

@@ -92,6 +92,16 @@ def test_a_reply_is_right_in_plain_words_and_other_options_are_counted(tmp_path:
     assert list(result.report.scorings) == ["open-ended"]
 
 
+def test_thinking_before_the_answer_is_not_compared_with_the_options(tmp_path: Path) -> None:
+    made = probed(mine(tmp_path, {"question": "What is it?"}), open_ended=True)
+    model = Says(lambda _: "<think>A cat? No.</think>\n\nTwo dogs.")
+
+    result = run(tmp_path / "runs", model, made).result
+
+    assert result is not None
+    assert result.headline.value == 1
+
+
 @pytest.mark.parametrize(
     ("question", "needs"),
     [

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
 
 PASS_OBJECT = (
-    "Pass the Benchmark object that made the run, in Python: `snellen.score(run, benchmark)`. "
+    "Pass the Benchmark object that made the run, in Python: `snellen.score(run, benchmark)`, or "
+    "`snellen.compare(run, other, benchmark=benchmark)`. "
     "`snellen report RUN` shows the stored result."
 )
 

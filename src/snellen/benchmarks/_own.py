@@ -84,6 +84,8 @@ LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
+_PICTURE = "(a picture)"
+"""Stands for a picture in the rows that the task is guessed from."""
 SMALL = 200
 """Cells of columns without a meaning here are kept with the sample up to so many characters."""
 
@@ -131,6 +133,10 @@ def own_data(
     _check_columns(path, head, found, chosen)
     if not {"image", "video"} & set(found):
         notes.append("the rows have no column of images or videos: asked as text alone")
+    elif "turns" not in found and (bare := sum(not _shows(row, found) for row in head)):
+        notes.append(
+            f"{bare:,} of the first {len(head):,} rows have no image or video: asked as text alone"
+        )
     if "answer" not in found:
         notes.append("the rows have no column of answers: asked and stored, not scored")
     elif without := sum(_cell(row, found, "answer") is None for row in head):
@@ -301,11 +307,16 @@ def _head(path: Path, given: Mapping[str, str]) -> list[dict[str, Any]]:
     return head
 
 
+def _shows(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the row has an image or a video."""
+    return any(_cell(row, columns, field) not in (None, [], "[]") for field in ("image", "video"))
+
+
 def _cut(value: Any) -> Any:
     if isinstance(value, str | bytes):
         return value[:SMALL]
     if isinstance(value, Image):
-        return None
+        return _PICTURE
     return [_cut(part) for part in value[:30]] if isinstance(value, list | tuple) else value
 
 
@@ -643,6 +654,12 @@ class _Reader:
             _choice(value, f"{where} has a choice {letter} that")
             for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
         ]
+        if not choices:
+            raise DataError(
+                f"{where} has no choices, and the file is asked as multiple choice (mcq). A file "
+                "holds one kind of question: put rows without choices into a file of their own. "
+                'Choices are columns A, B, ... or a list, ["a cat", "a dog"], in choices.'
+            )
         if not 2 <= len(choices) <= len(ascii_uppercase):
             raise DataError(
                 f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
+from snellen.answers._reply import said
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.yes_no import YesNo, yes_or_no
@@ -71,7 +72,7 @@ def parse_yes_no(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_count(reply: Reply, _: Sample) -> Reading:
-    numbers = _numbers(reply.text)
+    numbers = _numbers(said(reply.text))
     if numbers is None:
         return Reading(answer=None, rule="a number in words over 99")
     if len(numbers) == 1:
@@ -81,15 +82,15 @@ def parse_count(reply: Reply, _: Sample) -> Reading:
 
 
 def _parse_whole(reply: Reply, _: Sample) -> Reading:
-    text = plain_words(reply.text)
+    text = plain_words(said(reply.text))
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
 
 def _parse_said(reply: Reply, sample: Sample) -> Reading:
-    said = _SAID.findall(reply.text)
-    if not said:
+    phrases = _SAID.findall(said(reply.text))
+    if not phrases:
         return _parse_whole(reply, sample)
-    text = plain_words(re.split(r"[.!](?:\s|$)", said[-1])[0])
+    text = plain_words(re.split(r"[.!](?:\s|$)", phrases[-1])[0])
     return Reading(answer=text or None, rule="the answer is")
 
 
@@ -150,10 +151,10 @@ def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
     from snellen.text.ptb import tokens
 
     def parse(reply: Reply, _: Sample) -> Reading:
-        text = tokens(reply.text.replace("\n", " "))
+        text = tokens(said(reply.text).replace("\n", " "))
         return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
-    return scoring(parse, lambda *_: None, caption_metrics(tokens), 2)
+    return scoring(parse, lambda *_: None, caption_metrics(tokens), 3)
 
 
 def scorings(task: Task) -> Mapping[str, Scoring]:
@@ -178,8 +179,8 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
     )
     if task == "vqa":
         return {
-            "default": scoring(_parse_whole, _agreement),
-            "robust": scoring(_parse_said, _agreement),
+            "default": scoring(_parse_whole, _agreement, version=2),
+            "robust": scoring(_parse_said, _agreement, version=2),
             "judged": judged,
         }
     if task == "caption":
@@ -187,7 +188,7 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
     parse, version = {
         "mcq": (parse_letter, 2),
         "yesno": (parse_yes_no, 2),
-        "count": (parse_count, 1),
+        "count": (parse_count, 2),
     }[task]
     return {"default": scoring(parse, version=version)}
 

@@ -151,7 +151,7 @@ def ovo_bench(
         scorings={
             "official": scoring(SOURCE, official_answer, tasks, reads),
             "as-lists": scoring(SOURCE, answer_of_list, tasks, reads, without=("REC",)),
-            "robust": scoring("ours", robust_answer, tasks, reads),
+            "robust": scoring("ours", robust_answer, tasks, reads, version=2),
         },
         ask=reads,
         streaming=None
@@ -272,9 +272,10 @@ def scoring(
     tasks: Sequence[str],
     reads: Kind,
     without: Sequence[str] = (),
+    version: int = 1,
 ) -> Scoring:
     return Scoring(
-        version=1,
+        version=version,
         source=source,
         parse=parse,
         score=score,

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+from snellen.answers._reply import said
 from snellen.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
@@ -117,7 +118,7 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
         prompt=lambda sample, history: _prompt(benchmark, sample, history),
         scorings={
             "open-ended": Scoring(
-                version=1, source="ours", parse=_parse, score=_score, metrics={"accuracy": mean}
+                version=2, source="ours", parse=_parse, score=_score, metrics={"accuracy": mean}
             )
         },
         together=None,
@@ -157,15 +158,15 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
 def _parse(reply: Reply, sample: Sample) -> Reading:
     """The option that the whole reply is in plain words, or else the reply."""
-    said = plain_words(reply.text)
-    if not said:
+    text = plain_words(said(reply.text))
+    if not text:
         return Reading(answer=None, rule="nothing said")
     options = sample.data[OPTIONS]
     assert isinstance(options, list)
-    alike = tuple(option for option in options if plain_words(option) == said)
+    alike = tuple(option for option in options if plain_words(option) == text)
     if alike:
         return Reading(answer=alike[0], rule="an option", candidates=alike)
-    return Reading(answer=said, rule="no option")
+    return Reading(answer=text, rule="no option")
 
 
 def _score(reading: Reading, sample: Sample) -> float:

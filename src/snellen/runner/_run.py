@@ -24,6 +24,7 @@ from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.deadline import Deadline
 from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
+from snellen.metrics import direction
 from snellen.model import (
     Expects,
     Generates,
@@ -772,7 +773,9 @@ class Asking:
         if scoring.reads != self._benchmark.ask or sample.hidden:
             return
         if reply.state == "refused":
-            self.progress.refused += 1
+            # As the report counts it: wrong, where a score of 0 is known to be.
+            known = direction(self._benchmark.name, next(iter(scoring.metrics))) is not None
+            self.progress.refused += known
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:

@@ -239,8 +239,9 @@ class Tally:
             said.append(f"{self._reused:,} replies were taken from another run (--reuse)")
         if self._refused:
             count = "count as wrong"
-            if not self._zero_is_wrong():
-                count = "score 0; whether that is the worst score is not known here"
+            headline = next(iter(self._columns), None)
+            if headline is not None and not self._zero_is_wrong(self._benchmark.scorings[headline]):
+                count = "are in no mean: whether 0 is the worst score is not known here"
             said.append(f"{self._refused:,} replies were withheld by the service and {count}")
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             said.append(
@@ -294,13 +295,9 @@ class Tally:
             judges=self._judges(),
         )
 
-    def _zero_is_wrong(self) -> bool:
-        """Whether a score of 0 is known to be the worst under the headline scoring."""
-        headline = next(iter(self._columns), None)
-        if headline is None:
-            return True
-        first = next(iter(self._benchmark.scorings[headline].metrics))
-        return direction(self._benchmark.name, first) is not None
+    def _zero_is_wrong(self, scoring: Scoring) -> bool:
+        """Whether a score of 0 is known to be the worst under a scoring."""
+        return direction(self._benchmark.name, next(iter(scoring.metrics))) is not None
 
     def _waiting(self, name: str) -> int:
         """How many replies wait for a judge under a scoring."""
@@ -490,6 +487,9 @@ class Tally:
             nothing = Reading(answer=None, rule=scored.state)
             if sample.hidden:
                 return Found(nothing, "no-target", None)
+            # A caller's distance would be at its best: the reply is in no mean then.
+            if scored.state == "refused" and not self._zero_is_wrong(scoring):
+                wrong = False
             return Found(nothing, "no-reply", 0.0 if wrong else None)
         stated = scored.readings.get(name) if scored.readings else None
         reading = stated or self._resolved.readings.get(name, {}).get((sample.id, scored.repeat))
@@ -729,6 +729,8 @@ class Tally:
         else:
             columns = replace(columns, score=None)
             in_mean = ~hidden
+            if not self._zero_is_wrong(scoring):
+                in_mean &= ~refused
             if self._missing != "wrong":
                 in_mean &= ~failed
             if (self._missing or scoring.missing) != "wrong":
