@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.errors import SnellenError, UsageError
+from snellen.errors import Rejected, SnellenError, UsageError
 from tests.servers import Answer, Asked, closes, refusing, said, serving, status
 from tests.vendors import VENDORS, Vendor
 
@@ -241,6 +241,18 @@ def test_a_key_in_the_escapes_of_json_is_taken_out(
 
     assert "key [key]" in seen or "key is [key]" in seen
     assert key not in seen
+
+
+def test_a_key_in_the_type_of_a_part_without_text_is_taken_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    kind = "".join(f"\\u{ord(sign):04x}" for sign in KEY)
+    body = '{"choices":[{"finish_reason":"stop","message":{"content":[{"type":"%s"}]}}]}' % kind
+    with serving(Answer(200, body.encode())) as server, pytest.raises(Rejected) as caught:
+        snellen.ask("openai/m", "Hello?", base_url=server.url, api_key_env="MY_KEY")
+
+    assert "the reply has no text, only [key]," in str(caught.value)
 
 
 def test_a_key_that_a_function_of_the_user_puts_into_its_error_is_taken_out(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from snellen.errors import Rejected
 from snellen.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
@@ -119,19 +119,20 @@ def _text(value: object, where: str) -> str:
 
 
 def _count(value: object, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    # The usual types first: it takes much longer to ask whether a class is registered as a number.
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
         raise Rejected(f"{where} is {_a(value)}, not a whole number of tokens.")
-    number = int(value)
+    number = int(cast(int, value))
     if not 0 <= number <= MAX_COUNT:
         raise Rejected(f"{where} is not a number of tokens from 0 to {MAX_COUNT:,}.")
     return number
 
 
 def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
         raise Rejected(f"{where} is {_a(value)}, not a number.")
     try:
-        number = float(value)
+        number = float(cast(float, value))
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -158,7 +159,7 @@ def _times(value: object, where: str) -> Times:
 
 
 def _choices(value: object, where: str) -> tuple[Ranked, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    if type(value) is not tuple and (isinstance(value, str) or not isinstance(value, Sequence)):
         raise Rejected(f"{where} gives {_a(value)}, not one (log-probability, tokens) per choice.")
     return tuple(_ranked(pair, f"{where}[{index}]") for index, pair in enumerate(value))
 

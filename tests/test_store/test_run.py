@@ -329,10 +329,10 @@ DEEP = "[" * 100_000 + "]" * 100_000
     [
         ("replies", REPLY % 3, r"Expected `str`, got `int` - at `$.reply`"),
         ("replies", REPLY.replace('"ok"', '"fine"') % '"x"', "Invalid enum value 'fine'"),
-        ("replies", REPLY.replace("0,0]", "0,-1]") % '"x"', "no repeat and turn"),
+        ("replies", REPLY.replace("0,0]", "0,-1]") % '"x"', r"Expected `int` >= 0 - at `$.key[2]`"),
         ("questions", QUESTION % ('["a",0,0]', '"1"', "{}"), "at `$.place`"),
-        ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), "there is no row -1"),
-        ("questions", QUESTION % ('["a",0,0]', 10**15, "{}"), "there is no row"),
+        ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), r"Expected `int` >= 0 - at `$.place`"),
+        ("questions", QUESTION % ('["a",0,0]', 10**15, "{}"), r"at `$.place`"),
         ("questions", QUESTION % ('["a",0]', "0", "{}"), "at `$.key`"),
         ("questions", QUESTION % ('["a",0,0]', "0", f'{{"x":{DEEP}}}'), "recursion"),
         ("events", '{"format":0,"session":"s","seq":"1","ev":"open"}', "at `$.seq`"),

@@ -721,7 +721,7 @@ def _check_text(value: Any, who: str) -> None:
     Raises:
         DataError: it is none.
     """
-    if isinstance(value, Mapping | list | tuple | bytes | Image):
+    if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
         raise DataError(
             f"{who} is a {type(value).__name__}, not text. Put pictures into the column images, "
             "and say with <image 1> where in the text they stand."
@@ -734,10 +734,11 @@ def _choice(value: Any, who: str) -> str:
     Raises:
         DataError: it is a picture.
     """
-    if isinstance(value, Mapping) and value.get("type") == "text":
-        return forms.text_of(value, who).strip()
-    _check_text(value, who)
-    if isinstance(value, str) and forms.kind_of(value):
+    if not isinstance(value, str):
+        if isinstance(value, Mapping) and value.get("type") == "text":
+            return forms.text_of(value, who).strip()
+        _check_text(value, who)
+    elif forms.kind_of(value):
         raise DataError(
             f"{who} is a picture by its form, {value[:80]!r}, and choices are text. Put pictures "
             'into the column images, and write the choice as "<image 1>". If it is meant as text, '

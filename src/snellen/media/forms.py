@@ -82,6 +82,8 @@ def kind_of(text: str) -> Kind | None:
     file decides.
     """
     text = text.strip()
+    if "." not in text and "/" not in text and ":" not in text:  # as in most choices
+        return _kind_in_base64(text[:64]) if _BASE64.fullmatch(text) else None
     if header := _DATA.match(text):
         stated = header[1].lower().partition("/")[0]
         if stated in ("image", "video"):

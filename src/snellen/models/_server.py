@@ -99,9 +99,10 @@ class Service:
     def without_text(self, kinds: Collection[str]) -> Rejected:
         """A reply that has something else instead of text, such as a call of a tool that the
         model was not offered. It is no answer to the question, so it is not scored."""
+        content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
-            f"{self.transport.where}: the reply has no text, only {', '.join(sorted(kinds))}, "
-            "which was not requested. Ask a model, or a server, that answers in text."
+            f"{self.transport.where}: the reply has no text, only {content}, which was not "
+            "requested. Ask a model, or a server, that answers in text."
         )
 
     def cut(self) -> Overloaded:
@@ -134,10 +135,13 @@ class OnServer(ABC):
             reply = self._streamed(response)
         else:
             reply = self._reply(self._there.json(response.body, self.what), response)
-        # The bytes are without keys, but JSON can spell a key in escapes.
+        # The bytes have no keys, but JSON can spell one in escapes, and a stream can split it.
         redact = self._there.transport.redact
+        text = redact(reply.text)
         reasoning = None if reply.reasoning is None else redact(reply.reasoning)
-        return replace(reply, text=redact(reply.text), reasoning=reasoning)
+        if (text, reasoning) == (reply.text, reply.reasoning):
+            return reply
+        return replace(reply, text=text, reasoning=reasoning)
 
     async def close(self) -> None:
         await self._there.transport.close()

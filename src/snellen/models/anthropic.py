@@ -151,11 +151,7 @@ class Anthropic(OnServer):
                     first = event.at if first is None else first
         else:
             raise self._there.cut()
-        # A key that a model repeats comes in pieces, too.
-        redact = self._there.transport.redact
-        blocks = [
-            {"type": name, name: redact("".join(pieces))} for (_, name), pieces in said.items()
-        ]
+        blocks = [{"type": name, name: "".join(pieces)} for (_, name), pieces in said.items()]
         blocks += [{"type": kind} for kind in others]
         message = {"content": blocks, "stop_reason": stop, "usage": usage or None}
         return self._reply(message, response, first)

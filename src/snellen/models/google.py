@@ -227,12 +227,9 @@ class Google(OnServer):
         others = _others(candidate) | {call for call in WRONG_CALLS if call == stop}
         if not text and not is_blocked and others:
             raise self._there.without_text(others)
-        # A key that a model repeats comes in pieces, too.
-        redact = self._there.transport.redact
         return Reply(
-            text=redact(text),
-            reasoning=redact("".join(part["text"] for part in parts if part.get("thought")))
-            or None,
+            text=text,
+            reasoning="".join(part["text"] for part in parts if part.get("thought")) or None,
             stop="filter" if is_blocked else STOPS.get(stop, stop) if stop else None,
             usage=_usage(found.get("usageMetadata")),
             times=times(response, first),

@@ -122,9 +122,7 @@ class OpenAI(OpenAIService):
                         first = event.at if first is None else first
         if not is_whole and stop is None:
             raise self._there.cut()
-        # A key that a model repeats comes in pieces, too.
-        redact = self._there.transport.redact
-        message: dict[str, Any] = {name: redact("".join(pieces)) for name, pieces in said.items()}
+        message: dict[str, Any] = {name: "".join(pieces) for name, pieces in said.items()}
         if others:
             message["content"] = [
                 {"type": "text", "text": message.get("content", "")},

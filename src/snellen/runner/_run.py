@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
@@ -434,6 +434,7 @@ class Asking:
             key = (sample.id, repeat, 0)
             plain = request
             try:
+                request = await self._with_fetched(request)
                 request = await loop.run_in_executor(self._threads, loaded, request)
             except MediaError as error:
                 own = self._own_media(key, sample, plain, plain)
@@ -610,8 +611,9 @@ class Asking:
         """Send a request once, and write down what came of it."""
         self.progress.in_flight += 1
         self.progress.requests += 1
+        timeout = self._settings.timeout
         try:
-            async with Deadline(self._settings.timeout):
+            async with nullcontext() if timeout is None else Deadline(timeout):
                 reply = await self._ask(request)
         except TimeoutError:
             error: ModelError | MediaError = Overloaded(

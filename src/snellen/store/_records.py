@@ -6,7 +6,7 @@ one.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -15,7 +15,10 @@ from snellen.model import Ranked, Reply, ReplyState, Times, Usage
 FORMAT = 0
 """Raised when a line written now could be misread by the readers of yesterday."""
 
-Key = tuple[str, int, int]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+RowIndex = Annotated[int, msgspec.Meta(ge=0, lt=10**8)]
+"""A larger number is damage, and would take its size in memory."""
+Key = tuple[str, Count, Count]
 """(sample, repeat, turn) of one reply."""
 
 
@@ -193,7 +196,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     format: int
     key: Key
-    place: int
+    place: RowIndex
     row: str
     question: str
     messages: list[tuple[str, list[str | int]]]

@@ -120,9 +120,6 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 DAMAGED = (msgspec.DecodeError, RecursionError)
 """What a line raises that is no record."""
-MAX_PLACE = 10**8
-"""Rows of a data set; a larger number is damage, and would take its size in memory."""
-MAX_TURN = 2**31
 
 _HEAD = msgspec.json.Decoder(Head)
 _FORMAT = msgspec.json.Decoder(Format)
@@ -654,7 +651,6 @@ class Run:
 
     def _checked(self, kind: msgspec.json.Decoder[T], line: bytes, name: str) -> T:
         record = kind.decode(line)
-        _check_numbers(record)
         self._check_format(record.format, name)
         return record
 
@@ -682,16 +678,6 @@ def _size(paths: Iterable[Path]) -> int:
         with suppress(FileNotFoundError):
             size += path.stat().st_size
     return size
-
-
-def _check_numbers(record: object) -> None:
-    """Raises ValidationError where a key or a place is a number that no run writes."""
-    if isinstance(record, Question) and not 0 <= record.place < MAX_PLACE:
-        raise msgspec.ValidationError(f"there is no row {record.place} - at `$.place`")
-    if isinstance(record, Question | ReplyRecord):
-        _, repeat, turn = record.key
-        if not (0 <= repeat < MAX_TURN and 0 <= turn < MAX_TURN):
-            raise msgspec.ValidationError("no repeat and turn - at `$.key`")
 
 
 def _short(key: Key) -> str | Key:
