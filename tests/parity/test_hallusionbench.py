@@ -1,4 +1,4 @@
-"""HallusionBench's official figures of seven made sets of verdicts."""
+"""HallusionBench's official figures of made verdicts."""
 
 import json
 import random
@@ -13,6 +13,7 @@ import snellen
 from tests.golden_data import golden
 
 SEEDS = range(1)
+RIGHT, WRONG, UNSURE = "1", "0", "2"
 
 
 def asked() -> list[dict[str, Any]]:
@@ -20,11 +21,6 @@ def asked() -> list[dict[str, Any]]:
         (golden("hallusionbench") / "annotations.json").read_bytes()
     )
     return rows
-
-
-def judgements() -> dict[str, str]:
-    lines = (golden("hallusionbench") / "differential.jsonl").read_text().splitlines()
-    return {row["model"]: row["judgements"] for row in map(json.loads, lines)}
 
 
 def judged(rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, tuple[float | None, int]]:
@@ -37,11 +33,17 @@ def judged(rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, tuple[flo
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 
 
-def with_verdicts(said: str) -> list[dict[str, Any]]:
+def with_verdicts(verdicts: Sequence[str]) -> list[dict[str, Any]]:
     return [
-        {**row, "model_prediction": "so it is", "gpt4v_output_gpt_check": one}
-        for row, one in zip(asked(), said, strict=True)
+        {**row, "model_prediction": "so it is", "gpt4v_output_gpt_check": verdict}
+        for row, verdict in zip(asked(), verdicts, strict=True)
     ]
+
+
+def drawn(draw: random.Random, right: int) -> list[dict[str, Any]]:
+    """Verdicts of which about `right` of `right` + 3 are that a reply is right."""
+    kinds = (*[RIGHT] * right, WRONG, WRONG, UNSURE)
+    return with_verdicts([draw.choice(kinds) for _ in asked()])
 
 
 def test_the_sample_of_results_is_read_and_waits_for_its_judge() -> None:
@@ -105,15 +107,14 @@ def test_shuffled_halved_and_mixed_verdicts_score_as_the_script_would(
     tmp_path: Path, seed: int
 ) -> None:
     draw = random.Random(seed)
-    said = judgements()
-    rows = with_verdicts(said["synthetic_mid"])
+    rows = drawn(draw, right=4)
     shuffled = draw.sample(rows, len(rows))
     sets = sorted({(row["category"], row["subcategory"], row["set_id"]) for row in rows})
     kept = set(draw.sample(sets, len(sets) // 2))
     halved = [
         row for row in shuffled if (row["category"], row["subcategory"], row["set_id"]) in kept
     ]
-    other = with_verdicts(said["synthetic_strong"])
+    other = drawn(draw, right=12)
     mixed = [
         {**draw.choice(pair), "same": draw.choice("01")} for pair in zip(rows, other, strict=True)
     ]
@@ -127,7 +128,7 @@ def test_figures_that_the_official_script_cannot_give_are_those_of_a_model_witho
     tmp_path: Path,
 ) -> None:
     """Of replies that are all right it ends in ZeroDivisionError."""
-    found = judged(with_verdicts(judgements()["all_correct"]), tmp_path / "right.json")
+    found = judged(with_verdicts([RIGHT for _ in asked()]), tmp_path / "right.json")
     shares = {"yes_fp": None, "lh": None, "vi": None, "mixed": None}
     faults = {"figure_inconsistent": 0.0, "figure_wrong": 0.0, "yes_diff": 0.0}
     for metric in ("aacc", "facc", "qacc", "easy_aacc", "hard_aacc", "figure_score"):

@@ -11,12 +11,13 @@ import pytest
 import snellen
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, mme
 from snellen.model import Reply
-from tests.golden_data import golden
+from tests.golden_data import FOLDER, golden
 
-MODEL = "LaVIN"
-SEEDS = range(1)
 Rows = Mapping[str, Sequence[Sequence[str]]]
 """For each task the lines of its text: image, question, right answer, reply."""
+MODELS = sorted(
+    path.name for path in (FOLDER / "mme" / "outputs").glob("*") if (path / "OCR.txt").exists()
+)
 
 
 def figures(path: Path, data: Path | None = None) -> dict[str, float | None]:
@@ -25,13 +26,14 @@ def figures(path: Path, data: Path | None = None) -> dict[str, float | None]:
     return {name: metric.value for name, metric in metrics.items()}
 
 
-def test_every_count_is_the_official_scripts() -> None:
+@pytest.mark.parametrize("model", MODELS)
+def test_every_count_is_the_official_scripts(model: str) -> None:
     pack = golden("mme")
-    expected = json.loads((pack / "expected.json").read_bytes())[MODEL]
+    expected = json.loads((pack / "expected.json").read_bytes())[model]
     benchmark = mme(data=pack)
     parse = benchmark.scorings["official"].parse
     assert benchmark.layout is not None
-    published = benchmark.layout(pack / "outputs" / MODEL)
+    published = benchmark.layout(pack / "outputs" / model)
     assert published is not None
     keys = ("TP", "FN", "TN", "FP", "other_num")
     counts = {task: dict.fromkeys(keys, 0) for task in TASKS}
@@ -89,12 +91,12 @@ def written(rows: Rows, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("model", MODELS)
 def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
-    tmp_path: Path, seed: int
+    tmp_path: Path, model: str
 ) -> None:
-    draw = random.Random(seed)
-    folder = golden("mme") / "outputs" / MODEL
+    draw = random.Random(model)
+    folder = golden("mme") / "outputs" / model
     texts = [row["prediction"] for row in made() if not {"\t", "\n", "\r"} & set(row["prediction"])]
     shuffled, halved, replaced = {}, {}, {}
     for task in TASKS:

@@ -12,20 +12,22 @@ import pytest
 import snellen
 from snellen.benchmarks.pope import pope
 from snellen.model import Reply
-from tests.golden_data import golden
+from tests.golden_data import FOLDER, golden
+from tests.parity.engine import of_json_lines
+from tests.parity.packs.mathvision import models, outputs
 
-MODEL = "llava-v1.5-13b"
 SPEC = "pope:release=e3e3926"
 SETS = ("adversarial", "popular", "random")
-SEEDS = range(1)
+MODELS = models(FOLDER / "pope")
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
-def outputs() -> Path:
-    return golden("pope") / "outputs" / f"{MODEL}.jsonl"
+def replies_of(model: str) -> dict[str, str]:
+    path = outputs(golden("pope"))[model]
+    return {str(row["question_id"]): row["text"] for row in of_json_lines(path)}
 
 
 def figures(path: Path, scoring: str = "official") -> dict[str, tuple[float | None, int]]:
@@ -34,10 +36,11 @@ def figures(path: Path, scoring: str = "official") -> dict[str, tuple[float | No
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 
 
-def test_every_count_is_the_official_scripts() -> None:
+@pytest.mark.parametrize("model", MODELS)
+def test_every_count_is_the_official_scripts(model: str) -> None:
     pack = golden("pope")
-    expected = json.loads((pack / "expected.json").read_bytes())[MODEL]
-    said = {str(row["question_id"]): row["text"] for row in rows(outputs())}
+    expected = json.loads((pack / "expected.json").read_bytes())[model]
+    said = replies_of(model)
     benchmark = pope(release="e3e3926", data=pack)
     parse = benchmark.scorings["official"].parse
     counts = {name: dict.fromkeys(("TP", "FP", "TN", "FN"), 0) for name in SETS}
@@ -129,12 +132,12 @@ def scored(said: Mapping[str, str], folder: Path) -> dict[str, float | None]:
     return {name: value for name, (value, _) in figures(path).items()}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("model", MODELS)
 def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
-    tmp_path: Path, seed: int
+    tmp_path: Path, model: str
 ) -> None:
-    draw = random.Random(seed)
-    said = {str(row["question_id"]): row["text"] for row in rows(outputs())}
+    draw = random.Random(model)
+    said = replies_of(model)
     made = [row["prediction"] for row in rows(golden("pope") / "differential.jsonl")]
     order = draw.sample(list(said), len(said))
     shuffled = {name: said[name] for name in order}

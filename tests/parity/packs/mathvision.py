@@ -33,8 +33,9 @@ def pack(folder: Path, scratch: Path) -> Pack:
 
 
 def models(folder: Path) -> list[str]:
-    """The models whose replies lie here, in the order of expected.json."""
-    return [model for model, _ in in_order(outputs(folder), expected_of(folder))]
+    """The models whose replies lie here, of those in expected.json and in its order."""
+    files = outputs(folder)
+    return [model for model in expected_of(folder) if model in files]
 
 
 def outputs(folder: Path) -> dict[str, Path]:

@@ -8,6 +8,8 @@ from snellen.benchmarks._mmmu import DOMAINS
 from tests.parity.engine import Case, Expected, Figure, Item, Pack, expected_of, items_of
 from tests.parity.packs.mathvision import in_order
 
+OTHER_RUN = "the outputs in the repository are not the paper's run"
+
 
 def pack(folder: Path, scratch: Path) -> Pack:
     expected, items = expected_of(folder), items_of(folder)
@@ -27,12 +29,19 @@ def pack(folder: Path, scratch: Path) -> Pack:
                 expected={}
                 if known is None
                 else {
-                    scoring: Expected(figures=figures(known), items=verdicts(items.get(model, {})))
+                    scoring: Expected(
+                        figures=figures(known, scoring), items=verdicts(items.get(model, {}))
+                    )
                 },
-                page="",  # test_mmmu.py has its lines
             )
         )
     return Pack(cases=cases, without_output=[name for name in expected if name not in files])
+
+
+def models(folder: Path) -> list[str]:
+    """The models whose replies lie here, of those in expected.json and in its order."""
+    files = outputs(folder / "outputs")
+    return [model for model in expected_of(folder) if model in files]
 
 
 def outputs(root: Path) -> dict[str, Path]:
@@ -45,9 +54,16 @@ def outputs(root: Path) -> dict[str, Path]:
     }
 
 
-def figures(known: Mapping[str, Any]) -> dict[str, Figure]:
+def figures(known: Mapping[str, Any], scoring: str) -> dict[str, Figure]:
+    published = known.get("published")
     return {
-        metric_of(name): Figure(official=of["acc"], n=of["total"])
+        metric_of(name): Figure(
+            official=of["acc"],
+            n=of["total"],
+            published=published["value_percent"] / 100 if published and name == "Overall" else None,
+            reason=OTHER_RUN if published and name == "Overall" else "",
+            label=f"{name} ({scoring})",
+        )
         for name, of in known["scores"].items()
     }
 
