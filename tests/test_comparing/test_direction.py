@@ -123,6 +123,11 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
     assert (result.headline.n, result.report.n) == (48, 60)
     assert "count as wrong" not in text
 
+    tiny.run(tmp_path, tiny.Says(lambda _: "yet", "two"), distances())
+    compared = api.compare(tmp_path, benchmark=distances()).comparisons
+    left_out = {one.why: one.n for one in compared.comparisons[0].unpaired}
+    assert left_out == {"failed in one": 6, "withheld by the service in one": 6}
+
     usual = tiny.run(tmp_path / "usual", tiny.Says(say, "one"), tiny.benchmark(N)).result
     assert usual is not None and usual.headline.bounds is not None
     assert "6 replies were withheld by the service and count as wrong" in usual.report.notes
@@ -130,7 +135,7 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
 
 def test_every_scoring_of_ours_counts_a_refused_reply_since_its_direction_is_known() -> None:
     for entry in catalog.entries():
-        made = catalog.benchmark(entry.name, data="synthetic")
+        made = catalog.benchmark(entry.name, data=Path("synthetic"))
         for name, scoring in made.scorings.items():
             assert direction(made.name, next(iter(scoring.metrics))), f"{made.name} {name}"
 

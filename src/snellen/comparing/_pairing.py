@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snellen.comparing._report import Unpaired
-from snellen.comparing._sides import ABSENT, COUNTS, FAILED, HIDDEN, NO_SCORE, NOT_JUDGED, Loaded
+from snellen.comparing._sides import (
+    ABSENT,
+    COUNTS,
+    FAILED,
+    HIDDEN,
+    NO_SCORE,
+    NOT_JUDGED,
+    REFUSED,
+    Loaded,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +27,7 @@ WORDS = {
     FAILED: "failed in",
     NOT_JUDGED: "not judged in",
     ABSENT: "without a reply in",
+    REFUSED: "withheld by the service in",
     NO_SCORE: "without a score in",
 }
 

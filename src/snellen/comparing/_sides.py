@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, NO_SCORE = range(6)
+COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
 """Why a row, or a sample, is in no mean; the first is that it is."""
 
 
@@ -70,6 +70,7 @@ class Loaded:
         unjudged = np.logical_or.reduce([has_state(one, "not-judged") for one in self.rows])
         why = np.full(self.n, NO_SCORE, dtype=np.int8)
         why[first.unknown] = FAILED
+        why[first.refused] = REFUSED
         why[first.absent] = ABSENT
         why[unjudged] = NOT_JUDGED
         why[has_state(first, "no-target")] = HIDDEN

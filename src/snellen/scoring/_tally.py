@@ -740,6 +740,7 @@ class Tally:
             in_mean=in_mean,
             unknown=(failed | refused | unjudged) & ~hidden,
             absent=absent & ~hidden,
+            refused=refused & ~hidden,
         )
 
     def _by_category(self, scoring: Scoring, counted: Columns) -> dict[str, MetricReport]:
@@ -898,8 +899,8 @@ class _Growing:
 @dataclass(frozen=True, kw_only=True)
 class ScoredRows:
     """One scoring's rows, and masks (n,): what is `in_mean`; what is `unknown`, since it failed,
-    was refused or waits for a judge; what is `absent` from a prediction file. Hidden answers are in
-    none of the three.
+    was refused or waits for a judge; what is `absent` from a prediction file; what was `refused`.
+    Hidden answers are in none of the four.
 
     `columns` have no scores where replies have none of their own.
     """
@@ -908,6 +909,7 @@ class ScoredRows:
     in_mean: NDArray[np.bool_]
     unknown: NDArray[np.bool_]
     absent: NDArray[np.bool_]
+    refused: NDArray[np.bool_]
 
 
 @dataclass
