@@ -11,6 +11,7 @@ import pytest
 
 import snellen
 from tests.golden_data import golden
+from tests.parity.engine import score
 
 SEEDS = range(1)
 RIGHT, WRONG, UNSURE = "1", "0", "2"
@@ -26,9 +27,7 @@ def asked() -> list[dict[str, Any]]:
 def judged(rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, tuple[float | None, int]]:
     """The figures of rows that have a verdict, put into a file as evaluation.py writes it."""
     path.write_text(json.dumps(rows), encoding="utf-8")
-    result = snellen.score(
-        path, "hallusionbench", data=golden("hallusionbench"), scorings=["official"]
-    )
+    result = score(path, "hallusionbench", golden("hallusionbench"), scorings=["official"])
     metrics = result.report.scorings["official"].metrics
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 

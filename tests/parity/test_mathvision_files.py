@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import snellen
 from snellen.scoring import Report
 from tests.golden_data import FOLDER, golden
+from tests.parity.engine import score
 from tests.parity.packs.mathvision import models
 
 MODELS = models(FOLDER / "mathvision")
@@ -106,7 +106,7 @@ def test_the_command_gives_the_official_figures_of_the_file_as_published(model: 
 def scored(tmp_path: Path, made: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
     path = tmp_path / "made.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in made))
-    found = snellen.score(path, "mathvision", data=golden("mathvision"), scorings=["official"])
+    found = score(path, "mathvision", golden("mathvision"), scorings=["official"])
     return metrics(found.report)
 
 

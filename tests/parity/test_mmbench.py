@@ -6,6 +6,7 @@ import json
 import random
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -20,7 +21,7 @@ Upload = list[dict[str, str]]
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 PICTURE = "iVBORw0KGgo" + "A" * 93
 COLUMNS = ("index", "question", "A", "B", "C", "D", "answer", "image", "split")
-SEEDS = range(2)
+SEEDS = range(1)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,8 @@ def scored(upload: Upload, replies: Mapping[str, str], folder: Path) -> Report:
         for row in upload:
             own = first[int(row["index"]) % 1_000_000]
             writer.writerow({**row, "image": PICTURE if own == row["index"] else own})
-    return score_predictions(mmbench(version="1.0", data=path), replies, where="upload")
+    benchmark = replace(mmbench(version="1.0", data=path), check=None)
+    return score_predictions(benchmark, replies, where="upload")
 
 
 def counted(right: Mapping[str, bool]) -> dict[str, tuple[float, int]]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import snellen
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, mme
 from snellen.model import Reply
 from tests.golden_data import FOLDER, golden
+from tests.parity.engine import score
 
 Rows = Mapping[str, Sequence[Sequence[str]]]
 """For each task the lines of its text: image, question, right answer, reply."""
@@ -20,8 +20,8 @@ MODELS = sorted(
 )
 
 
-def figures(path: Path, data: Path | None = None) -> dict[str, float | None]:
-    result = snellen.score(path, "mme", data=data or golden("mme"), scorings=["official"])
+def figures(path: Path) -> dict[str, float | None]:
+    result = score(path, "mme", golden("mme"), scorings=["official"])
     metrics = result.report.scorings["official"].metrics
     return {name: metric.value for name, metric in metrics.items()}
 

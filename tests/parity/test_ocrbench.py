@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import snellen
 from snellen.benchmarks.ocrbench import RECOGNITION
 from tests.golden_data import golden
+from tests.parity.engine import score
 
 
 @cache
@@ -37,7 +37,7 @@ def scored(replies: Mapping[int, str | int], order: Sequence[int]) -> dict[str, 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         path.write_text(json.dumps(rows), encoding="utf-8")
-        result = snellen.score(path, "ocrbench", data=golden("ocrbench") / "annotations.json")
+        result = score(path, "ocrbench", golden("ocrbench") / "annotations.json")
     metrics = result.report.scorings["official"].metrics
     return {name.removeprefix("final_score/"): one.value for name, one in metrics.items()}
 
@@ -51,7 +51,7 @@ def counted(points: Mapping[int, int]) -> dict[str, int]:
     return found | {"Final Score": sum(points.values())}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
     draw = random.Random(seed)
     rows = draw.choice([*made().values()])
@@ -65,7 +65,7 @@ def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_replies_of_all_runs_mixed(seed: int) -> None:
     draw = random.Random(seed)
     rows = {

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-import snellen
 from snellen.benchmarks.pope import pope
 from snellen.model import Reply
 from tests.golden_data import FOLDER, golden
-from tests.parity.engine import of_json_lines
+from tests.parity.engine import of_json_lines, score
 from tests.parity.packs.mathvision import models, outputs
 
 SPEC = "pope:release=e3e3926"
@@ -31,7 +30,7 @@ def replies_of(model: str) -> dict[str, str]:
 
 
 def figures(path: Path, scoring: str = "official") -> dict[str, tuple[float | None, int]]:
-    result = snellen.score(path, SPEC, data=golden("pope"), scorings=[scoring])
+    result = score(path, SPEC, golden("pope"), scorings=[scoring])
     metrics = result.report.scorings[scoring].metrics
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 
@@ -86,7 +85,7 @@ def test_the_figures_of_the_made_replies_are_those_of_the_official_verdicts(tmp_
             for text, row in zip(questions, replies, strict=True)
         )
     )
-    report = snellen.score(answers, "pope:sets=random", data=tmp_path).report
+    report = score(answers, "pope:sets=random", tmp_path).report
     metrics = report.scorings["official"].metrics
     kinds = Counter((row["official_parsed"], row["label"]) for row in replies)
     both = kinds["yes", "yes"]
