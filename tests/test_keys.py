@@ -248,8 +248,8 @@ def test_a_key_in_the_type_of_a_part_without_text_is_taken_out(
 ) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     kind = "".join(f"\\u{ord(sign):04x}" for sign in KEY)
-    message = f'{{"content":[{{"type":"{kind}"}}]}}'
-    body = f'{{"choices":[{{"finish_reason":"stop","message":{message}}}]}}'
+    choice = f'{{"finish_reason":"stop","message":{{"content":[{{"type":"{kind}"}}]}}}}'
+    body = f'{{"choices":[{choice}]}}'
     with serving(Answer(200, body.encode())) as server, pytest.raises(Rejected) as caught:
         snellen.ask("openai/m", "Hello?", base_url=server.url, api_key_env="MY_KEY")
 

@@ -114,7 +114,7 @@ def test_what_an_address_keeps_secret_is_in_no_message() -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        (3, "part 1 is a int, which is neither text nor a picture"),
+        (3, "part 1 is an int, which is neither text nor a picture"),
         ({"type": "audio", "value": "a.wav"}, "has the type 'audio'; it is to be text, image"),
         ({"type": "image"}, "without a picture"),
         ({"type": "image", "value": "a.png", "max_pixels": 9}, "has max_pixels beside its value"),
@@ -251,3 +251,17 @@ def test_the_command_line_has_leave_to_fetch_too(
 def test_an_address_that_is_no_picture_is_no_question(server: Server) -> None:
     with pytest.raises(MediaError, match=r"part 1 is no picture: what http://.*/b\.png gives"):
         snellen.ask(sees, f"{server.url}/b.png", "What is it?")
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/a.png", Path("~nobody-of-this-name/a.png")])
+def test_the_home_of_a_user_who_does_not_exist_is_a_missing_file(path: object) -> None:
+    with pytest.raises(MediaError, match="nobody-of-this-name"):
+        snellen.ask(sees, path, "What is it?")
+
+
+def test_a_picture_that_a_server_says_is_too_large_is_not_fetched() -> None:
+    with (
+        serving_files({"/a.png": Served(PNG, says=100_000_001)}) as huge,
+        pytest.raises(MediaError, match=r"has more than 100,000,000 bytes\. Save a smaller copy"),
+    ):
+        snellen.ask(sees, f"{huge.url}/a.png", "What is it?")

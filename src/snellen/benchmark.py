@@ -475,8 +475,8 @@ def _with_sizes(sample: Sample) -> Sample:
 def _is_plain(part: object, message: Message) -> bool:
     """Whether a part of a message is what it is: text that is no picture, or a picture as ours."""
     if isinstance(part, str):
-        is_said = message.role == "assistant"
-        return is_said or isinstance(part, Text) or forms.kind_of(part) is None
+        is_of_model = message.role == "assistant"
+        return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None
     return isinstance(part, Image | Video) and forms.is_reference(part)
 
 

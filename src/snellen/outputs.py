@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from snellen.errors import Rejected
 from snellen.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
-from snellen.text.messages import message_of
+from snellen.text.messages import message_of, type_of
 
 T = TypeVar("T")
 MAX_COUNT = 2**53
@@ -31,7 +31,7 @@ def check_reply(value: object, model: str) -> Reply:
         Rejected: it is no `Reply`, or a field has another type than `Reply` declares.
     """
     if not isinstance(value, Reply):
-        raise Rejected(f"{model} returned {_a(value)}, not a Reply.")
+        raise Rejected(f"{model} returned {type_of(value)}, not a Reply.")
     content = _read(value, REPLY_FIELDS, f"{model}: Reply")
     where = f"{model}: Reply."
     return Reply(
@@ -69,17 +69,17 @@ def check_emissions(value: object, model: str) -> list[Emission]:
         Rejected: it is no list of `Emission`, or a field has another type than it declares.
     """
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{model}: the session returned {_a(value)}, not a list of Emission.")
+        raise Rejected(f"{model}: the session returned {type_of(value)}, not a list of Emission.")
     return [_emission(item, model) for item in value]
 
 
 def _emission(value: object, model: str) -> Emission:
     if not isinstance(value, Emission):
-        raise Rejected(f"{model}: the session returned {_a(value)}, not an Emission.")
+        raise Rejected(f"{model}: the session returned {type_of(value)}, not an Emission.")
     content = _read(value, EMISSION_FIELDS, f"{model}: Emission")
     where = f"{model}: Emission."
     if not isinstance(content["final"], bool):
-        raise Rejected(f"{where}final is {_a(content['final'])}, not True or False.")
+        raise Rejected(f"{where}final is {type_of(content['final'])}, not True or False.")
     return Emission(
         text=_text(content["text"], f"{where}text"),
         query=_optional(_text, content["query"], f"{where}query"),
@@ -110,7 +110,7 @@ def _optional(check: Callable[[object, str], T], value: object, where: str) -> T
 def _text(value: object, where: str) -> str:
     if type(value) is not str:
         if not isinstance(value, str):
-            raise Rejected(f"{where} is {_a(value)}, not text.")
+            raise Rejected(f"{where} is {type_of(value)}, not text.")
         value = str.__str__(value)
     if value.isascii():
         return value
@@ -121,7 +121,7 @@ def _text(value: object, where: str) -> str:
 def _count(value: object, where: str) -> int:
     # The usual types first: it takes much longer to ask whether a class is registered as a number.
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise Rejected(f"{where} is {_a(value)}, not a whole number of tokens.")
+        raise Rejected(f"{where} is {type_of(value)}, not a whole number of tokens.")
     number = int(cast(int, value))
     if not 0 <= number <= MAX_COUNT:
         raise Rejected(f"{where} is not a number of tokens from 0 to {MAX_COUNT:,}.")
@@ -130,7 +130,7 @@ def _count(value: object, where: str) -> int:
 
 def _number(value: object, where: str) -> float:
     if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
-        raise Rejected(f"{where} is {_a(value)}, not a number.")
+        raise Rejected(f"{where} is {type_of(value)}, not a number.")
     try:
         number = float(cast(float, value))
     except OverflowError:
@@ -142,7 +142,7 @@ def _number(value: object, where: str) -> float:
 
 def _usage(value: object, where: str) -> Usage:
     if not isinstance(value, Usage):
-        raise Rejected(f"{where} is {_a(value)}, not a Usage.")
+        raise Rejected(f"{where} is {type_of(value)}, not a Usage.")
     content = _read(value, ("input", "output", "reasoning", "cached"), where)
     return Usage(
         **{name: _optional(_count, part, f"{where}.{name}") for name, part in content.items()}
@@ -151,7 +151,7 @@ def _usage(value: object, where: str) -> Usage:
 
 def _times(value: object, where: str) -> Times:
     if not isinstance(value, Times):
-        raise Rejected(f"{where} is {_a(value)}, not a Times.")
+        raise Rejected(f"{where} is {type_of(value)}, not a Times.")
     content = _read(value, ("first", "total"), where)
     return Times(
         **{name: _optional(_number, part, f"{where}.{name}") for name, part in content.items()}
@@ -160,32 +160,26 @@ def _times(value: object, where: str) -> Times:
 
 def _choices(value: object, where: str) -> tuple[Ranked, ...]:
     if type(value) is not tuple and (isinstance(value, str) or not isinstance(value, Sequence)):
-        raise Rejected(f"{where} gives {_a(value)}, not one (log-probability, tokens) per choice.")
+        raise Rejected(
+            f"{where} gives {type_of(value)}, not one (log-probability, tokens) per choice."
+        )
     return tuple(_ranked(pair, f"{where}[{index}]") for index, pair in enumerate(value))
 
 
 def _ranked(value: object, where: str) -> Ranked:
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-        raise Rejected(f"{where} is {_a(value)}, not a pair of log-probability and tokens.")
+        raise Rejected(f"{where} is {type_of(value)}, not a pair of log-probability and tokens.")
     logprob, tokens = value
     return Ranked(_number(logprob, f"{where}, its log-probability,"), _count(tokens, where))
 
 
 def _shown(value: object, where: str) -> Shown:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise Rejected(f"{where} is {_a(value)}, not the frame times of each video.")
+        raise Rejected(f"{where} is {type_of(value)}, not the frame times of each video.")
     return tuple(tuple(_number(time, where) for time in _times_of(video, where)) for video in value)
 
 
 def _times_of(video: object, where: str) -> Sequence[object]:
     if isinstance(video, str) or not isinstance(video, Sequence):
-        raise Rejected(f"{where} has {_a(video)}, not the frame times of a video.")
+        raise Rejected(f"{where} has {type_of(video)}, not the frame times of a video.")
     return video
-
-
-def _a(value: object) -> str:
-    """The type of a value, with its article, for a message."""
-    name = type(value).__name__
-    if value is None:
-        return "None"
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from snellen.datasets import utf8
 from snellen.errors import CatalogError, UsageError
 from snellen.files import check_regular
 
@@ -69,10 +70,10 @@ def _benchmarks(name: str) -> Iterator[str]:
 def _from_file(path: Path) -> Sequence[str]:
     try:
         check_regular(path)
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(utf8(path.read_bytes(), path).decode())
     except OSError as error:
         raise CatalogError(f"{path}: the suite cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML file: {error}.") from error
     names = found.get("benchmarks")
     strange = sorted(set(found) - {"benchmarks", "title"})

@@ -698,7 +698,7 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
         ({**ASKED, "choices": "a cat"}, "has 1 choices"),
         ({**MCQ, "A": "", "B": ""}, "no choices, and the file is asked as multiple choice"),
         ({**MCQ, "question": ""}, "has no question"),
-        ({**MCQ, "image": 3}, "image is a int"),
+        ({**MCQ, "image": 3}, "image is an int"),
     ],
 )
 def test_a_row_that_cannot_be_asked_or_scored_is_named(

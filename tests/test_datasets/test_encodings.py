@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 import snellen
-from snellen.benchmarks import mme, pope
+from snellen.benchmarks import mme, pope, scienceqa
 from snellen.cli import cli
 from snellen.contamination import contamination
-from snellen.datasets import csv, json_list, jsonl, tsv
+from snellen.datasets import Found, csv, json_list, jsonl, tsv
 from snellen.errors import DataError
 from snellen.formats import predictions
 from snellen.models._profile import read_profile
@@ -119,3 +119,11 @@ def test_a_profile_and_a_plan_may_begin_with_a_byte_order_mark(tmp_path: Path) -
     plan.write_text('no-such-option = "x"\n', encoding="utf-8-sig")
     outcome = CliRunner().invoke(cli, ["run", str(plan)])
     assert "no option 'no-such-option'" in outcome.output
+
+
+def test_scienceqa_skips_a_byte_order_mark(tmp_path: Path) -> None:
+    problem = {"question": "?", "choices": ["a", "b"], "answer": 0, "split": "test", "image": None}
+    path = tmp_path / "problems.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps({"7": problem}).encode())
+    rows = scienceqa.problems(Found(path, "scienceqa", ("problems.json",)), "test", "all")
+    assert [row["id"] for row in rows] == ["7"]

@@ -162,11 +162,11 @@ def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("None", "gave a NoneType to 2 conversations"),
+        ("None", "gave None to 2 conversations"),
         ("'AB'", "gave a str to 2 conversations"),
         ("['A']", "gave a list of 1 to 2 conversations"),
         ("['A', 'B', 'C']", "gave a list of 3 to 2 conversations"),
-        ("['A', 3]", "gave a int, not text"),
+        ("['A', 3]", "gave an int, not text"),
     ],
 )
 def test_a_batch_that_gives_something_else_than_its_replies_is_rejected(
@@ -335,7 +335,7 @@ def test_an_inference_without_seconds_is_asked_about_whole_files_alone() -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "told"), [(None, "gave None"), (["A", "B"], "gave a list"), (3, "gave a int")]
+    ("said", "told"), [(None, "gave None"), (["A", "B"], "gave a list"), (3, "gave an int")]
 )
 def test_an_inference_that_gives_no_text_has_failed(said: object, told: str) -> None:
     model = of_object(WholeFiles(said), "theirs")
@@ -445,7 +445,7 @@ def test_a_model_that_answers_and_watches_does_both() -> None:
         session = await model.open(SessionSpec())
         assert not isinstance(session, Forks)
         assert await session.feed([]) == [Emission(text="fed")]
-        with pytest.raises(Rejected, match="said a int"):
+        with pytest.raises(Rejected, match="said an int"):
             await session.ask(Query(id="1", text="?"), must_answer=True)
         await session.close()
 
@@ -459,5 +459,5 @@ def test_an_object_without_feed_and_ask_is_no_session() -> None:
 
     model = of_object(Mine(), "mine")
     assert isinstance(model, Streams)
-    with pytest.raises(Rejected, match="gave a NoneType as a session"):
+    with pytest.raises(Rejected, match="gave None as a session"):
         asyncio.run(model.open(SessionSpec()))

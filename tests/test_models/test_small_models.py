@@ -182,7 +182,7 @@ def test_what_ones_own_code_raises_fails_the_question_and_says_where(tmp_path: P
 
 
 def test_what_is_not_text_fails_the_question(tmp_path: Path) -> None:
-    with pytest.raises(Rejected, match="gave a int, not text"):
+    with pytest.raises(Rejected, match="gave an int, not text"):
         ask(own(tmp_path, "def answer(messages):\n    return 3\n").model, LISTED)
 
 

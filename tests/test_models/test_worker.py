@@ -176,7 +176,7 @@ def test_errors_that_are_raised_arrive_as_they_are(tmp_path: Path) -> None:
         with pytest.raises(Rejected, match="no") as never:
             await session.ask(asked("never"), must_answer=True)
         assert never.value.hopeless
-        with pytest.raises(Rejected, match="said a int"):
+        with pytest.raises(Rejected, match="said an int"):
             await session.ask(asked("number"), must_answer=True)
         (said,) = await session.ask(asked("and now?"), must_answer=True)
         assert said.text == "yes"
@@ -303,7 +303,7 @@ def _runs(pid: int) -> bool:
         ("Mine = 3\n", "Other", "has no 'Other'; it has Mine"),
         ("Mine = 3\n", "Mine", "has no method `open`"),
         ("class Mine:\n def __init__(self):\n  open('x')\n", "Mine", r"Mine\(\) failed: FileNotF"),
-        ("class Mine:\n def open(self, spec):\n  pass\n", "Mine", "gave a NoneType as a session"),
+        ("class Mine:\n def open(self, spec):\n  pass\n", "Mine", "gave None as a session"),
     ],
 )
 def test_what_gives_no_session_is_said_when_one_opens(

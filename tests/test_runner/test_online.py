@@ -16,7 +16,7 @@ from snellen import api, catalog
 from snellen.benchmark import Benchmark, Reading, Scoring, Streaming
 from snellen.content import Frame, Video, user
 from snellen.datasets import Drawn, Row
-from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.metrics import mean
 from snellen.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.models._profile import Profile, Timeouts
@@ -26,6 +26,7 @@ from snellen.result import Result
 from snellen.runner import _online
 from snellen.sample import Sample
 from tests import videos
+from tests.servers_download import Served, serving_files
 from tests.videos import index_of
 
 FPS = 10
@@ -204,6 +205,23 @@ def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> 
     alone = replace(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
     assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
     assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
+
+
+def test_a_picture_at_an_address_is_fetched_for_a_session_if_that_is_allowed(
+    clip: Path, tmp_path: Path
+) -> None:
+    picture = BytesIO()
+    PIL.Image.new("RGB", (8, 8)).save(picture, "PNG")
+    with serving_files({"/a.png": Served(picture.getvalue())}) as server:
+        address = f"{server.url}/a.png"
+        benchmark = replace(
+            asking(clip, {"a": 1.0}),
+            prompt=lambda sample, history: (user(*sample.media, address, sample.question),),
+        )
+        with pytest.raises(DataError, match="--allow-urls"):
+            run(benchmark, Spy(), tmp_path)
+        result = run(benchmark, Spy(), tmp_path, allow_urls=True)
+    assert result.report.replies == {"ok": 1}
 
 
 # -- nothing comes early

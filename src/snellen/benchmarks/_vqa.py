@@ -26,7 +26,7 @@ from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Missing, Reading, Scoring
 from snellen.benchmarks import _forms
 from snellen.content import Image
-from snellen.datasets import Drawn, Found, Row, Table, parquet
+from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8
 from snellen.errors import DataError
 from snellen.metrics import mean
 from snellen.metrics.vqa import LONGEST_KEPT
@@ -88,7 +88,7 @@ def table(found: Found, annotations: str | None) -> Table:
 
 
 def questions(found: Found, annotations: str | None) -> Iterator[dict[str, Any]]:
-    raw = found.path.read_bytes()
+    raw = utf8(found.path.read_bytes(), found.path)
     if raw.lstrip()[:1] == b"[":
         for one in _decoded(raw, list[_Listed], found.path):
             yield {
@@ -127,7 +127,7 @@ def _answered(path: Path) -> Mapping[int, Answered]:
     known: dict[str, str] = {}
     same = known.setdefault
     found: dict[int, Answered] = {}
-    for raw in _decoded(path.read_bytes(), _Annotations, path).annotations:
+    for raw in _decoded(utf8(path.read_bytes(), path), _Annotations, path).annotations:
         try:
             one = decoder.decode(raw)
         except msgspec.ValidationError as error:

@@ -348,8 +348,8 @@ def layout(path: Path) -> Published | None:
     folder = path.parent.parent / "answers"
     # Several reviews of the same answers are published as NAME-eval1.jsonl, NAME-eval2.jsonl, ...
     names = (path.name, re.sub(r"-eval\d+(?=\.jsonl)", "", path.name))
-    beside = next((file for name in names if (file := folder / name).is_file()), None)
-    answers = layout(beside) if beside is not None else None
+    answer_file = next((file for name in names if (file := folder / name).is_file()), None)
+    answers = layout(answer_file) if answer_file is not None else None
     replies = dict.fromkeys(verdicts, "") | dict(answers.replies if answers else {})
     notes = (
         [] if answers else ["the replies are not beside these reviews: their scores alone count"]

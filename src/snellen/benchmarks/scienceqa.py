@@ -46,7 +46,7 @@ from snellen.benchmarks._draws import by_id, undecided
 from snellen.benchmarks._results import json_object
 from snellen.benchmarks._tasks import is_target, parse_letter
 from snellen.content import Image, Message, user
-from snellen.datasets import Drawn, Found, Row, find
+from snellen.datasets import Drawn, Found, Row, find, utf8
 from snellen.datasets.published import File
 from snellen.errors import DataError
 from snellen.metrics import mean
@@ -159,7 +159,7 @@ def scienceqa(
 def problems(found: Found, split: Split, images: str) -> Iterator[dict[str, Any]]:
     """The questions of a split, from the one object that has them all by id."""
     try:
-        every = orjson.loads(found.path.read_bytes())
+        every = orjson.loads(utf8(found.path.read_bytes(), found.path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{found.path} is not whole JSON: {error}. Get it again, whole.") from error
     try:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import orjson
 
@@ -197,8 +198,8 @@ def _sources(
 def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
     names = strings(cell, where) if cell.startswith("[") else [cell] if cell else []
     folder = _folder(path)
-    shown = (forms.medium(name, where, kind="image", folder=folder) for name in names)
-    return tuple(one for one in shown if isinstance(one, Image))
+    shown = [forms.medium(name, where, kind="image", folder=folder) for name in names]
+    return cast(tuple[Image, ...], tuple(shown))
 
 
 def strings(cell: str, where: str) -> list[str]:

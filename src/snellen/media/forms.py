@@ -39,6 +39,7 @@ from snellen.content import Address, Image, Part, Slice, Video
 from snellen.errors import MediaError
 from snellen.media._heads import is_picture
 from snellen.media._pillow import encoded, is_array, is_pillow
+from snellen.text.messages import type_of
 
 Kind = Literal["image", "video"]
 
@@ -58,7 +59,7 @@ MEDIUM_KEYS = (
     *("path", "source"),
 )
 """Where other toolkits put the medium of an object with a type."""
-BESIDE = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
+OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
 """What may stand beside it. `path` names the file that `bytes` came from; `detail` says how a
 server scales a picture, and is taken with the value "auto" alone."""
 LONGEST_PATH = 4096
@@ -109,31 +110,31 @@ def is_encoded(text: str) -> bool:
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
-def parts(value: object, place: str) -> tuple[Part, ...]:
-    """The parts that a value in an open place is; `place` is what a person calls it.
+def parts(value: object, label: str) -> tuple[Part, ...]:
+    """The parts that a value in an open place is; `label` is what a person calls it.
 
     Raises:
         MediaError: it is a picture or a video by its form, and is none that can be shown, or it is
             neither of them and no text.
     """
-    return tuple(_parts(value, place))
+    return tuple(_parts(value, label))
 
 
-def _parts(value: object, place: str) -> Iterator[Part]:
+def _parts(value: object, label: str) -> Iterator[Part]:
     if isinstance(value, str):
         kind = kind_of(value)
-        yield value if kind is None else _of_text(value, kind, place, None)
+        yield value if kind is None else _of_text(value, kind, label, None)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _parts(item, place)
+            yield from _parts(item, label)
     elif isinstance(value, Mapping) and _is_text(value):
-        yield text_of(value, place)
+        yield text_of(value, label)
     else:
-        yield medium(value, place)
+        yield medium(value, label)
 
 
 def medium(
-    value: object, place: str, *, kind: Kind | None = None, folder: Path | None = None
+    value: object, label: str, *, kind: Kind | None = None, folder: Path | None = None
 ) -> Image | Video:
     """The picture or video that a value in a place for media is.
 
@@ -143,30 +144,30 @@ def medium(
     Raises:
         MediaError: it is none, or one that cannot be shown.
     """
+    if isinstance(value, str):
+        return _of_text(value, kind or kind_of(value) or "image", label, folder)
     if isinstance(value, Image | Video) and is_reference(value):
         return value
     if isinstance(value, Video):
-        file = medium(value.source, value.place or place, kind="video", folder=folder)
+        file = medium(value.source, value.place or label, kind="video", folder=folder)
         assert isinstance(file, Video)
         return replace(value, source=file.source, place=value.place or file.place)
     if isinstance(value, Image):
-        return medium(value.source, value.place or place, kind="image", folder=folder)
-    if isinstance(value, str):
-        return _of_text(value, kind or kind_of(value) or "image", place, folder)
+        return medium(value.source, value.place or label, kind="image", folder=folder)
     if isinstance(value, os.PathLike):
         path = os.fspath(value)
         assert isinstance(path, str)
         return _of_path(path, kind or _kind_by_ending(path) or "image", folder)
     if isinstance(value, bytes | bytearray | memoryview):
         if kind == "video":
-            raise MediaError(_video_itself(place))
-        return Image(bytes(value), place=place)
+            raise MediaError(_video_itself(label))
+        return Image(bytes(value), place=label)
     if isinstance(value, Mapping):
-        return _of_object(value, place, kind, folder)
+        return _of_object(value, label, kind, folder)
     if is_pillow(value) or is_array(value):
-        return Image(encoded(value, place), place=place)
+        return Image(encoded(value, label), place=label)
     raise MediaError(
-        f"{place} is a {type(value).__name__}, which is neither text nor a picture. Give text, a "
+        f"{label} is {type_of(value)}, which is neither text nor a picture. Give text, a "
         "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
     )
 
@@ -176,13 +177,13 @@ def is_reference(value: Image | Video) -> bool:
     return isinstance(value.source, Path | bytes | Slice | Address)
 
 
-def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | Video:
+def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | Video:
     text = text.strip()
     scheme = _SCHEME.match(text)
     if scheme is None and (is_encoded(text) or (_BASE64.fullmatch(text) and kind_of(text))):
         if kind == "video":
-            raise MediaError(_video_itself(place))
-        return Image(text.encode(), place=place)
+            raise MediaError(_video_itself(label))
+        return Image(text.encode(), place=label)
     if scheme is None:
         return _of_path(text, kind, folder)
     match scheme[1].lower():
@@ -190,34 +191,42 @@ def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | 
             address = urlsplit(text)
             if address.netloc not in ("", "localhost"):
                 raise MediaError(
-                    f"{place} is a file of another machine, {address.netloc!r}. Give a path on "
+                    f"{label} is a file of another machine, {address.netloc!r}. Give a path on "
                     "this one."
                 )
             return _of_path(unquote(address.path), kind, folder)
         case "http" | "https" if kind == "image":
-            return Image(Address(text), place=place)
+            return Image(Address(text), place=label)
         case "http" | "https":
             raise MediaError(
-                f"{place} is the address of a video, {Address(text)}. Videos are not fetched: "
+                f"{label} is the address of a video, {Address(text)}. Videos are not fetched: "
                 "download the video, and give the file's path."
             )
         case other:
             raise MediaError(
-                f"{place} is an address, {Address(text)}, and pictures are not read from "
+                f"{label} is an address, {Address(text)}, and pictures are not read from "
                 f"{other}://. Download the {kind}, and give the file's path."
             )
 
 
 def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
-    source = Path(path).expanduser() if folder is None else folder / path
+    source = _expanded(path) if folder is None else folder / path
     if kind == "video":
         return Video(source, place=path, within=folder)
     return Image(source, place=path, within=folder)
 
 
-def _video_itself(place: str) -> str:
+def _expanded(path: str) -> Path:
+    """The path with the user's home in the place of `~`; as it is where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def _video_itself(label: str) -> str:
     return (
-        f"{place} is the video itself and not a file's name. Save it as a file, and give its path."
+        f"{label} is the video itself and not a file's name. Save it as a file, and give its path."
     )
 
 
@@ -228,7 +237,7 @@ def _is_text(value: Mapping[Any, Any]) -> bool:
     return value.get("type") in ("text", "input_text")
 
 
-def text_of(value: Mapping[Any, Any], place: str) -> str:
+def text_of(value: Mapping[Any, Any], label: str) -> str:
     """The text of an object of type `text`.
 
     Raises:
@@ -237,36 +246,36 @@ def text_of(value: Mapping[Any, Any], place: str) -> str:
     key = next((key for key in TEXT_KEYS if key in value), "text")
     text = value.get(key)
     if not isinstance(text, str):
-        raise MediaError(f"{place} is an object of type text without a text: {value!r:.80}")
-    _refuse(sorted(map(str, {*value} - {"type", key})), key, place)
+        raise MediaError(f"{label} is an object of type text without a text: {value!r:.80}")
+    _refuse(sorted(map(str, {*value} - {"type", key})), key, label)
     return text
 
 
 def _of_object(
-    value: Mapping[Any, Any], place: str, kind: Kind | None, folder: Path | None
+    value: Mapping[Any, Any], label: str, kind: Kind | None, folder: Path | None
 ) -> Image | Video:
     stated = value.get("type", kind or "image")
     if not isinstance(stated, str) or not re.search("image|video|url|base64", stated):
-        raise MediaError(f"{place} has the type {stated!r:.40}; it is to be text, image, or video.")
+        raise MediaError(f"{label} has the type {stated!r:.40}; it is to be text, image, or video.")
     if "type" in value and ("image" in stated or "video" in stated):
         kind = "video" if "video" in stated else "image"
     key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
     if key is None:
         raise MediaError(
-            f"{place} is an object of type {stated} without a picture or video: {value!r:.80}"
+            f"{label} is an object of type {stated} without a picture or video: {value!r:.80}"
         )
-    unknown = {*value} - BESIDE - {key}
+    unknown = {*value} - OTHER_KEYS - {key}
     if value.get("detail", "auto") != "auto":
         unknown.add("detail")
-    _refuse(sorted(map(str, unknown)), key, place)
-    return medium(value[key], place, kind=kind, folder=folder)
+    _refuse(sorted(map(str, unknown)), key, label)
+    return medium(value[key], label, kind=kind, folder=folder)
 
 
-def _refuse(unknown: list[str], key: str, place: str) -> None:
+def _refuse(unknown: list[str], key: str, label: str) -> None:
     """Fields that would change what is shown are not passed over."""
     if unknown:
         raise MediaError(
-            f"{place} has {', '.join(unknown)} beside its {key}, which is not taken here. Leave "
+            f"{label} has {', '.join(unknown)} beside its {key}, which is not taken here. Leave "
             "it out."
         )
 
@@ -301,9 +310,9 @@ def _kind_by_ending(name: str) -> Kind | None:
 
 def _kind_in_base64(text: str) -> Kind | None:
     """What the first characters of base64 decode to."""
-    whole = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
+    text = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
     try:
-        head = pybase64.b64decode(whole[: len(whole) // 4 * 4])
+        head = pybase64.b64decode(text[: len(text) // 4 * 4])
     except ValueError:
         return None
     return kind_of_head(head)
@@ -319,7 +328,7 @@ def kind_of_head(head: bytes) -> Kind | None:
 
 def _kind_of_file(text: str) -> Kind | None:
     try:
-        with open(Path(text).expanduser(), "rb", buffering=0) as file:
+        with open(_expanded(text), "rb", buffering=0) as file:
             return kind_of_head(file.read(16))
     except OSError:
         return None
@@ -327,6 +336,6 @@ def _kind_of_file(text: str) -> Kind | None:
 
 def _is_file(text: str) -> bool:
     try:
-        return Path(text).expanduser().is_file()
-    except (OSError, ValueError, RuntimeError):
+        return _expanded(text).is_file()
+    except (OSError, ValueError):
         return False

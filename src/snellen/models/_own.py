@@ -25,7 +25,7 @@ from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Emission, Query, SessionSpec
 from snellen.models._threads import CallThreads
 from snellen.outputs import check_emissions
-from snellen.text.messages import message_of
+from snellen.text.messages import message_of, type_of
 
 # -- found
 
@@ -105,10 +105,6 @@ PASSED = (KeyboardInterrupt, asyncio.CancelledError)
 """Exceptions that stop the program or a task, whoever raises them."""
 
 
-def a(said: object) -> str:
-    return f"a {type(said).__name__}"
-
-
 @contextmanager
 def told_as(
     kind: type[Rejected | UsageError],
@@ -183,7 +179,8 @@ async def opened(calls: Calls, opens: Callable[..., Any], spec: SessionSpec) -> 
 def _session(calls: Calls, made: Any) -> OwnSession:
     if not all(callable(getattr(made, name, None)) for name in ("feed", "ask")):
         raise Rejected(
-            f"{calls.name} gave {a(made)} as a session, which has no methods `feed` and `ask`.",
+            f"{calls.name} gave {type_of(made)} as a session, which has no methods `feed` and "
+            "`ask`.",
             hopeless=True,
         )
     # What a session can do is told by its methods.
@@ -220,7 +217,9 @@ class OwnSession:
             return Emission(text=said)
         if isinstance(said, Emission):
             return said
-        raise Rejected(f"{self._calls.name} said {a(said)}, which is no text and no Emission.")
+        raise Rejected(
+            f"{self._calls.name} said {type_of(said)}, which is no text and no Emission."
+        )
 
 
 def _is_silent(said: object) -> bool:

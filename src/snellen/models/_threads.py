@@ -19,7 +19,7 @@ MAX_HUNG = 16
 """Calls that were given up and still run, after which no further call is made."""
 
 
-class GivenUp(BaseException):
+class Abandoned(BaseException):
     """Raised in a thread whose call nobody waits for any more."""
 
 
@@ -102,7 +102,7 @@ class CallThreads:
         with self._lock:
             if call.future.cancel():
                 return  # it was not begun
-            thread = next((one for one in self._threads if one.call is call), None)
+            thread = next((thread for thread in self._threads if thread.call is call), None)
             if thread is None:
                 return  # it has ended
             self._threads.discard(thread)
@@ -125,7 +125,7 @@ class CallThreads:
                         thread.call = call
                         return call
 
-    def is_given_up(self, thread: _Thread) -> bool:
+    def is_abandoned(self, thread: _Thread) -> bool:
         with self._lock:
             thread.call = None
             return thread not in self._threads
@@ -170,16 +170,16 @@ class _Thread(threading.Thread):
         self._threads_of = threads
 
     def run(self) -> None:
-        with suppress(GivenUp):
+        with suppress(Abandoned):
             while (call := self._threads_of.next_call(self)) is not None:
                 call.make()
                 del call
-                if self._threads_of.is_given_up(self):
+                if self._threads_of.is_abandoned(self):
                     return
 
     def interrupt(self) -> None:
-        """Raise GivenUp in the thread when it executes Python code again."""
+        """Raise Abandoned in the thread when it executes Python code again."""
         if self.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(self.ident), ctypes.py_object(GivenUp)
+                ctypes.c_ulong(self.ident), ctypes.py_object(Abandoned)
             )

@@ -39,9 +39,10 @@ from typing import Any
 
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
-from snellen.models._own import Calls, a, found, opened, told_as
+from snellen.models._own import Calls, found, opened, told_as
 from snellen.models._profile import Profile
 from snellen.models._threads import CallThreads
+from snellen.text.messages import type_of
 
 
 def open_model(
@@ -194,7 +195,7 @@ class Batched:
             return [_reply(self.name, one) for one in said]
         if inspect.iscoroutine(said):
             said.close()  # or Python warns that nobody awaited it
-        what = f"a list of {len(said)}" if isinstance(said, list | tuple) else a(said)
+        what = f"a list of {len(said)}" if isinstance(said, list | tuple) else type_of(said)
         raise Rejected(
             f"{self.name} gave {what} to {n} conversation{'s' * (n != 1)}, not a list of as many "
             "replies."
@@ -387,4 +388,4 @@ def _reply(name: str, said: object) -> Reply:
         return said
     if isinstance(said, str):
         return Reply(text=said, stop="stop")
-    raise Rejected(f"{name} gave {a(said)}, not text.")
+    raise Rejected(f"{name} gave {type_of(said)}, not text.")

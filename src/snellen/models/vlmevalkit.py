@@ -31,10 +31,11 @@ from snellen.content import Message, Video
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.media import video
 from snellen.model import Reply, Request, has_addresses, loaded
-from snellen.models._own import a, told_as
+from snellen.models._own import told_as
 from snellen.models._profile import KEY, Profile, refuse_keys
 from snellen.models._threads import CallThreads
 from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
+from snellen.text.messages import type_of
 
 T = TypeVar("T")
 API_THREADS = 32
@@ -268,7 +269,7 @@ class VlmEvalKit:
         if not isinstance(said, str):
             if said is None and self._is_api:
                 raise self._failure(0, said, log)
-            raise Rejected(f"{self.name} gave {a(said)}, not text.")
+            raise Rejected(f"{self.name} gave {type_of(said)}, not text.")
         fail = getattr(self._made, "fail_msg", None)
         if said.startswith(FAILED) or (isinstance(fail, str) and fail and fail in said):
             raise self._failure(0, said, log)
@@ -278,7 +279,7 @@ class VlmEvalKit:
             with aside(), told_as(Rejected, f"{self.name}: split_thinking", self._source):
                 said, thoughts = splits(said)
             if not isinstance(said, str) or not isinstance(thoughts, str | None):
-                both = f"{a(said)} and {a(thoughts)}"
+                both = f"{type_of(said)} and {type_of(thoughts)}"
                 raise Rejected(f"{self.name}: split_thinking gave {both}, not two texts.")
         return Reply(text=said, reasoning=thoughts or None, stop="stop")
 
@@ -303,7 +304,7 @@ class VlmEvalKit:
         held = {**vars(type(self._made)), **getattr(self._made, "__dict__", {})}
         for name, value in held.items():
             if KEY.search(name) and isinstance(value, str) and len(value) >= SHORTEST_KEY:
-                words = words.replace(value, "***")
+                words = words.replace(value, "[key]")
         return words
 
 

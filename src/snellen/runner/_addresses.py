@@ -8,12 +8,13 @@ from dataclasses import replace
 from snellen.content import Address, Image, Part
 from snellen.errors import MediaError, ModelError, UsageError
 from snellen.media.forms import kind_of_head
-from snellen.media.images import MAX_BYTES
 from snellen.model import Request, has_addresses
 from snellen.transport import Downloads
 
 SECONDS = 60.0
 """A picture has to be there in this time."""
+MAX_BYTES = 100_000_000
+"""Of one picture: many are fetched at once, from servers that nobody vouches for."""
 
 
 async def fetched(request: Request) -> Request:
@@ -42,24 +43,29 @@ async def fetched(request: Request) -> Request:
 async def _fetched(part: Part, downloads: Downloads) -> Part:
     if not isinstance(part, Image) or not isinstance(part.source, Address):
         return part
-    place = part.place or "a picture"
+    label = part.place or "a picture"
     body = bytearray()
     try:
-        async with asyncio.timeout(SECONDS), downloads.get(part.source.url) as (_, blocks):
+        async with asyncio.timeout(SECONDS), downloads.get(part.source.url) as (head, blocks):
+            _check_size(head.size or 0, label, part.source)
             async for block in blocks:
                 body += block
-                if len(body) > MAX_BYTES:
-                    raise MediaError(
-                        f"{place}, {part.source}, has more than {MAX_BYTES:,} bytes. Save a "
-                        "smaller copy, and give its path."
-                    )
+                _check_size(len(body), label, part.source)
     except TimeoutError:
         why = f"it was not there within {SECONDS:g} s"
-        raise MediaError(f"{place} could not be fetched: {part.source}: {why}.") from None
+        raise MediaError(f"{label} could not be fetched: {part.source}: {why}.") from None
     except (ModelError, UsageError) as error:
-        raise MediaError(f"{place} could not be fetched: {error}") from None
+        raise MediaError(f"{label} could not be fetched: {error}") from None
     if kind_of_head(bytes(body[:16])) != "image":
         raise MediaError(
-            f"{place} is no picture: what {part.source} gives begins with {bytes(body[:16])!r}."
+            f"{label} is no picture: what {part.source} gives begins with {bytes(body[:16])!r}."
         )
-    return replace(part, source=bytes(body), place=f"{place}, {part.source}")
+    return replace(part, source=bytes(body), place=f"{label}, {part.source}")
+
+
+def _check_size(size: int, label: str, address: Address) -> None:
+    if size > MAX_BYTES:
+        raise MediaError(
+            f"{label}, {address}, has more than {MAX_BYTES:,} bytes. Save a smaller copy, and give "
+            "its path."
+        )

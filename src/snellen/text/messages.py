@@ -36,11 +36,22 @@ def shortened(text: str, limit: int = LONGEST) -> str:
 def message_of(error: BaseException) -> str:
     """What an exception says, ready to be stored; its own `__str__` may fail."""
     try:
-        # `join` makes a plain string of an instance of a subclass.
-        text = "".join(str(error))
+        text = str.__str__(str(error))  # a plain string, also of an instance of a subclass
     except Exception:
         return "(its message cannot be read: its __str__ raises an exception)"
     return printable(shortened(text))
+
+
+def type_of(value: object) -> str:
+    """The type of a value, with its article.
+
+    >>> type_of(5), type_of("a"), type_of(None)
+    ('an int', 'a str', 'None')
+    """
+    name = type(value).__name__
+    if value is None:
+        return "None"
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
 def _escaped(match: re.Match[str]) -> str:
