@@ -48,6 +48,11 @@ class Deadline:
         if self._seconds is not None:
             self._reschedule(asyncio.get_running_loop().time() + self._seconds)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether this limit raised the TimeoutError, and not what ran under it."""
+        return self._timeout.expired()
+
     def _reschedule(self, when: float | None) -> None:
         if self._running and not self._timeout.expired():
             self._timeout.reschedule(when)

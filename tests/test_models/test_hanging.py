@@ -15,6 +15,7 @@ from snellen import catalog
 from snellen.api import Finished, Plan, run_plan
 from snellen.catalog import Opened, benchmark
 from snellen.content import Message
+from snellen.model import Reply, Request
 from snellen.models._profile import Profile, Timeouts
 from snellen.models._threads import MAX_HUNG
 from snellen.store import ReplyRecord, Run
@@ -167,3 +168,15 @@ print("done", flush=True)
         cwd=Path(__file__).parents[2],
     )
     assert ended.stdout == "done\n" and time.monotonic() - began < 20
+
+
+def test_a_time_out_of_the_models_own_is_told_apart_from_the_limit(tmp_path: Path) -> None:
+    class Impatient:
+        name = "impatient"
+
+        async def generate(self, request: Request) -> Reply:
+            raise TimeoutError("my socket was silent")
+
+    model = Opened(model=Impatient(), name="impatient", server="impatient", concurrency=1)
+    finished = ask(tmp_path, model, n=1)
+    assert failures(finished) == {"q0": "the model raised TimeoutError: my socket was silent"}

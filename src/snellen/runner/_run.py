@@ -612,12 +612,15 @@ class Asking:
         self.progress.in_flight += 1
         self.progress.requests += 1
         timeout = self._settings.timeout
+        deadline = None if timeout is None else Deadline(timeout)
         try:
-            async with nullcontext() if timeout is None else Deadline(timeout):
+            async with deadline or nullcontext():
                 reply = await self._ask(request)
-        except TimeoutError:
+        except TimeoutError as caught:
             error: ModelError | MediaError = Overloaded(
-                f"no reply within {self._settings.timeout:g} s"
+                f"no reply within {timeout:g} s"
+                if deadline is not None and deadline.is_over
+                else f"the model raised TimeoutError: {message_of(caught)}"
             )
         except asyncio.CancelledError:
             task = asyncio.current_task()
