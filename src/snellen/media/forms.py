@@ -188,21 +188,21 @@ def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | 
             address = urlsplit(text)
             if address.netloc not in ("", "localhost"):
                 raise MediaError(
-                    f"{place} is a file of another machine, {address.netloc!r}. Give a path on "
-                    "this one."
+                    f"{place} is a file on another machine, {address.netloc!r}. Give a path on "
+                    "this machine."
                 )
             return _of_path(unquote(address.path), kind, folder)
         case "http" | "https" if kind == "image":
             return Image(Address(text), place=place)
         case "http" | "https":
             raise MediaError(
-                f"{place} is the address of a video, {Address(text)}. Videos are not fetched: "
-                "download the video, and give the file's path."
+                f"{place} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
+                "Download the video, and give the file's path."
             )
         case other:
             raise MediaError(
-                f"{place} is an address, {Address(text)}, and pictures are not read from "
-                f"{other}://. Download the {kind}, and give the file's path."
+                f"{place} is a URL, {Address(text)}. Snellen does not fetch from {other}://. "
+                f"Download the {kind}, and give the file's path."
             )
 
 
@@ -215,7 +215,8 @@ def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
 
 def _video_itself(place: str) -> str:
     return (
-        f"{place} is the video itself and not a file's name. Save it as a file, and give its path."
+        f"{place} is the content of a video, not a file's path. Save it as a file, and give its "
+        "path."
     )
 
 
@@ -245,7 +246,7 @@ def _of_object(
 ) -> Image | Video:
     stated = value.get("type", kind or "image")
     if not isinstance(stated, str) or not re.search("image|video|url|base64", stated):
-        raise MediaError(f"{place} has the type {stated!r:.40}; it is to be text, image, or video.")
+        raise MediaError(f"{place} has the type {stated!r:.40}. Use text, image, or video.")
     if "type" in value and ("image" in stated or "video" in stated):
         kind = "video" if "video" in stated else "image"
     key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
@@ -264,8 +265,8 @@ def _refuse(unknown: list[str], key: str, place: str) -> None:
     """Fields that would change what is shown are not passed over."""
     if unknown:
         raise MediaError(
-            f"{place} has {', '.join(unknown)} beside its {key}, which is not taken here. Leave "
-            "it out."
+            f"{place} has fields that Snellen does not support beside its {key}: "
+            f"{', '.join(unknown)}. Remove them."
         )
 
 

@@ -101,7 +101,7 @@ class Service:
         model was not offered. It is no answer to the question, so it is not scored."""
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {', '.join(sorted(kinds))}, "
-            "which was not requested. Ask a model, or a server, that answers in text."
+            "which was not requested. Use a model or server that answers in text."
         )
 
     def cut(self) -> Overloaded:

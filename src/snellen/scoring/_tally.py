@@ -240,7 +240,7 @@ class Tally:
         if self._refused:
             count = "count as wrong"
             if not self._zero_is_wrong():
-                count = "score 0; whether that is the worst score is not known here"
+                count = "score 0; Snellen does not know whether 0 is the worst score"
             said.append(f"{self._refused:,} replies were withheld by the service and {count}")
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             said.append(
