@@ -134,7 +134,7 @@ def test_a_run_of_older_questions_says_so_even_when_it_is_scored_again(
 
 def test_a_report_in_a_later_format_is_not_read(run: Path) -> None:
     edited(run / "report.json", format=99)
-    with pytest.raises(StoreError, match="of format 99; this version reads up to"):
+    with pytest.raises(StoreError, match="has format 99, but this version of Snellen"):
         snellen.load_run(run)
 
 
@@ -154,7 +154,7 @@ def test_replies_that_came_after_the_report_are_noticed(tmp_path: Path) -> None:
     snellen.evaluate("eyechart:n=12", "baseline/first", out=tmp_path)
     (first.run / "report.json").write_bytes(report)
     (reason,) = snellen.load_run(first.run).report.out_of_date
-    assert "replies came in after it was written" in reason
+    assert "replies were added after the report was written" in reason
 
 
 def words(folder: Path) -> Path:
@@ -177,10 +177,10 @@ def test_verdicts_and_labels_that_came_after_the_report_are_noticed(tmp_path: Pa
     assert snellen.load_run(result.run).report.out_of_date == []
     (result.run / "report.json").write_bytes(report)
     (reason,) = snellen.load_run(result.run).report.out_of_date
-    assert "verdicts of judges came in after it was written" in reason
+    assert "judges' verdicts were added after the report was written" in reason
     (result.run / "labels.jsonl").write_text("\n")
     (reason,) = snellen.load_run(result.run).report.out_of_date
-    assert "people's labels changed after it was written" in reason
+    assert "people's labels changed after the report was written" in reason
 
 
 def test_a_copy_of_a_run_is_as_up_to_date_as_the_run(run: Path, tmp_path: Path) -> None:

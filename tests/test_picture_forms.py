@@ -115,10 +115,10 @@ def test_what_an_address_keeps_secret_is_in_no_message() -> None:
     ("value", "says"),
     [
         (3, "part 1 is an int, which is neither text nor a picture"),
-        ({"type": "audio", "value": "a.wav"}, "has the type 'audio'; it is to be text, image"),
+        ({"type": "audio", "value": "a.wav"}, "has the type 'audio'. Use text, image"),
         ({"type": "image"}, "without a picture"),
-        ({"type": "image", "value": "a.png", "max_pixels": 9}, "has max_pixels beside its value"),
-        ("file://elsewhere/a.png", "a file of another machine, 'elsewhere'"),
+        ({"type": "image", "value": "a.png", "max_pixels": 9}, "beside its value: max_pixels"),
+        ("file://elsewhere/a.png", "a file on another machine, 'elsewhere'"),
     ],
 )
 def test_what_cannot_be_shown_is_an_error_in_words(value: Any, says: str) -> None:
@@ -136,9 +136,7 @@ def test_a_choice_that_is_a_picture_is_refused(folder: Path, choice: Any) -> Non
     row = {"id": 1, "question": "Which?", "choices": ["a cat", choice], "answer": "A"}
     (folder / "mine.jsonl").write_text(json.dumps(row))
     made = catalog.benchmark("mine.jsonl")
-    with pytest.raises(
-        DataError, match=r"row 1 of mine\.jsonl has a choice B that is a .*<image 1>"
-    ):
+    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl has a choice B that .*<image 1>"):
         made.read(next(iter(made.data)))
 
 
@@ -216,7 +214,7 @@ def test_an_address_in_data_ends_the_run_unless_it_may_be_fetched(
     folder: Path, server: Server
 ) -> None:
     rows = rows_of(folder, f"{server.url}/a.png")
-    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl, image is an address.*--allow-urls"):
+    with pytest.raises(DataError, match=r"row 1 of mine\.jsonl, image is a URL.*--allow-urls"):
         snellen.evaluate(rows, sees, task="count")
     assert not server.asked
 
@@ -233,7 +231,7 @@ def test_a_picture_that_cannot_be_fetched_fails_its_question_alone(
     assert result.run is not None
     assert result.report.replies == {"ok": 1, "failed": 2}
     errors = [line["error"]["message"] for line in journal(result.run) if "error" in line]
-    assert any("b.png gives begins with b'<html>'" in error for error in errors)
+    assert any("b.png begins with b'<html>'" in error for error in errors)
     assert any("could not be fetched" in error and "404" in error for error in errors)
 
 
@@ -249,7 +247,9 @@ def test_the_command_line_has_leave_to_fetch_too(
 
 
 def test_an_address_that_is_no_picture_is_no_question(server: Server) -> None:
-    with pytest.raises(MediaError, match=r"part 1 is no picture: what http://.*/b\.png gives"):
+    with pytest.raises(
+        MediaError, match=r"part 1 is not a picture: the content of http://.*/b\.png"
+    ):
         snellen.ask(sees, f"{server.url}/b.png", "What is it?")
 
 

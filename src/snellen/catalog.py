@@ -225,8 +225,8 @@ def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
     options = manifest.get("identity", {}).get("options", {})
     if is_object_run(manifest):
         raise CatalogError(
-            f"the run's benchmark {name!r} was a Python object, which its manifest cannot make "
-            "again."
+            f"the run's benchmark {name!r} was a Python object. It cannot be rebuilt from the "
+            "run's manifest."
         )
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))

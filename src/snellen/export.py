@@ -121,8 +121,8 @@ def _benchmark_of(
             ) from error
     if not is_object_run(manifest) or benchmark.name != manifest["benchmark"]:
         raise UsageError(
-            f"{folder} was not made with a Benchmark object called {benchmark.name}: leave "
-            "`benchmark` out."
+            f"{folder} was not made with a Benchmark object called {benchmark.name}. Call export "
+            "without `benchmark`."
         )
     return benchmark
 

@@ -270,8 +270,8 @@ def load_report(path: Path) -> Result:
         ) from error
     if report.format > FORMAT:
         raise StoreError(
-            f"{folder / REPORT} is of format {report.format}; this version reads up to {FORMAT}. "
-            "Install the version of Snellen that wrote it, or score the run with this one."
+            f"{folder / REPORT} has format {report.format}, but this version of Snellen reads only "
+            f"formats up to {FORMAT}. Install a newer version, or score the run with this one."
         )
     reasons = stale_reasons(run, report, inputs, _rules(manifest))
     new = [reason for reason in reasons if reason not in report.notes]

@@ -148,13 +148,13 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         expected = set(benchmark.check.expect.get(scoring, {}))
         lacking = [dummy for dummy in dummies.DUMMIES if dummy not in expected]
         assert not lacking, (
-            f"{name}: expect of {scoring} lacks {', '.join(lacking)}. Say in Check.expect what "
-            "each of these models must score, None where it must have no score."
+            f"{name}: Check.expect of {scoring} lacks {', '.join(lacking)}. Add the score that "
+            "each of these models must have, or None if it must have no score."
         )
         strange = sorted(expected - {*dummies.DUMMIES})
         assert not strange, (
-            f"{name}: expect of {scoring} has {', '.join(strange)}; the models are "
-            f"{', '.join(dummies.DUMMIES)}."
+            f"{name}: Check.expect of {scoring} has unknown models: {', '.join(strange)}. The "
+            f"models are {', '.join(dummies.DUMMIES)}."
         )
         found = benchmark.scorings[scoring]
         assert found.source == "ours" or "@" in found.source, (

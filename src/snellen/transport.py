@@ -503,8 +503,8 @@ def _check_header(where: str, name: str, value: str) -> None:
     """
     if not (value.isascii() and value.isprintable()):
         raise UsageError(
-            f"{where}: the header {name} cannot be sent, since it has a line break "
-            "or a letter outside ASCII. Was a key copied with more than the key?"
+            f"{where}: the header {name} cannot be sent, because it has a line break "
+            "or a character outside ASCII. Check that only the key was copied."
         )
 
 

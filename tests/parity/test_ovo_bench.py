@@ -153,7 +153,7 @@ def test_a_folder_that_lacks_tasks_says_which_and_has_the_scripts_average() -> N
     result = snellen.score(path, "ovo-bench", data=golden("ovobench"), scorings=["official"])
     said = markdown([result])
     assert "without a row, and in no mean, as the authors have it: 698 of REC, 629 of SSR" in said
-    assert "points that are in it more than once: 1 (414); every row counts" in said
+    assert "points that appear more than once: 1 (414); every row counts" in said
     assert "27 rows without a reply scored 0" in said
     every = figures(path, missing="wrong")["accuracy/REC"]
     assert (every.n, every.value) == (698, 0.0)

@@ -454,7 +454,7 @@ def test_each_line_of_a_question_that_repeats_is_scored(tmp_path: Path) -> None:
     accuracy = report.scorings["official"].metrics["accuracy"]
     assert accuracy.value == pytest.approx(2 / 3)
     assert accuracy.n == 3
-    assert any("2 questions are in more than one line" in note for note in report.notes)
+    assert any("2 questions are on more than one line" in note for note in report.notes)
 
 
 def test_the_same_line_twice_counts_twice(tmp_path: Path) -> None:

@@ -489,7 +489,7 @@ def test_a_row_without_an_extraction_and_one_with_none_are_told_apart(tmp_path: 
     found = layout(results(tmp_path, rows))
     assert found is not None
     assert found.verdicts["official"] == {"2": ("None",)}
-    assert found.notes == ("1 rows have no extraction and are wrong by `official`",)
+    assert found.notes == ("1 rows have no extraction; `official` counts them as wrong",)
 
 
 @pytest.mark.parametrize("response", ["unsure", "{right}"])

@@ -354,8 +354,8 @@ def test_a_file_whose_lines_are_not_paired_by_image_says_so(tmp_path: Path) -> N
     text.write_text("\n".join([first, others[0], second, others[1]]) + "\n")
     (note,) = notes()
     assert note.startswith("official: ")
-    assert "2 of 15 are not about one image" in note
-    assert "The authors' script pairs lines" in note
+    assert "2 of 15 pairs of consecutive lines are not about the same image" in note
+    assert "The authors' script pairs them by line" in note
 
 
 def test_what_the_authors_script_does_with_missing_lines_is_said(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_what_the_authors_script_does_with_missing_lines_is_said(tmp_path: Path)
     (path / "count.txt").write_text((path / "count.txt").read_text().splitlines()[0] + "\n")
     notes = snellen.score(path, "mme", data=BUNDLED).report.notes
     (note,) = [note for note in notes if note.startswith("official: 1 rows")]
-    assert "stops where a task has no file, an odd number of lines" in note
+    assert "stops if a task has no file, an odd number of lines" in note
     assert "by its rule" not in note
 
 

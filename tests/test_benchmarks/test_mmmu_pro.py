@@ -348,7 +348,7 @@ def test_letters_that_the_authors_drew_are_taken_from_their_file(tmp_path: Path)
     scored = report.scorings["official"]
     assert scored.metrics["accuracy"].value == (3 + 2) / 8
     assert scored.readings == {"answered": 2, "guessed": 6}
-    assert any("6 letters that the authors drew" in note for note in report.notes)
+    assert any("6 letters that the authors' script drew" in note for note in report.notes)
 
 
 def test_a_file_without_the_authors_draws_says_that_theirs_differ(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_a_file_without_the_authors_draws_says_that_theirs_differ(tmp_path: Path
     notes = snellen.score(path, "mmmu-pro", data=BUNDLED, scorings=["official"]).report.notes
     assert any("draws them without a seed" in note for note in notes)
     (missing,) = [note for note in notes if note.startswith("official: 1 rows")]
-    assert missing.endswith("scores no file that does not have exactly 1,730 rows")
+    assert missing.endswith("scores only files with exactly 1,730 rows")
 
 
 def test_lmms_eval_has_no_rule_of_the_answer() -> None:

@@ -391,7 +391,7 @@ def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
     assert isinstance(image, Image)
     with pytest.raises(
         MediaError,
-        match=r"row 1 of mine\.jsonl, image is an address.*--allow-urls.*download the pic",
+        match=r"row 1 of mine\.jsonl, image is a URL.*--allow-urls.*download the pic",
     ):
         images.load(image)
 
@@ -469,8 +469,8 @@ def test_a_part_of_a_video_is_given_in_seconds(
         ({"video": "", "end": 3}, "has no video to show a part of, 3 s"),
         ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2: a row may name one"),
         ({"video": 3}, "video is a int, not a file's name"),
-        ({"video": "data:video/mp4;base64,AAAA"}, "is the video itself .*Save it as a file"),
-        ({"video": "https://example.org/1.mp4"}, "is the address of a video.*download the v"),
+        ({"video": "data:video/mp4;base64,AAAA"}, "is the content of a video.*Save it as a file"),
+        ({"video": "https://example.org/1.mp4"}, "is the URL of a video.*Download the v"),
     ],
 )
 def test_a_video_that_cannot_be_shown_is_named(

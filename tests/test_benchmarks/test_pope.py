@@ -420,7 +420,7 @@ def test_what_the_authors_script_does_with_missing_rows_is_said(tmp_path: Path) 
     path.write_text("\n".join(json.dumps({"id": name, "reply": "yes"}) for name in names))
     notes = snellen.score(path, "pope", data=BUNDLED).report.notes
     (note,) = [note for note in notes if note.startswith("official: 1 rows")]
-    assert "every answer behind a missing one meets another question's label" in note
+    assert "every answer after a missing one is compared with the wrong label" in note
 
 
 def test_answers_that_are_not_to_these_questions_are_refused(tmp_path: Path) -> None:

@@ -426,7 +426,7 @@ def test_llavas_analyses_of_right_and_wrong_outputs_are_read(tmp_path: Path, end
     [
         ({"results": {"1": 1}}, "question '2' is in only one of `results` and `outputs`"),
         ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`, not an index"),
-        ({"results": [1, 1, 0, -1]}, "are not both objects of values by id"),
+        ({"results": [1, 1, 0, -1]}, "must be objects by question id"),
     ],
 )
 def test_a_damaged_file_of_results_is_refused(

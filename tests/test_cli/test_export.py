@@ -251,7 +251,7 @@ def test_a_formula_in_a_table_is_harmless_and_scores_as_in_the_run(
     with file.open(newline="") as table:
         cells = list(csv.DictReader(table, delimiter="," if to == "csv" else "\t"))
     assert [row["reply"] for row in cells] == ["'=1+1", "''=1", "+5", "'-A cat", "'@A", "A"]
-    assert "have an apostrophe before them" in said.err
+    assert "now begin with an apostrophe" in said.err
 
     again = snellen("score", file, "-b", "mine.jsonl", "--json").json
     for name, scoring in scored["scorings"].items():
@@ -267,4 +267,4 @@ def test_vlmevalkits_tsv_keeps_its_cells_and_says_so(snellen: Snellen, tmp_path:
     run = run_of(snellen, "mine.jsonl", model="python:formulas.py:answer")
     said = snellen("export", run, "--to", "vlmevalkit", "-o", "x.tsv")
     assert "=1+1" in Path("x.tsv").read_text()
-    assert "do not open it in a spreadsheet program" in said.err
+    assert "Do not open it in a spreadsheet program" in said.err

@@ -201,7 +201,7 @@ def test_a_metric_where_lower_is_better_has_no_floor(snellen: Snellen) -> None:
     done = snellen(*ask, "--fail-under", "acuity=5")
 
     assert done.code == 2
-    assert "lower is better for acuity, so a value below 5 is no failure" in done.err
+    assert "lower is better for acuity, so a value below 5 is not a failure" in done.err
     assert not Path("runs").exists()
 
 

@@ -488,7 +488,7 @@ def test_runs_that_share_no_question_say_why(tmp_path: Path) -> None:
 
 
 def test_a_run_of_the_callers_benchmark_must_be_given_it(two: tuple[Path, Path]) -> None:
-    with pytest.raises(CatalogError, match="Pass the Benchmark object that made the run"):
+    with pytest.raises(CatalogError, match="pass the Benchmark object that made the run"):
         compare(*two)
 
 

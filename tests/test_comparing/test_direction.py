@@ -67,7 +67,7 @@ def test_a_metric_without_a_direction_has_no_ranks_and_the_order_of_the_runs(
         ("mid", None, None),
     ]
     assert (
-        "not ranked: it is not known here whether a higher edit_distance is better" in board.notes
+        "not ranked: Snellen does not know whether a higher edit_distance is better" in board.notes
     )
 
 
@@ -76,7 +76,7 @@ def test_its_differences_are_above_or_below_and_nobody_is_better(compared: Compa
 
     # A third of a third of the letters, against two thirds.
     assert verdict(pair).startswith("far is 55.56 pp above close in edit_distance")
-    assert verdict(pair).endswith("; whether higher or lower is better is not known here")
+    assert verdict(pair).endswith("; Snellen does not know whether higher or lower is better")
     assert pair.flips is None
 
 
@@ -118,7 +118,7 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
     assert result is not None
     assert result.headline.bounds is None
     text = " ".join(result.report.notes)
-    assert "6 replies were withheld by the service and are in no mean: whether 0 is the" in text
+    assert "6 replies were withheld by the service and are in no mean: Snellen does" in text
     # A refusal is not a distance of 0. Of 60 replies 6 failed and 6 were withheld.
     assert (result.headline.n, result.report.n) == (48, 60)
     assert "count as wrong" not in text
@@ -203,7 +203,7 @@ def test_untested_sides_share_no_letter_and_none_is_bold(tmp_path: Path) -> None
     assert [one.group for one in board.standings] == ["", "", ""]
     (note,) = board.notes
     assert note == (
-        "no groups, and the ranks could be any: some pairs have no test (8 independent clusters: "
+        "no groups and no rank intervals: some pairs have no test (8 independent clusters: "
         "an interval needs at least 10)"
     )
     latex = report.compared_latex(document)

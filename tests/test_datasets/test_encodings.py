@@ -46,7 +46,7 @@ def test_own_rows_in_another_encoding_are_refused_by_its_name(
     tmp_path: Path, kind: str, encoding: str
 ) -> None:
     path = write(tmp_path, kind, encoding)
-    with pytest.raises(DataError, match=f"is {ENCODINGS[encoding]} text, and UTF-8 is needed"):
+    with pytest.raises(DataError, match=f"is {ENCODINGS[encoding]} text, but Snellen reads UTF-8"):
         list(TABLES[kind](path))
 
 

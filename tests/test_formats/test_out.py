@@ -92,7 +92,7 @@ def test_what_a_spreadsheet_would_run_has_an_apostrophe_before_it(
 
     assert read(tmp_path / "r.csv") == {"1": f"'{text}"}
     assert notes == [
-        "1 cells that a spreadsheet program would take for formulas have an apostrophe before them"
+        "1 cells that a spreadsheet program would take for formulas now begin with an apostrophe"
     ]
 
 

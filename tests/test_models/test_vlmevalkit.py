@@ -453,12 +453,12 @@ def test_requests_that_differ_in_their_own_words_alone_have_other_digests(tmp_pa
         ("line['answer']", "KeyError: 'answer'"),
         ("[]", "a prompt is a list"),
         ("[3]", "an int, which is neither text nor a picture"),
-        ("[dict(type='audio', value='a')]", "text, image or video, not 'audio'"),
+        ("[dict(type='audio', value='a')]", "text, image, or video, not 'audio'"),
         ("[dict(type='image', value='nowhere.png')]", "nowhere.png is missing: there is no file"),
         ("[dict(type='text', value='a', role='judge')]", "not 'judge'"),
         (
             "[dict(type='text', value='a', weight=1)]",
-            "has weight beside its value, which is not taken",
+            "does not support beside its value: weight. Remove",
         ),
     ],
 )

@@ -26,9 +26,9 @@ def test_a_damaged_reply_is_named_in_the_result_and_asked_again(tmp_path: Path) 
     assert again.asked == ["question 1"]
     assert states(finished) == {"ok": 4}
     assert finished.result is not None and finished.result.headline.value == 3 / 4
-    notes = [note for note in finished.result.report.notes if "set aside" in note]
+    notes = [note for note in finished.result.report.notes if "skipped" in note]
     assert len(notes) == 1
-    assert notes[0].startswith(f"replies.jsonl: the line at byte {offset} is no record")
+    assert notes[0].startswith(f"replies.jsonl: the line at byte {offset} is not a record")
 
 
 def test_a_damaged_question_is_written_again_by_the_next_run(tmp_path: Path) -> None:
@@ -56,5 +56,5 @@ def test_a_damaged_run_is_scored_without_the_line(tmp_path: Path) -> None:
 
     report = snellen.score(result.run).report
     assert report.replies == {"ok": 2}
-    assert any("replies.jsonl: the line at byte 0 is no record" in note for note in report.notes)
+    assert any("replies.jsonl: the line at byte 0 is not a record" in note for note in report.notes)
     assert any("partial: 2 of 3" in note for note in report.notes)

@@ -141,7 +141,7 @@ def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
     assert run.has_reply(("a", 0, 0))
     (note,) = run.notes
     assert note == (
-        "replies.jsonl: 3 lines are no records and were set aside: those at bytes "
+        "replies.jsonl: 3 lines are not records and were skipped: those at bytes "
         f"{size}, {size + 12}, {size + 15}"
     )
 
@@ -350,7 +350,7 @@ def test_a_line_that_is_no_record_is_set_aside_and_named_once(
     assert [*run.events(), *run.scores()] == []
     run.close()
     (note,) = run.notes
-    assert note.startswith(f"{file}.jsonl: the line at byte 0 is no record and was set aside: ")
+    assert note.startswith(f"{file}.jsonl: the line at byte 0 is not a record and was skipped: ")
     assert reason in note
 
 

@@ -111,7 +111,7 @@ class Plan:
             )
 
     def _check_prices(self) -> None:
-        """Prices are one model's: for several they would give a wrong cost without a word.
+        """Refuse prices that several models share: the cost would be wrong without a warning.
 
         Raises:
             UsageError: the plan's one profile has prices, and several models share it.
@@ -120,9 +120,9 @@ class Plan:
         sharing = [*dict.fromkeys(name for name in names if name not in self.profiles)]
         if self.profile.prices is not None and len(sharing) > 1:
             raise UsageError(
-                f"The profile has prices, and {len(sharing)} models share it: "
-                f"{', '.join(sharing)}. Prices are one model's. Run each model with a profile of "
-                "its own, or give each its prices in a plan file ([[models]])."
+                f"The profile has prices, but {len(sharing)} models share it: "
+                f"{', '.join(sharing)}. Prices apply to a single model. Run each model with its "
+                "own profile, or set the prices of each in a plan file ([[models]])."
             )
 
     def asked(self) -> list[Benchmark]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions
 
 PASS_OBJECT = (
-    "Pass the Benchmark object that made the run, in Python: `snellen.score(run, benchmark)`, or "
+    "In Python, pass the Benchmark object that made the run: `snellen.score(run, benchmark)`, or "
     "`snellen.compare(run, other, benchmark=benchmark)`. "
     "`snellen report RUN` shows the stored result."
 )
@@ -213,7 +213,7 @@ def said_in(
 
 
 def predicted_in(said: Said, where: str | None = None) -> Predicted:
-    """The replies of somebody's files beside the questions; `where` names the files in messages."""
+    """The replies from a user's files, with the questions. Messages call the files `where`."""
     return Predicted(
         benchmark=said.benchmark,
         replies=said.replies,
@@ -360,12 +360,12 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
-    """Say that a run of the catalog's benchmark was scored by an object of the caller's."""
+    """Note that the caller's object, not the catalog's benchmark, scored a catalog run."""
     if benchmark.from_catalog or run.manifest().get("benchmark_object") is not False:
         return []
     return [
         f"scored by a Benchmark object that the caller passed, not by the catalog's "
-        f"{benchmark.name}: `snellen score {run.path}` scores it by the catalog's rules"
+        f"{benchmark.name}. `snellen score {run.path}` uses the catalog's rules"
     ]
 
 
@@ -391,8 +391,8 @@ def benchmark_of(
         _check_asked(path, manifest, given)
         if given.from_catalog and is_object_run(manifest):
             raise UsageError(
-                f"{path}: the benchmark of this run was a Python object, and the one that you "
-                f"passed is the catalog's {given.name}. Pass the object that the run was made with."
+                f"{path}: this run's benchmark was a Python object, but you passed the catalog's "
+                f"{given.name}. Pass the object that the run was made with."
             )
         probe = manifest["identity"].get("probe", {})
         if given.probe and given.probe != probe:

@@ -35,7 +35,7 @@ AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
-    "lmms-eval draws from Python's shared random state, which depends on what ran before, so its "
+    "lmms-eval draws from Python's shared random state. That depends on what ran before, so its "
     "figure may differ."
 )
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"

@@ -595,7 +595,7 @@ class _Reader:
     def _image(self, cell: Any, place: str) -> Image:
         shown = forms.medium(cell, place, kind="image", folder=self.folder)
         if isinstance(shown, Video):
-            raise DataError(f"{place} is a video. Name it in the column video.")
+            raise DataError(f"{place} is a video. Put it in the column `video`.")
         return shown
 
     def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
@@ -622,7 +622,7 @@ class _Reader:
             )
         film = forms.medium(name, place, kind="video", folder=self.folder)
         if not isinstance(film, Video):
-            raise DataError(f"{place} is a picture. Name it in the column image.")
+            raise DataError(f"{place} is a picture. Put it in the column `image`.")
         return replace(film, start=start or 0.0, end=end)
 
     def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
@@ -716,15 +716,15 @@ def _answers(value: Any) -> list[str]:
 
 
 def _check_text(value: Any, who: str) -> None:
-    """Refuse what is no text in a column of text: written out, a picture's name would be asked.
+    """Refuse a value that is not text in a text column: a picture would be sent as its name.
 
     Raises:
-        DataError: it is none.
+        DataError: the value is not text.
     """
     if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
         raise DataError(
-            f"{who} is a {type(value).__name__}, not text. Put pictures into the column images, "
-            "and say with <image 1> where in the text they stand."
+            f"{who} is a {type(value).__name__}, not text. Put pictures in the column `images`, "
+            "and mark their position in the text with <image 1>."
         )
 
 
@@ -732,7 +732,7 @@ def _choice(value: Any, who: str) -> str:
     """The text of a choice.
 
     Raises:
-        DataError: it is a picture.
+        DataError: the choice is a picture.
     """
     if not isinstance(value, str):
         if isinstance(value, Mapping) and value.get("type") == "text":
@@ -740,9 +740,9 @@ def _choice(value: Any, who: str) -> str:
         _check_text(value, who)
     elif forms.kind_of(value):
         raise DataError(
-            f"{who} is a picture by its form, {value[:80]!r}, and choices are text. Put pictures "
-            'into the column images, and write the choice as "<image 1>". If it is meant as text, '
-            'write {"type": "text", "text": ...}.'
+            f"{who} looks like a picture, {value[:80]!r}, but choices must be text. Put the "
+            'picture in the column `images`, and write the choice as "<image 1>". If the choice is '
+            'text, write {"type": "text", "text": ...}.'
         )
     return str(value).strip()
 

@@ -349,9 +349,9 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def repeated_lines(path: Path) -> Published | None:
-    """The replies of a file in which questions repeat: the authors' script scores every line.
+    """Read a file in which questions repeat. The authors' script scores every line.
 
-    None for any other file, which needs nothing beyond the usual reading of rows.
+    Returns None for any other file: the default reader handles it.
     """
     if ".jsonl" not in path.suffixes:
         return None
@@ -371,7 +371,7 @@ def repeated_lines(path: Path) -> Published | None:
     if not again:
         return None
     note = (
-        f"{len(again):,} questions are in more than one line ({len(rows):,} lines, "
+        f"{len(again):,} questions are on more than one line ({len(rows):,} lines, "
         f"{len(replies):,} questions); every line counts, as in the authors' script"
     )
     return Published(replies=replies, again=again, notes=(note,))

@@ -481,7 +481,7 @@ def layout(path: Path) -> Published | None:
     words = {name: (str(row["extraction"]),) for name, row in rows.items() if "extraction" in row}
     unread = Reading(answer=None, rule="no extraction in the file")
     without = {name: unread for name in rows if name not in words}
-    note = f"{len(without):,} rows have no extraction and are wrong by `official`"
+    note = f"{len(without):,} rows have no extraction; `official` counts them as wrong"
     return Published(
         replies={name: text if isinstance(text, str) else None for name, text in replies.items()},
         verdicts={"official": words, "official-2023": words},
@@ -492,7 +492,7 @@ def layout(path: Path) -> Published | None:
 
 
 def has_metadata(row: Mapping[str, Any]) -> bool:
-    """Whether a row of results has all that problems are grouped by."""
+    """Whether a row of results has every field that problems are grouped by."""
     metadata = row.get("metadata")
     return (
         isinstance(metadata, dict)

@@ -422,13 +422,13 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
 
 
 ON_MISSING = (
-    "The authors' script, calculation.py, leaves out no rows: it stops where a task has no file, "
-    "an odd number of lines, or a line without a reply, and pairs the other lines two by two"
+    "The authors' script, calculation.py, leaves out no rows: it stops if a task has no file, "
+    "an odd number of lines, or a line without a reply. It pairs all other lines two by two"
 )
 
 
 def line_pairs(table: ReplyTable) -> Resolution:
-    """Say where a file's lines are not paired by image, as calculation.py#L99 pairs them."""
+    """Note when a file's consecutive lines, which calculation.py#L99 pairs, differ in image."""
     tasks: dict[str, list[str]] = {}
     for line in table.lines:
         tasks.setdefault(line.sample.tags["task"], []).append(image_of(line.sample))
@@ -441,9 +441,9 @@ def line_pairs(table: ReplyTable) -> Resolution:
     if table.order == "data" or not split:
         return Resolution()
     note = (
-        "this file's lines are not in the authors' order: of its pairs of consecutive lines, "
-        f"{split:,} of {len(pairs):,} are not about one image. Here questions are paired by image. "
-        "The authors' script pairs lines, so its acc+ and scores differ from these."
+        f"this file's lines are not in the authors' order: {split:,} of {len(pairs):,} pairs of "
+        "consecutive lines are not about the same image. Snellen pairs questions by image. The "
+        "authors' script pairs them by line, so its acc+ and scores differ from these."
     )
     return Resolution(notes=(note,))
 

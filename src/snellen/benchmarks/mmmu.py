@@ -346,8 +346,8 @@ SEED = 42
 """mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws for one subject after the other, in the
 alphabet's order, and in the order of each output.json."""
 OTHER_ORDER = (
-    "The authors' script draws in the order of its output.json files; where that order differs, so "
-    "do the draws."
+    "The authors' script draws in the order of its output.json files. If that order differs, so do "
+    "the draws."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """What an open answer follows, as a part of a word too: "this " ends in one."""

@@ -143,8 +143,8 @@ def mmmu_pro(
                     "The authors' script draws them without a seed, so its figure differs from run "
                     "to run."
                 ),
-                on_missing="The authors' script, evaluate.py, scores no file that does not have "
-                "exactly 1,730 rows",
+                on_missing="The authors' script, evaluate.py, scores only files with exactly "
+                "1,730 rows",
             ),
             "lmms-eval": Scoring(
                 version=1,
@@ -336,8 +336,8 @@ def layout(path: Path) -> Published | None:
     if not replies:
         return None
     note = (
-        f"official: {len(letters_drawn):,} letters that the authors drew are taken from the file; "
-        "their script, run again, draws others"
+        f"official: {len(letters_drawn):,} letters that the authors' script drew are taken from "
+        "the file. If their script ran again, it would draw others"
     )
     return Published(
         replies=replies,

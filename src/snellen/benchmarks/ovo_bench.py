@@ -685,10 +685,10 @@ class _Reading:
         self._lists = 0
         self._failed = 0
         self._unread: list[str] = []
-        """Where each row or point stands that cannot be read, and why."""
+        """Each row or point that cannot be read: its position and the reason."""
 
     def add(self, name: str, row: Any) -> None:
-        """Take a row of a file; what of it cannot be read is counted, and the rest is taken."""
+        """Add a row of a file. Parts that cannot be read are counted and skipped."""
         try:
             if row["task"] in GROUPS["forward"]:
                 for index, point in enumerate(row["test_info"]):
@@ -711,7 +711,7 @@ class _Reading:
             self._lists += 1
         if response is not None and not isinstance(response, str):
             shown = str(response)[:60]
-            raise ValueError(f"its response is {shown}, not a text, null or a list of one text")
+            raise ValueError(f"its response is {shown}, not text, null, or a list with one text")
         right = {"0": "no", "1": "yes"}[right] if self._is_yes_no(point) else right
         if response is not None and response.startswith(FAILED):
             response = None
@@ -723,15 +723,15 @@ class _Reading:
         return sample is not None and sample.tags["task"] in YES_NO
 
     def published(self, n_files: int, others: Sequence[str]) -> Published:
-        """What `n_files` files say; `others` beside them are no results.
+        """The content of `n_files` files of results. `others` names the files that are not results.
 
         Raises:
-            DataError: no row of them can be read.
+            DataError: no row can be read.
         """
         if self._unread and not self._said:
             raise DataError(
-                f"{self._where}: none of its rows is of the form that OVO-Bench's results have. "
-                f"The first: {self._unread[0]}."
+                f"{self._where}: no row has the format of OVO-Bench's results. "
+                f"The first problem: {self._unread[0]}."
             )
         moved = self._move_doubled()
         replies = {point: said[0][0] for point, said in self._said.items()}
@@ -777,14 +777,14 @@ class _Reading:
     def _lacking(self, n_files: int, others: Sequence[str]) -> Iterator[str]:
         if others:
             yield (
-                f"files that are not whole results: {len(others):,} of "
-                f"{n_files + len(others):,} ({_first(others)}). Each is to be one object with the "
-                "lists backward, realtime and forward. The score is of the other files alone"
+                f"files that are not complete results: {len(others):,} of "
+                f"{n_files + len(others):,} ({_first(others)}). A result is one object with the "
+                "lists backward, realtime, and forward. The score covers only the other files"
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}, in no mean. "
-                f"The first: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. They are in no mean. "
+                f"The first problem: {self._unread[0]}"
             )
 
     def _notes(
@@ -802,18 +802,18 @@ class _Reading:
             )
         if moved:
             yield (
-                f"rows under the id of another question in the same words: {len(moved):,} "
+                f"rows with the id of another question that has the same words: {len(moved):,} "
                 f"({_first(moved)})"
             )
         if again:
             yield (
-                f"points that are in it more than once: {len(again):,} "
+                f"points that appear more than once: {len(again):,} "
                 f"({_first(list(again))}); every row counts, as in the authors' script"
             )
         if self._failed:
             yield (
-                f"{self._failed:,} responses are what VLMEvalKit or lmms-eval write where a model "
-                "gave no reply: read as null"
+                f"{self._failed:,} responses are the text that VLMEvalKit or lmms-eval write when "
+                "a model gives no reply; they are read as null"
             )
         absent = Counter(
             sample.tags["task"] for name, sample in self._samples.items() if name not in replies
@@ -844,11 +844,11 @@ ERROR = re.compile(
     r"(?:error|exception|traceback|failed to (?:call|generate|get|obtain))\b",
     re.IGNORECASE,
 )
-"""How programs begin to say that something went wrong. The authors' own runners write null then:
+"""How error messages of programs begin. After an error, the authors' own runners write null:
 utils/OVOBench.py#L40-L42, models/FlashVStream.py#L98-L100, models/Gemini.py#L55-L57. They also
-write null where a model stays silent, models/VideoLLM_Online.py#L72."""
+write null when a model stays silent, models/VideoLLM_Online.py#L72."""
 MOST_NAMES = 5
-"""Names in a note; the others are counted."""
+"""A note lists this many names, and counts the rest."""
 
 
 def _first(names: Sequence[str]) -> str:
@@ -863,7 +863,7 @@ def _label(row: Any) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
-        return f"it lacks {error}"
+        return f"it has no {error}"
     return str(error)
 
 

@@ -282,13 +282,13 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 ON_MISSING = (
     "The authors' script, evaluate.py, leaves out no rows: it compares each answer with the label "
-    "on the same line, so that every answer behind a missing one meets another question's label"
+    "on the same line, so every answer after a missing one is compared with the wrong label"
 )
 
 
 def question_order(table: ReplyTable) -> Resolution:
-    """Say which sets of a file are in another order than the labels, which evaluate.py#L41 pairs
-    with answers by line."""
+    """Note which sets of a file are not in the order of the labels. evaluate.py#L41 pairs answers
+    with labels by line."""
     rows: dict[str, list[int]] = {}
     for line in table.lines:
         rows.setdefault(line.sample.tags["set"], []).append(line.row_index)
@@ -297,7 +297,7 @@ def question_order(table: ReplyTable) -> Resolution:
         return Resolution()
     note = (
         f"this file's answers are not in the order of the questions ({', '.join(sorted(other))}). "
-        "Here answers are paired with labels by id. The authors' script pairs them by line, so its "
+        "Snellen pairs answers with labels by id. The authors' script pairs them by line, so its "
         "figures differ from these."
     )
     return Resolution(notes=(note,))

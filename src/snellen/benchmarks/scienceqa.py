@@ -113,8 +113,8 @@ def scienceqa(
             metrics=metrics,
             missing="wrong",
             resolve=by_id(
-                "The authors' script begins its random sequence anew whenever it is restarted, so "
-                "its draws cannot be repeated; a file of its results has them."
+                "The authors' script starts a new random sequence at every restart, so its draws "
+                "cannot be repeated. A file of its results contains them."
             ),
         ),
         "mmpretrain": Scoring(
@@ -294,12 +294,12 @@ def layout(path: Path) -> Published | None:
 
 def of_results(path: Path, results: Any, outputs: Any) -> Published:
     if not isinstance(results, dict) or not isinstance(outputs, dict):
-        raise DataError(f"{path}: `results` and `outputs` are not both objects of values by id.")
+        raise DataError(f"{path}: `results` and `outputs` must be objects by question id.")
     if results.keys() != outputs.keys():
         name = min(results.keys() ^ outputs.keys())
         raise DataError(
-            f"{path}: question {name!r} is in only one of `results` and `outputs`. Get the file "
-            "again, complete."
+            f"{path}: question {name!r} is in only one of `results` and `outputs`. Download the "
+            "complete file again."
         )
     official, llava = {}, {}
     for name, index in results.items():
@@ -307,7 +307,7 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
             raise DataError(f"{path}: question {name!r} has {index!r} in `results`, not an index.")
         letter = ascii_uppercase[index] if index >= 0 else None
         official[name] = Reading(answer=letter, rule="index in the file")
-        # What LLaVA's script cannot read, its first version drew.
+        # The first version of LLaVA's script drew an index for outputs that it could not read.
         if letter is not None and llava_reading(str(outputs[name]).strip()).answer is None:
             llava[name] = Reading(answer=letter, rule="index in the file", guessed=True)
     note = "`official` takes the indices in `results`, as tools/evaluate_acc.py does"

@@ -218,7 +218,7 @@ FRACTION = "fraction"
 @click.option(
     "--allow-urls",
     is_flag=True,
-    help="Fetch pictures from the addresses that the data name; without it they are an error.",
+    help="Fetch pictures from URLs in the data. Without this option, such a URL is an error.",
 )
 @click.option(
     "--reuse",
@@ -488,8 +488,8 @@ def _check_floors(
             raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
         if any(direction(benchmark.name, metric) == "lower" for benchmark in benchmarks):
             raise UsageError(
-                f"--fail-under: lower is better for {metric}, so a value below {floor:g} is no "
-                "failure. Name a metric where higher is better."
+                f"--fail-under: lower is better for {metric}, so a value below {floor:g} is not a "
+                "failure. Choose a metric where higher is better."
             )
         if not 0 <= floor <= 1 and any(_is_fraction(metric, made) for made in benchmarks):
             raise UsageError(_beyond(name, floor))

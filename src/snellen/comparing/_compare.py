@@ -116,7 +116,7 @@ def compare(
 
 
 def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Notes by benchmark; what is true on all of them is said once."""
+    """Notes by benchmark. A note that all benchmarks share appears once."""
     for benchmark, its_notes in notes.items():
         for note in its_notes:
             everywhere = all(note in other for other in notes.values())
@@ -228,8 +228,7 @@ def _flips(pair: _Pair) -> Flips | None:
 def _said_of(
     side: Loaded, name: str, together: Paired, number: int, *, zero_is_wrong: bool
 ) -> Iterator[str]:
-    """What must be said of one side's paired rows. Where it is not known that `zero_is_wrong`, a
-    score of 0 is called just that."""
+    """Notes on one side's paired rows. A score of 0 is called wrong only if `zero_is_wrong`."""
     rows = together.rows[number]
     count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):

@@ -19,8 +19,8 @@ from snellen.stats import Estimate
 
 LEVEL = 0.05
 PLAIN = "nothing set"
-UNTESTED = "no groups, and the ranks could be any: some pairs have no test"
-UNRANKED = "not ranked: it is not known here whether a higher {} is better"
+UNTESTED = "no groups and no rank intervals: some pairs have no test"
+UNRANKED = "not ranked: Snellen does not know whether a higher {} is better"
 UNDEFINED = "the ranks could be any: in many resamples a side has no value"
 
 
@@ -46,7 +46,7 @@ def leaderboard(
         if name not in values
     ]
     direction = views[0].direction
-    # What counts: a greater worth is a better rank, and without a direction all are alike.
+    # A greater worth gives a better rank. Without a direction, all sides are worth the same.
     sign = {"higher": 1, "lower": -1, None: 0}[direction]
     worth = {name: sign * value for name, value in values.items()}
     # The sort is stable: equals stay in the order in which they were given.
@@ -80,10 +80,10 @@ def leaderboard(
 def _standings(
     sides: Sequence[Measured], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
-    """Between which ranks each is, None where nobody knows; letters: those that share one do not
-    differ significantly at 5 %, by Holm over all pairs; and why either is not known.
+    """The rank interval of each side, its letters, and the reason if either is unknown.
 
-    Letters speak of every pair: where one has no test there are none.
+    Sides that share a letter do not differ significantly at 5 % (Holm over all pairs). If a pair
+    has no test, there are no intervals and no letters.
     """
     pairs = [*combinations(range(len(sides)), 2)]
     differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
@@ -106,8 +106,8 @@ def _standings(
 def best_of(
     benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
 ) -> list[BestOf]:
-    """What choosing the best setting is worth, for each model that was asked in several; nothing
-    where it is not known which one is best."""
+    """What choosing the best setting is worth, for each model with several settings. Empty if the
+    metric's direction is unknown."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
         # Other data, or a probe, is no setting that somebody could choose.

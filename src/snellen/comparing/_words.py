@@ -59,8 +59,8 @@ def p_value(p: float | None) -> str:
 
 
 def verdict(one: Comparison) -> str:
-    """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`; where
-    higher is not better, or that is not known, it says so."""
+    """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`. It adds a
+    remark if lower is better, or if the direction is unknown."""
     metric, found = next(iter(one.metrics.items()))
     difference = found.difference
     if difference.value is None:
@@ -84,13 +84,13 @@ def verdict(one: Comparison) -> str:
 
 
 def _better(direction: Direction | None) -> str:
-    """What a reader must know before calling one side better."""
+    """The remark that tells a reader which side is better, if it is not the higher one."""
     match direction:
         case "higher":
             return ""
         case "lower":
             return "; lower is better"
-    return "; whether higher or lower is better is not known here"
+    return "; Snellen does not know whether higher or lower is better"
 
 
 def lines(one: Comparison, sides: Sequence[Side]) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _flips(one: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
-    """The notes of sides of one benchmark; what several share is said once."""
+    """The notes of a benchmark's sides. A note that several sides share appears once."""
     names: dict[str, list[str]] = {}
     for side in sides:
         for note in side.notes:
@@ -190,7 +190,7 @@ def adjustments(document: Comparisons) -> list[str]:
             "all pairs of their table"
         )
     if any(board.is_ranked for board in boards):
-        said.append("ranks are those of 95 % of resamples")
+        said.append("rank intervals hold the ranks of 95 % of resamples")
     return said
 
 

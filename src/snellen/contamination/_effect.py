@@ -65,9 +65,9 @@ def effects(
     ] * bool(others)
     if versions != {version}:
         notes.append(
-            f"the scores of {run.path} are out of date: {benchmark.headline} has version {version} "
-            f"now, and {', '.join(map(str, sorted(versions)))} there. `snellen score {run.path}` "
-            "scores the run again"
+            f"the scores of {run.path} are out of date: they are of version "
+            f"{', '.join(map(str, sorted(versions)))} of {benchmark.headline}, which is now at "
+            f"version {version}. `snellen score {run.path}` scores the run again"
         )
     notes += run.notes
     names: dict[str, int] = {}

@@ -103,7 +103,7 @@ def without_mark(start: bytes, path: Path) -> bytes:
     """
     if encoding := other_encoding(start):
         raise DataError(
-            f"{path} is {encoding} text, and UTF-8 is needed. "
+            f"{path} is {encoding} text, but Snellen reads UTF-8. "
             f"Convert it: iconv -f {encoding} -t UTF-8."
         )
     return start.removeprefix(UTF8_MARK)

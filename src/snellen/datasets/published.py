@@ -268,9 +268,9 @@ class _Getting:
         except OSError as error:
             progress.phase = "failed"
             raise DataError(
-                f"{file.name}: {self._folder / file.name} cannot be put in place: "
-                f"{error.strerror or error}. What has come is kept, and `{self._again}` goes on "
-                "from there. SNELLEN_HOME names another folder."
+                f"{file.name}: the download cannot be moved to {self._folder / file.name}: "
+                f"{error.strerror or error}. The downloaded data is kept. Run `{self._again}` to "
+                "continue. To use another folder, set SNELLEN_HOME."
             ) from error
 
     async def _there(self, file: File, path: Path) -> bool:

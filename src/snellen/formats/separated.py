@@ -44,9 +44,9 @@ def write(
                 changed += safe != text
             out.writerow(cells)
     words = {
-        "harmless": f"{changed:,} cells that a spreadsheet program would take for formulas have an "
-        "apostrophe before them",
-        "kept": f"{changed:,} cells begin as a formula does and are written as they are, since a "
-        "program reads this file: do not open it in a spreadsheet program",
+        "harmless": f"{changed:,} cells that a spreadsheet program would take for formulas now "
+        "begin with an apostrophe",
+        "kept": f"{changed:,} cells begin like a formula. They are unchanged, because another "
+        "program reads this file. Do not open it in a spreadsheet program",
     }
     return [words[formulas]] * bool(changed)

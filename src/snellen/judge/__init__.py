@@ -134,11 +134,11 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
 def verdicts(
     run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack
 ) -> tuple[Verdicts, Sequence[str]]:
-    """What the judges of a run (loaded) have said so far, and who they were, in words. The files
-    stay open as long as `stack` does.
+    """The verdicts of a loaded run's judges so far, and notes that name the judges. The files stay
+    open as long as `stack` does.
 
-    A judge that lacks many verdicts which another judge has is left out (`select_jury`), so that
-    every number of a report is made of the same verdicts.
+    A judge with far fewer verdicts than another is left out (`select_jury`), so that every number
+    in a report comes from the same verdicts.
     """
     by_scoring = {}
     notes: list[str] = []
@@ -161,7 +161,7 @@ def verdicts(
 
 
 def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[Slot]:
-    """Each judge that was asked for a scoring as it asks now, and each time it was asked."""
+    """Every judge, and every repeat of it, that got the scoring's current questions."""
     for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
         manifest = judging.manifest()
         identity = manifest["identity"]
@@ -185,18 +185,18 @@ def _count(slots: Sequence[Slot], rows: _Open) -> tuple[list[Slot], int]:
 
 
 def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
-    """Whose verdicts a score is made of, and which judges it leaves out."""
+    """Notes that name the judges in a score, and those that are left out of it."""
     models = ", ".join(dict.fromkeys(slot.model for slot in jury.members))
     if any(slot.verdicts for slot in jury.members):
         yield f"{scoring}: judged by {models}"
     else:
-        yield f"{scoring}: {models} gave no verdict that can be read"
+        yield f"{scoring}: {models} gave no readable verdict"
     for slot in jury.absentees:
         repeat = f" (repeat {slot.repeat + 1})" if slot.repeat else ""
         yield (
             f"{scoring}: {slot.model}{repeat} has a verdict on {slot.verdicts:,} of {n_open:,} "
             f"replies and is not in the score; `snellen judge {run.path} --judge {slot.model}` "
-            "asks again where it failed"
+            "retries the rest"
         )
 
 

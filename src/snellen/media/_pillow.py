@@ -22,7 +22,7 @@ def png(picture: PIL.Image.Image) -> tuple[bytes, str]:
 
     upright = ImageOps.exif_transpose(picture)
     if upright.mode in ("F", "I"):
-        raise ValueError(f"its samples have 32 bits (mode {upright.mode}); save it with 8 or 16")
+        raise ValueError(f"its samples have 32 bits (mode {upright.mode}). Save it with 8 or 16")
     as_it_is = upright.mode in (
         "1",
         "L",
@@ -62,8 +62,8 @@ def encoded(value: Any, label: str) -> bytes:
         is_picture = value.ndim == 2 or (value.ndim == 3 and value.shape[2] in (1, 3, 4))
         if value.dtype != "uint8" or not is_picture or not value.size:
             raise MediaError(
-                f"{label} is an array of {value.dtype} of shape {value.shape}. A picture is uint8 "
-                "of shape (height, width) or (height, width, 1, 3, or 4), in RGB."
+                f"{label} is an array of {value.dtype} of shape {value.shape}. A picture must be "
+                "uint8 of shape (height, width) or (height, width, 1, 3, or 4), in RGB."
             )
         value = pillow.fromarray(value[:, :, 0] if value.shape[2:] == (1,) else value)
     try:

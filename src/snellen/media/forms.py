@@ -191,21 +191,21 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
             address = urlsplit(text)
             if address.netloc not in ("", "localhost"):
                 raise MediaError(
-                    f"{label} is a file of another machine, {address.netloc!r}. Give a path on "
-                    "this one."
+                    f"{label} is a file on another machine, {address.netloc!r}. Give a path on "
+                    "this machine."
                 )
             return _of_path(unquote(address.path), kind, folder)
         case "http" | "https" if kind == "image":
             return Image(Address(text), place=label)
         case "http" | "https":
             raise MediaError(
-                f"{label} is the address of a video, {Address(text)}. Videos are not fetched: "
-                "download the video, and give the file's path."
+                f"{label} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
+                "Download the video, and give the file's path."
             )
         case other:
             raise MediaError(
-                f"{label} is an address, {Address(text)}, and pictures are not read from "
-                f"{other}://. Download the {kind}, and give the file's path."
+                f"{label} is a URL, {Address(text)}. Snellen does not fetch from {other}://. "
+                f"Download the {kind}, and give the file's path."
             )
 
 
@@ -226,7 +226,8 @@ def _expanded(path: str) -> Path:
 
 def _video_itself(label: str) -> str:
     return (
-        f"{label} is the video itself and not a file's name. Save it as a file, and give its path."
+        f"{label} is the content of a video, not a file's path. Save it as a file, and give its "
+        "path."
     )
 
 
@@ -256,7 +257,7 @@ def _of_object(
 ) -> Image | Video:
     stated = value.get("type", kind or "image")
     if not isinstance(stated, str) or not re.search("image|video|url|base64", stated):
-        raise MediaError(f"{label} has the type {stated!r:.40}; it is to be text, image, or video.")
+        raise MediaError(f"{label} has the type {stated!r:.40}. Use text, image, or video.")
     if "type" in value and ("image" in stated or "video" in stated):
         kind = "video" if "video" in stated else "image"
     key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
@@ -275,8 +276,8 @@ def _refuse(unknown: list[str], key: str, label: str) -> None:
     """Fields that would change what is shown are not passed over."""
     if unknown:
         raise MediaError(
-            f"{label} has {', '.join(unknown)} beside its {key}, which is not taken here. Leave "
-            "it out."
+            f"{label} has fields that Snellen does not support beside its {key}: "
+            f"{', '.join(unknown)}. Remove them."
         )
 
 

@@ -359,8 +359,8 @@ def _read(image: Image) -> bytes:
     source = image.source
     if isinstance(source, Address):
         raise MediaError(
-            f"{_name(image)} is an address, {source}. Addresses in data are not fetched unless "
-            "you allow it with --allow-urls. Or download the picture, and give the file's path."
+            f"{_name(image)} is a URL, {source}. Snellen fetches URLs in data only with "
+            "--allow-urls. Add that option, or download the picture and give the file's path."
         )
     if isinstance(source, bytes):
         data = source
@@ -398,8 +398,8 @@ def _read(image: Image) -> bytes:
             return _from_base64(image, data)
     if not data and image.digest is not None:
         raise MediaError(
-            f"{_name(image)} is not at hand: scoring reads stored replies, and a run's folder "
-            "holds the sizes and digests of pictures, not the pictures."
+            f"{_name(image)} is not available. Scoring reads stored replies, and a run's folder "
+            "holds only the sizes and digests of pictures."
         )
     if not data:
         raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")

@@ -102,7 +102,7 @@ class Service:
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
-            "requested. Ask a model, or a server, that answers in text."
+            "requested. Use a model or server that answers in text."
         )
 
     def cut(self) -> Overloaded:

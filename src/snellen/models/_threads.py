@@ -82,8 +82,8 @@ class CallThreads:
             self._hung = {thread for thread in self._hung if thread.is_alive()}
             if len(self._hung) >= MAX_HUNG:
                 raise Rejected(
-                    f"not asked: {len(self._hung)} earlier calls of the model hang. Start the same "
-                    "command again to ask what is left.",
+                    f"not asked: {len(self._hung)} earlier calls of the model hang. Run the same "
+                    "command again to ask the remaining questions.",
                     hopeless=True,
                 )
             for deadline in call.deadlines:

@@ -172,7 +172,7 @@ def _parts_of(item: object, place: str) -> tuple[Part, ...]:
         return forms.parts(item, place)
     stated = item.get("type")
     if stated not in ("text", "image", "video", "image_url", "video_url"):
-        raise ValueError(f"the type of a part is text, image or video, not {stated!r:.40}")
+        raise ValueError(f"the type of a part must be text, image, or video, not {stated!r:.40}")
     return forms.parts({name: value for name, value in item.items() if name != "role"}, place)
 
 

@@ -143,7 +143,7 @@ class Anthropic(OnServer):
             if delta is None and kind != "content_block_delta":
                 continue
             if not isinstance(delta, dict) or not _is_delta(delta):
-                raise self._there.unreadable("no event of a message", event.data)
+                raise self._there.unreadable("not an event of a message", event.data)
             stop = delta.get("stop_reason") or stop
             for name in ("text", "thinking"):
                 if piece := string(delta.get(name)):

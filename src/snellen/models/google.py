@@ -199,7 +199,7 @@ class Google(OnServer):
             usage = chunk.get("usageMetadata") or usage
             blocked = chunk.get("promptFeedback") or blocked
             if not _are_candidates(chunk.get("candidates")):
-                raise self._there.unreadable("no chunk of a reply of Gemini's", event.data)
+                raise self._there.unreadable("not a chunk of a Gemini reply", event.data)
             for candidate in objects(chunk.get("candidates"))[:1]:
                 stop = candidate.get("finishReason") or stop
                 others |= _others(candidate)

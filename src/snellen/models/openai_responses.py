@@ -110,7 +110,7 @@ class OpenAIResponses(OpenAIService):
             raise self._there.unreadable("no whole response", response.body)
         output = objects(found["output"])
         if not _is_output(found["output"]):
-            raise self._there.unreadable("no response in the form of the interface", response.body)
+            raise self._there.unreadable("not a response in the API's format", response.body)
         said = [part for one in _of_kind("message", output) for part in objects(one.get("content"))]
         # Where the service gives no summary, other servers give the thoughts themselves.
         thoughts = _of_kind("reasoning", output)
@@ -120,7 +120,7 @@ class OpenAIResponses(OpenAIService):
         details = next(iter(objects([found.get("incomplete_details")])), {})
         reason = string(details.get("reason"))
         if status == "incomplete" and reason is None:
-            raise self._there.unreadable("incomplete without a reason", response.body)
+            raise self._there.unreadable("not clear on why it is incomplete", response.body)
         stop = reason or status
         if not text and _of_kind("refusal", said):
             stop = "filter"

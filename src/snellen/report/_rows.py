@@ -224,7 +224,7 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
     which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
     said = [f"{which}{BUNDLED}"] if few else []
     if rows and incomplete:
-        said.append(f"incomplete runs are among these: {', '.join(incomplete)}")
+        said.append(f"some of these runs are incomplete: {', '.join(incomplete)}")
     if rows and (left := [model for model, of in by_model.items() if len(of) < 2]):
         said.append(f"left out, with fewer than two benchmarks (probes aside): {', '.join(left)}")
     return rows, said

@@ -52,13 +52,14 @@ async def _fetched(part: Part, downloads: Downloads) -> Part:
                 body += block
                 _check_size(len(body), label, part.source)
     except TimeoutError:
-        why = f"it was not there within {SECONDS:g} s"
+        why = f"it did not arrive within {SECONDS:g} s"
         raise MediaError(f"{label} could not be fetched: {part.source}: {why}.") from None
     except (ModelError, UsageError) as error:
         raise MediaError(f"{label} could not be fetched: {error}") from None
     if kind_of_head(bytes(body[:16])) != "image":
         raise MediaError(
-            f"{label} is no picture: what {part.source} gives begins with {bytes(body[:16])!r}."
+            f"{label} is not a picture: the content of {part.source} begins with "
+            f"{bytes(body[:16])!r}."
         )
     return replace(part, source=bytes(body), place=f"{label}, {part.source}")
 

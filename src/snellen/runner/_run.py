@@ -709,7 +709,7 @@ class Asking:
         enough = HOPELESS if hopeless else max(self._settings.give_up, 2 * int(self._limiter.limit))
         if self._failing >= enough:
             self._stop.set(
-                f"{self._failing} questions in a row got no reply, the last one: "
+                f"{self._failing} questions in a row got no reply; the last error: "
                 f"{message_of(error)}"
             )
 

@@ -1,4 +1,4 @@
-"""Whether a stored report still says what scoring its run again would say."""
+"""Tells whether scoring a run again would change its stored report."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from snellen.scoring._report import Report
 from snellen.store import FORMAT, Run
 
 INPUTS = {
-    "replies": "replies came in after it was written",
-    "verdicts": "verdicts of judges came in after it was written",
-    "labels": "people's labels changed after it was written",
+    "replies": "replies were added after the report was written",
+    "verdicts": "judges' verdicts were added after the report was written",
+    "labels": "people's labels changed after the report was written",
 }
-"""What a report is made of, and what to say when it has another size now."""
+"""The inputs of a report, and what to say when the size of one has changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What of a benchmark decides a report, apart from replies, verdicts, and labels."""
+    """What a benchmark contributes to a report, besides replies, verdicts, and labels."""
 
     asks: int
     headline: str | None
-    """The first scoring that reads what is asked for. None: no scoring reads it."""
+    """The first scoring that reads what the run asks for; None if there is none."""
     versions: Mapping[str, int]
     """The version of each scoring."""
 
@@ -43,10 +43,10 @@ def rules_of(benchmark: Benchmark) -> Rules:
 def stale_reasons(
     run: Run, report: Report, inputs: Mapping[str, int], rules: Rules | None
 ) -> list[str]:
-    """Why a stored report is out of date, a sentence each; empty where it is not.
+    """The reasons why a stored report is out of date, one sentence for each. Empty if it is not.
 
-    `inputs` are the sizes that were stored with the report; reports of earlier versions have none.
-    `rules` are None where the benchmark cannot be made again.
+    `inputs` are the sizes stored with the report. Reports of earlier versions have none. `rules` is
+    None if the benchmark cannot be rebuilt.
     """
     reasons = [*_format(report), *_inputs(run, inputs)]
     if rules is not None:
@@ -59,13 +59,14 @@ def stale_reasons(
 
 
 def asks_notes(identity: Mapping[str, Any], rules: Rules | None) -> list[str]:
-    """Say that a run asked another version of the questions than this version of Snellen asks."""
+    """A note if the run asked another version of the questions than this version of Snellen."""
     asks = identity.get("asks")
     if rules is None or asks is None or asks == rules.asks:
         return []
     return [
         f"out of date: the run asked version {asks} of the questions, and this version of Snellen "
-        f"asks version {rules.asks}. `snellen run` asks these; the score is of the others"
+        f"asks version {rules.asks}. The score is of version {asks}; `snellen run` asks version "
+        f"{rules.asks}"
     ]
 
 

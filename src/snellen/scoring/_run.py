@@ -235,7 +235,7 @@ class Predicted:
         if self._regrouped:
             self._notes.append(
                 f"{len(self._regrouped):,} samples have other categories in {self.where} than in "
-                "the data set; the file's are used, as the authors' script does"
+                "the data set; the file's are used, as in the authors' script"
             )
         if hidden:  # scorings say what becomes of the others
             self._notes.append(

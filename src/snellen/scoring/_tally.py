@@ -241,7 +241,7 @@ class Tally:
             count = "count as wrong"
             headline = next(iter(self._columns), None)
             if headline is not None and not self._zero_is_wrong(self._benchmark.scorings[headline]):
-                count = "are in no mean: whether 0 is the worst score is not known here"
+                count = "are in no mean: Snellen does not know whether 0 is the worst score"
             said.append(f"{self._refused:,} replies were withheld by the service and {count}")
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             said.append(

@@ -73,8 +73,8 @@ class QuestionHead(NamedTuple):
 
 @dataclass
 class _Damage:
-    """The lines of a file that are no records: the first one's error, the number of the note about
-    them, and the bytes at which they begin."""
+    """The lines of a file that are not records: the first error, the number of the note about them,
+    and the byte at which each line begins."""
 
     error: str
     note: int
@@ -83,11 +83,11 @@ class _Damage:
     def words(self, name: str) -> str:
         first, *others = sorted(self.offsets)
         if not others:
-            return f"{name}: the line at byte {first} is no record and was set aside: {self.error}"
+            return f"{name}: the line at byte {first} is not a record and was skipped: {self.error}"
         listed = ", ".join(map(str, sorted(self.offsets)[:NAMED]))
         more = f" and {len(others) + 1 - NAMED:,} more" if len(others) >= NAMED else ""
         return (
-            f"{name}: {len(others) + 1:,} lines are no records and were set aside: those at bytes "
+            f"{name}: {len(others) + 1:,} lines are not records and were skipped: those at bytes "
             f"{listed}{more}"
         )
 
@@ -119,7 +119,7 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 
 DAMAGED = (msgspec.DecodeError, RecursionError)
-"""What a line raises that is no record."""
+"""What decoding raises for a line that is not a record."""
 
 _HEAD = msgspec.json.Decoder(Head)
 _FORMAT = msgspec.json.Decoder(Format)
@@ -132,7 +132,7 @@ _SCORE = msgspec.json.Decoder(ScoreRow)
 
 
 def _plain(value: object) -> object:
-    """A value that JSON has no form for, as one that it has: text and numbers of NumPy."""
+    """The plain form of a value that JSON cannot encode, such as NumPy's text and numbers."""
     match value:
         case str():
             return str.__str__(value)

@@ -167,7 +167,7 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_place_of(manifest["data"])
     if is_object_run(manifest):
-        raise DataError("its rows are those of a Python object, which no manifest makes again.")
+        raise DataError("its rows come from a Python object, which no manifest can rebuild.")
     if catalog.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
