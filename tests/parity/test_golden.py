@@ -9,6 +9,8 @@ from tests.parity import engine
 from tests.parity.lines import Line
 from tests.parity.test_page import ROOT, script
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def page() -> ModuleType:

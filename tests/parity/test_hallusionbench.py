@@ -101,6 +101,7 @@ def by_formula(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_shuffled_halved_and_mixed_verdicts_score_as_the_script_would(
     tmp_path: Path, seed: int

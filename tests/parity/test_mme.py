@@ -91,6 +91,7 @@ def written(rows: Rows, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
     tmp_path: Path, model: str
