@@ -33,6 +33,8 @@ UNTESTED = " Differences are not tested here: that is what snellen compare does.
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
 """
+SHORTFALLS = ("partial:", "incomplete:")
+"""How a note begins that says what a run lacks. Any other word with a colon is a name."""
 UNICODE = """\
 % Some names have characters that pdfLaTeX lacks: use LuaLaTeX or XeLaTeX, and a font that has them.
 """
@@ -100,11 +102,13 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
 
 
 def _sentences(notes: Sequence[str], names: Collection[str]) -> str:
-    """The notes as sentences. A note that begins with one of the `names`, or with any other word
-    and a colon, keeps its first letter: `openai/m: ...` is a model, `Openai/m` is none."""
+    """The notes as sentences. A note that begins with a name and a colon keeps its first letter:
+    `openai/m: ...` is a model, `Openai/m` is none."""
     text = ""
     for note in notes:
-        is_name = note.startswith(tuple(names)) or note.partition(" ")[0].endswith(":")
+        first_word = note.partition(" ")[0]
+        has_label = first_word.endswith(":") and first_word not in SHORTFALLS
+        is_name = note.startswith(tuple(names)) or has_label
         text += f" {note if is_name else note[0].upper() + note[1:]}."
     return text
 
