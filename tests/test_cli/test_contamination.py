@@ -146,7 +146,7 @@ def test_scores_of_an_older_version_are_said_to_be_out_of_date(
         "".join(json.dumps({**score, "version": 0}) + "\n" for score in scores)
     )
     notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
-    assert any("are out of date" in note and "and 0 there" in note for note in notes)
+    assert any("are out of date" in note and "of version 0 of" in note for note in notes)
     snellen("score", run)
     notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
     assert not any("out of date" in note for note in notes)
