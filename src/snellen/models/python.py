@@ -290,7 +290,7 @@ class Watching:
 
 
 def _silence(name: str, made: Any) -> Sequence[str]:
-    """What an object says when it has nothing to say.
+    """The texts that an object returns to stay silent.
 
     Raises:
         UsageError: that is no list of texts.

@@ -28,7 +28,7 @@ SIGNS = str.maketrans(
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
-"""They may be more than those that the models of a leaderboard share."""
+"""These can be more samples than the models of a leaderboard share."""
 UNTESTED = " Differences are not tested here: that is what snellen compare does."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
