@@ -378,15 +378,15 @@ class Benchmark:
         )
 
     def _parts(self, message: Message, sample: Sample) -> Iterator[Part]:
-        place = f"{self.name}: a part of the prompt of sample {sample.id!r}"
+        where = f"{self.name}: a part of the prompt of sample {sample.id!r}"
         for part in message.content:
             if _is_plain(part, message):
                 yield part
             elif isinstance(part, str) and part in (sample.question, *sample.choices):
                 yield Text(part)
             else:
-                shown = forms.parts(part, place)
-                yield from (Text(one) if isinstance(one, str) else one for one in shown)
+                shown = forms.parts(part, where)
+                yield from (Text(item) if isinstance(item, str) else item for item in shown)
 
     def request(
         self,
@@ -465,7 +465,9 @@ def _with_sizes(sample: Sample) -> Sample:
     sees the same on every path."""
     if not sample.media:
         return sample
-    media = [images.sized(one) if isinstance(one, Image) else one for one in sample.media]
+    media = [
+        images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
+    ]
     # For hundreds of thousands of samples: `replace` would take as long as making them.
     copy = object.__new__(type(sample))
     copy.__dict__.update(sample.__dict__, media=tuple(media))
@@ -475,8 +477,8 @@ def _with_sizes(sample: Sample) -> Sample:
 def _is_plain(part: object, message: Message) -> bool:
     """Whether a part of a message needs no conversion: plain text, or a picture of our types."""
     if isinstance(part, str):
-        is_said = message.role == "assistant"
-        return is_said or isinstance(part, Text) or forms.kind_of(part) is None
+        from_model = message.role == "assistant"
+        return from_model or isinstance(part, Text) or forms.kind_of(part) is None
     return isinstance(part, Image | Video) and forms.is_reference(part)
 
 

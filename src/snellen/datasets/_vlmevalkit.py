@@ -198,7 +198,7 @@ def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
     names = strings(cell, where) if cell.startswith("[") else [cell] if cell else []
     folder = _folder(path)
     shown = (forms.medium(name, where, kind="image", folder=folder) for name in names)
-    return tuple(one for one in shown if isinstance(one, Image))
+    return tuple(image for image in shown if isinstance(image, Image))
 
 
 def strings(cell: str, where: str) -> list[str]:

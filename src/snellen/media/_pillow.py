@@ -41,15 +41,15 @@ def png(picture: PIL.Image.Image) -> tuple[bytes, str]:
 
 def is_pillow(value: object) -> bool:
     """Whether it is a Pillow image. Does not import Pillow."""
-    return any(one.__module__ == "PIL.Image" for one in type(value).__mro__)
+    return any(parent.__module__ == "PIL.Image" for parent in type(value).__mro__)
 
 
 def is_array(value: object) -> bool:
     """Whether it is a NumPy array. Does not import NumPy."""
-    return any(one.__module__ == "numpy" for one in type(value).__mro__)
+    return any(parent.__module__ == "numpy" for parent in type(value).__mro__)
 
 
-def encoded(value: Any, place: str) -> bytes:
+def encoded(value: Any, where: str) -> bytes:
     """A picture of Pillow's, or an array (height, width) or (height, width, 1, 3, or 4) of 8-bit
     gray, RGB, or RGBA, as a PNG file, without loss.
 
@@ -62,11 +62,11 @@ def encoded(value: Any, place: str) -> bytes:
         is_picture = value.ndim == 2 or (value.ndim == 3 and value.shape[2] in (1, 3, 4))
         if value.dtype != "uint8" or not is_picture or not value.size:
             raise MediaError(
-                f"{place} is an array of {value.dtype} of shape {value.shape}. A picture must be "
+                f"{where} is an array of {value.dtype} of shape {value.shape}. A picture must be "
                 "uint8 of shape (height, width) or (height, width, 1, 3, or 4), in RGB."
             )
         value = pillow.fromarray(value[:, :, 0] if value.shape[2:] == (1,) else value)
     try:
         return png(value)[0]
     except DAMAGED as error:
-        raise MediaError(f"{place} cannot be saved as PNG: {error}.") from error
+        raise MediaError(f"{where} cannot be saved as PNG: {error}.") from error

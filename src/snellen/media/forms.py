@@ -58,7 +58,7 @@ MEDIUM_KEYS = (
     *("path", "source"),
 )
 """The fields that hold the medium in objects of other toolkits."""
-BESIDE = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
+OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
 """Fields allowed beside it. `path` names the file that `bytes` came from; `detail` says how a
 server scales a picture, and is taken with the value "auto" alone."""
 LONGEST_PATH = 4096
@@ -107,31 +107,31 @@ def is_encoded(text: str) -> bool:
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
-def parts(value: object, place: str) -> tuple[Part, ...]:
-    """The parts of a value in an open place. Messages call the place `place`.
+def parts(value: object, where: str) -> tuple[Part, ...]:
+    """The parts of a value in an open place. Messages call it `where`.
 
     Raises:
         MediaError: the value looks like a picture or a video but cannot be shown, or it is neither
             text nor a picture nor a video.
     """
-    return tuple(_parts(value, place))
+    return tuple(_parts(value, where))
 
 
-def _parts(value: object, place: str) -> Iterator[Part]:
+def _parts(value: object, where: str) -> Iterator[Part]:
     if isinstance(value, str):
         kind = kind_of(value)
-        yield value if kind is None else _of_text(value, kind, place, None)
+        yield value if kind is None else _of_text(value, kind, where, None)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _parts(item, place)
+            yield from _parts(item, where)
     elif isinstance(value, Mapping) and _is_text(value):
-        yield text_of(value, place)
+        yield text_of(value, where)
     else:
-        yield medium(value, place)
+        yield medium(value, where)
 
 
 def medium(
-    value: object, place: str, *, kind: Kind | None = None, folder: Path | None = None
+    value: object, where: str, *, kind: Kind | None = None, folder: Path | None = None
 ) -> Image | Video:
     """The picture or video that a value in a place for media is.
 
@@ -144,27 +144,27 @@ def medium(
     if isinstance(value, Image | Video) and is_reference(value):
         return value
     if isinstance(value, Video):
-        file = medium(value.source, value.place or place, kind="video", folder=folder)
+        file = medium(value.source, value.place or where, kind="video", folder=folder)
         assert isinstance(file, Video)
         return replace(value, source=file.source, place=value.place or file.place)
     if isinstance(value, Image):
-        return medium(value.source, value.place or place, kind="image", folder=folder)
+        return medium(value.source, value.place or where, kind="image", folder=folder)
     if isinstance(value, str):
-        return _of_text(value, kind or kind_of(value) or "image", place, folder)
+        return _of_text(value, kind or kind_of(value) or "image", where, folder)
     if isinstance(value, os.PathLike):
         path = os.fspath(value)
         assert isinstance(path, str)
         return _of_path(path, kind or _kind_by_ending(path) or "image", folder)
     if isinstance(value, bytes | bytearray | memoryview):
         if kind == "video":
-            raise MediaError(_video_itself(place))
-        return Image(bytes(value), place=place)
+            raise MediaError(_video_itself(where))
+        return Image(bytes(value), place=where)
     if isinstance(value, Mapping):
-        return _of_object(value, place, kind, folder)
+        return _of_object(value, where, kind, folder)
     if is_pillow(value) or is_array(value):
-        return Image(encoded(value, place), place=place)
+        return Image(encoded(value, where), place=where)
     raise MediaError(
-        f"{place} is a {type(value).__name__}, which is neither text nor a picture. Give text, a "
+        f"{where} is a {type(value).__name__}, which is neither text nor a picture. Give text, a "
         "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
     )
 
@@ -174,13 +174,13 @@ def is_reference(value: Image | Video) -> bool:
     return isinstance(value.source, Path | bytes | Slice | Address)
 
 
-def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | Video:
+def _of_text(text: str, kind: Kind, where: str, folder: Path | None) -> Image | Video:
     text = text.strip()
     scheme = _SCHEME.match(text)
     if scheme is None and (is_encoded(text) or (_BASE64.fullmatch(text) and kind_of(text))):
         if kind == "video":
-            raise MediaError(_video_itself(place))
-        return Image(text.encode(), place=place)
+            raise MediaError(_video_itself(where))
+        return Image(text.encode(), place=where)
     if scheme is None:
         return _of_path(text, kind, folder)
     match scheme[1].lower():
@@ -188,20 +188,20 @@ def _of_text(text: str, kind: Kind, place: str, folder: Path | None) -> Image | 
             address = urlsplit(text)
             if address.netloc not in ("", "localhost"):
                 raise MediaError(
-                    f"{place} is a file on another machine, {address.netloc!r}. Give a path on "
+                    f"{where} is a file on another machine, {address.netloc!r}. Give a path on "
                     "this machine."
                 )
             return _of_path(unquote(address.path), kind, folder)
         case "http" | "https" if kind == "image":
-            return Image(Address(text), place=place)
+            return Image(Address(text), place=where)
         case "http" | "https":
             raise MediaError(
-                f"{place} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
+                f"{where} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
                 "Download the video, and give the file's path."
             )
         case other:
             raise MediaError(
-                f"{place} is a URL, {Address(text)}. Snellen does not fetch from {other}://. "
+                f"{where} is a URL, {Address(text)}. Snellen does not fetch from {other}://. "
                 f"Download the {kind}, and give the file's path."
             )
 
@@ -213,9 +213,9 @@ def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
     return Image(source, place=path, within=folder)
 
 
-def _video_itself(place: str) -> str:
+def _video_itself(where: str) -> str:
     return (
-        f"{place} is the content of a video, not a file's path. Save it as a file, and give its "
+        f"{where} is the content of a video, not a file's path. Save it as a file, and give its "
         "path."
     )
 
@@ -227,7 +227,7 @@ def _is_text(value: Mapping[Any, Any]) -> bool:
     return value.get("type") in ("text", "input_text")
 
 
-def text_of(value: Mapping[Any, Any], place: str) -> str:
+def text_of(value: Mapping[Any, Any], where: str) -> str:
     """The text of an object of type `text`.
 
     Raises:
@@ -236,36 +236,36 @@ def text_of(value: Mapping[Any, Any], place: str) -> str:
     key = next((key for key in TEXT_KEYS if key in value), "text")
     text = value.get(key)
     if not isinstance(text, str):
-        raise MediaError(f"{place} is an object of type text without a text: {value!r:.80}")
-    _refuse(sorted(map(str, {*value} - {"type", key})), key, place)
+        raise MediaError(f"{where} is an object of type text without a text: {value!r:.80}")
+    _refuse(sorted(map(str, {*value} - {"type", key})), key, where)
     return text
 
 
 def _of_object(
-    value: Mapping[Any, Any], place: str, kind: Kind | None, folder: Path | None
+    value: Mapping[Any, Any], where: str, kind: Kind | None, folder: Path | None
 ) -> Image | Video:
     stated = value.get("type", kind or "image")
     if not isinstance(stated, str) or not re.search("image|video|url|base64", stated):
-        raise MediaError(f"{place} has the type {stated!r:.40}. Use text, image, or video.")
+        raise MediaError(f"{where} has the type {stated!r:.40}. Use text, image, or video.")
     if "type" in value and ("image" in stated or "video" in stated):
         kind = "video" if "video" in stated else "image"
     key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
     if key is None:
         raise MediaError(
-            f"{place} is an object of type {stated} without a picture or video: {value!r:.80}"
+            f"{where} is an object of type {stated} without a picture or video: {value!r:.80}"
         )
-    unknown = {*value} - BESIDE - {key}
+    unknown = {*value} - OTHER_KEYS - {key}
     if value.get("detail", "auto") != "auto":
         unknown.add("detail")
-    _refuse(sorted(map(str, unknown)), key, place)
-    return medium(value[key], place, kind=kind, folder=folder)
+    _refuse(sorted(map(str, unknown)), key, where)
+    return medium(value[key], where, kind=kind, folder=folder)
 
 
-def _refuse(unknown: list[str], key: str, place: str) -> None:
+def _refuse(unknown: list[str], key: str, where: str) -> None:
     """Refuse unknown fields: they could change what is shown."""
     if unknown:
         raise MediaError(
-            f"{place} has fields that Snellen does not support beside its {key}: "
+            f"{where} has fields that Snellen does not support beside its {key}: "
             f"{', '.join(unknown)}. Remove them."
         )
 
@@ -300,9 +300,9 @@ def _kind_by_ending(name: str) -> Kind | None:
 
 def _kind_in_base64(text: str) -> Kind | None:
     """What the first characters of base64 decode to."""
-    whole = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
+    standard = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
     try:
-        head = pybase64.b64decode(whole[: len(whole) // 4 * 4])
+        head = pybase64.b64decode(standard[: len(standard) // 4 * 4])
     except ValueError:
         return None
     return kind_of_head(head)

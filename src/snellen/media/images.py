@@ -144,11 +144,11 @@ def sized(image: Image) -> Image:
     if image.width is not None or isinstance(image, Sized):
         return image
     # This runs for every sample, so it must be fast.
-    made = Sized.__new__(Sized)
-    fields = made.__dict__
+    result = Sized.__new__(Sized)
+    fields = result.__dict__
     fields.update(image.__dict__)
     del fields["width"], fields["height"]
-    return made
+    return result
 
 
 def _unsized(image: Image) -> tuple[object, ...]:

@@ -223,8 +223,8 @@ class OwnSession:
         raise Rejected(f"{self._calls.name} said {a(said)}, which is no text and no Emission.")
 
 
-def _is_silent(said: object) -> bool:
-    return isinstance(said, str) and not said
+def _is_silent(output: object) -> bool:
+    return isinstance(output, str) and not output
 
 
 class OwnForks(OwnSession):

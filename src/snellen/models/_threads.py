@@ -102,7 +102,7 @@ class CallThreads:
         with self._lock:
             if call.future.cancel():
                 return  # the call has not begun
-            thread = next((one for one in self._threads if one.call is call), None)
+            thread = next((item for item in self._threads if item.call is call), None)
             if thread is None:
                 return  # the call has ended
             self._threads.discard(thread)
@@ -125,7 +125,7 @@ class CallThreads:
                         thread.call = call
                         return call
 
-    def is_given_up(self, thread: _Thread) -> bool:
+    def is_abandoned(self, thread: _Thread) -> bool:
         with self._lock:
             thread.call = None
             return thread not in self._threads
@@ -174,7 +174,7 @@ class _Thread(threading.Thread):
             while (call := self._threads_of.next_call(self)) is not None:
                 call.make()
                 del call
-                if self._threads_of.is_given_up(self):
+                if self._threads_of.is_abandoned(self):
                     return
 
     def interrupt(self) -> None:

@@ -42,7 +42,7 @@ async def fetched(request: Request) -> Request:
 async def _fetched(part: Part, downloads: Downloads) -> Part:
     if not isinstance(part, Image) or not isinstance(part.source, Address):
         return part
-    place = part.place or "a picture"
+    where = part.place or "a picture"
     body = bytearray()
     try:
         async with asyncio.timeout(SECONDS), downloads.get(part.source.url) as (_, blocks):
@@ -50,17 +50,17 @@ async def _fetched(part: Part, downloads: Downloads) -> Part:
                 body += block
                 if len(body) > MAX_BYTES:
                     raise MediaError(
-                        f"{place}, {part.source}, has more than {MAX_BYTES:,} bytes. Save a "
+                        f"{where}, {part.source}, has more than {MAX_BYTES:,} bytes. Save a "
                         "smaller copy, and give its path."
                     )
     except TimeoutError:
         why = f"it did not arrive within {SECONDS:g} s"
-        raise MediaError(f"{place} could not be fetched: {part.source}: {why}.") from None
+        raise MediaError(f"{where} could not be fetched: {part.source}: {why}.") from None
     except (ModelError, UsageError) as error:
-        raise MediaError(f"{place} could not be fetched: {error}") from None
+        raise MediaError(f"{where} could not be fetched: {error}") from None
     if kind_of_head(bytes(body[:16])) != "image":
         raise MediaError(
-            f"{place} is not a picture: the content of {part.source} begins with "
+            f"{where} is not a picture: the content of {part.source} begins with "
             f"{bytes(body[:16])!r}."
         )
-    return replace(part, source=bytes(body), place=f"{place}, {part.source}")
+    return replace(part, source=bytes(body), place=f"{where}, {part.source}")

@@ -120,7 +120,7 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 DAMAGED = (msgspec.DecodeError, RecursionError)
 """What decoding raises for a line that is not a record."""
-MAX_PLACE = 10**8
+MAX_ROW = 10**8
 """A row index above this is damage. Trusting it would take that much memory."""
 MAX_TURN = 2**31
 
@@ -686,7 +686,7 @@ def _size(paths: Iterable[Path]) -> int:
 
 def _check_numbers(record: object) -> None:
     """Raise ValidationError if a key or a row index is a number that no run writes."""
-    if isinstance(record, Question) and not 0 <= record.place < MAX_PLACE:
+    if isinstance(record, Question) and not 0 <= record.place < MAX_ROW:
         raise msgspec.ValidationError(f"there is no row {record.place} - at `$.place`")
     if isinstance(record, Question | ReplyRecord):
         _, repeat, turn = record.key
