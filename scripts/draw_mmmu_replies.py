@@ -31,7 +31,7 @@ UNREADABLE = ("", "I cannot tell.", "**{letter}**", "{letter}) {choice}", "{choi
 OPEN = ("The result is 12.5", "about 12.50 meters", "12", "x = 12.5", "I cannot tell.")
 
 
-def made_rows() -> list[dict[str, Any]]:
+def draw_rows() -> list[dict[str, Any]]:
     draws = Random("mmmu replies")
     subjects = sorted(DOMAIN_OF)
     rows = []
@@ -61,7 +61,7 @@ def authors_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def main(authors: str) -> None:
     by_subject: dict[str, list[dict[str, Any]]] = {}
-    for row in made_rows():
+    for row in draw_rows():
         by_subject.setdefault("_".join(row["id"].split("_")[1:-1]), []).append(row)
     with tempfile.TemporaryDirectory() as folder:
         for subject, rows in by_subject.items():

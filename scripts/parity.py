@@ -173,7 +173,7 @@ def compare(folder: Path, wanted: Sequence[str]) -> int:
         if name not in adapters:
             print(f"{name}: no benchmark yet")
     print(summary.total(known, every))
-    return int(any(one.differs for one in every))
+    return int(any(comparison.differs for comparison in every))
 
 
 def main() -> int:

@@ -4,8 +4,8 @@
 # usage: MODEL=openai/NAME [BASE_URL=URL] [API_KEY_ENV=VARIABLE] [BENCHMARK=eyechart] [LIMIT=200]
 #        [METRIC=accuracy] [FLOOR=0.6] [BASELINE=baseline] [REVISION=…] measure.sh
 #
-# METRIC is one that the benchmark's headline scoring has (`snellen show BENCHMARK`), FLOOR a number
-# in its unit: 0.6 is 60 % accuracy, METRIC=perception FLOOR=1400 suits mme. FLOOR= asks for none.
+# METRIC is a metric of the benchmark's headline scoring (`snellen show BENCHMARK`). FLOOR is a number
+# in its unit: 0.6 is 60 % accuracy; METRIC=perception FLOOR=1400 suits mme. FLOOR= sets no floor.
 # BASELINE is a folder of runs, such as the `runs` of an earlier job. Writes runs/, report.html and,
 # with a baseline, comparison.md. Exit: 0 good; 1 below the floor, significantly below the baseline,
 # or questions without a reply; 2 wrong use.

@@ -57,13 +57,13 @@ class Reading:
 
 
 Order = Literal["data", "authors", "file"]
-"""Whose order a table of replies is in: the data set's (a run), that of a file in the layout which
-the benchmark's authors read, or that of any other file of predictions."""
+"""The order of a table of replies: that of the data set (a run), of a file in the layout that the
+benchmark's authors read, or of any other file of predictions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One reply of a table of replies."""
+    """A row of a `ReplyTable`: a sample and the reading of its reply."""
 
     sample: Sample
     """The sample, without its media."""
@@ -80,17 +80,17 @@ class ReplyTable:
     lines: Sequence[Line]
     """The samples that have a reply."""
     order: Order
-    """Whose order the lines are in."""
+    """The order of the lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """What a scoring decides from a whole table of replies."""
+    """The result of `Scoring.resolve` for a table of replies."""
 
     readings: Mapping[str, Reading] = field(default_factory=dict)
-    """By sample id, readings that replace those of `Scoring.parse`."""
+    """Readings, by sample id, that replace those of `Scoring.parse`."""
     notes: tuple[str, ...] = ()
-    """How the result differs from that of the authors' code, as sentences for the result."""
+    """Notes for the result: how it differs from that of the authors' code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,8 +332,8 @@ class Benchmark:
     probe: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     from_catalog: bool = field(default=False, init=False, repr=False, compare=False)
-    """Whether the catalog can make it again from what a run stores. Only the catalog sets it.
-    `dataclasses.replace` drops it, since a changed benchmark is another benchmark."""
+    """Whether the catalog can rebuild it from what a run stores. Only the catalog sets it.
+    `dataclasses.replace` drops it, because a changed benchmark is a different benchmark."""
 
     @property
     def headline(self) -> str:
@@ -378,15 +378,15 @@ class Benchmark:
         )
 
     def _parts(self, message: Message, sample: Sample) -> Iterator[Part]:
-        place = f"{self.name}: a part of the prompt of sample {sample.id!r}"
+        where = f"{self.name}: a part of the prompt of sample {sample.id!r}"
         for part in message.content:
             if _is_plain(part, message):
                 yield part
             elif isinstance(part, str) and part in (sample.question, *sample.choices):
                 yield Text(part)
             else:
-                shown = forms.parts(part, place)
-                yield from (Text(one) if isinstance(one, str) else one for one in shown)
+                shown = forms.parts(part, where)
+                yield from (Text(item) if isinstance(item, str) else item for item in shown)
 
     def request(
         self,
@@ -446,7 +446,7 @@ class Benchmark:
 
 
 def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
-    """Mark a benchmark as one that the catalog can make again from what a run stores."""
+    """Mark a benchmark that the catalog can rebuild from what a run stores."""
     object.__setattr__(benchmark, "from_catalog", True)
     return benchmark
 
@@ -465,7 +465,9 @@ def _with_sizes(sample: Sample) -> Sample:
     sees the same on every path."""
     if not sample.media:
         return sample
-    media = [images.sized(one) if isinstance(one, Image) else one for one in sample.media]
+    media = [
+        images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
+    ]
     # For hundreds of thousands of samples: `replace` would take as long as making them.
     copy = object.__new__(type(sample))
     copy.__dict__.update(sample.__dict__, media=tuple(media))
@@ -473,7 +475,7 @@ def _with_sizes(sample: Sample) -> Sample:
 
 
 def _is_plain(part: object, message: Message) -> bool:
-    """Whether a part of a message is what it is: text that is no picture, or a picture as ours."""
+    """Whether a part of a message needs no conversion: plain text, or a picture of our types."""
     if isinstance(part, str):
         is_of_model = message.role == "assistant"
         return is_of_model or isinstance(part, Text) or forms.kind_of(part) is None
@@ -481,7 +483,7 @@ def _is_plain(part: object, message: Message) -> bool:
 
 
 def _with_plain_text(message: Message) -> Message:
-    """The message without the mark that texts are known to be text."""
+    """The message with `Text` parts as plain strings."""
     if not any(isinstance(part, Text) for part in message.content):
         return message
     parts = (str(part) if isinstance(part, Text) else part for part in message.content)

@@ -66,7 +66,7 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
 
 def _scored(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
     """The benchmarks that have a part in the mean; all where none has a score."""
-    scored = tuple(name for name, one in parts if one.mean.value is not None)
+    scored = tuple(name for name, score in parts if score.mean.value is not None)
     return scored or tuple(name for name, _ in parts)
 
 

@@ -13,8 +13,8 @@ _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 class Deadline:
     """Raises TimeoutError in the task that enters it after `seconds` (None: never).
 
-    A model with a queue pauses the limit while a question waits and starts it anew when the model
-    begins. Otherwise one call that hangs would time out the questions behind it, which the model
+    A model with a queue pauses the limit while a question waits, and restarts it when the model
+    begins. Otherwise a call that hangs would time out the questions after it, which the model
     never saw.
     """
 
@@ -44,7 +44,7 @@ class Deadline:
         self._reschedule(None)
 
     def start(self) -> None:
-        """Start the clock anew: the model begins with the question."""
+        """Restart the clock: the model starts work on the question."""
         if self._seconds is not None:
             self._reschedule(asyncio.get_running_loop().time() + self._seconds)
 

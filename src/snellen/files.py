@@ -15,7 +15,7 @@ KINDS = (
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is no regular file: opening a named pipe or a device may block forever.
+    """Refuse anything but a regular file: opening a named pipe or a device can block forever.
 
     Raises:
         OSError: there is no such file, or it is of another kind.

@@ -28,13 +28,13 @@ characters, which cannot be written at all: names and rules come from files and 
 
 
 class Counts(NamedTuple):
-    """What a headline is over, and what is not in it.
+    """The n of a headline, and the replies that are not in it.
 
     Every table, plot, and page takes the n of a headline from here.
     """
 
     n: int
-    """What the metric counts: replies (samples times repeats), or questions of several passes."""
+    """The n of the metric: replies (samples times repeats), or questions with several passes."""
     failed: int
     """Replies that did not come."""
     not_judged: int
@@ -64,7 +64,7 @@ class Result:
 
     @property
     def counts(self) -> Counts:
-        """What the headline is over, and what is not in it; an n of 0 without a scoring."""
+        """The n of the headline, and the replies that are not in it. Without a scoring, n is 0."""
         scored = bool(self.report.scorings)
         readings = self.scoring().readings if scored else {}
         return Counts(
@@ -243,7 +243,7 @@ def percent(fraction: float) -> str:
 
 
 class _Inputs(msgspec.Struct, frozen=True):
-    """What is stored beside a report."""
+    """Fields that are stored in the report's file but not part of `Report`."""
 
     inputs: dict[str, int] = {}
 
@@ -280,8 +280,8 @@ def load_report(path: Path) -> Result:
 
 
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:
-    """What the run's benchmark says today; None where it cannot be made again, or where that would
-    run a program."""
+    """The current rules of the run's benchmark. None if it cannot be rebuilt, or if rebuilding it
+    would run a program."""
     if catalog.runs_a_program(manifest):
         return None
     identity = manifest.get("identity", {})
@@ -293,7 +293,7 @@ def _rules(manifest: Mapping[str, Any]) -> Rules | None:
 
 @lru_cache(maxsize=512)
 def _rules_by_key(key: bytes) -> Rules | None:
-    """As `_rules`. Many runs are of few benchmarks, and making one takes some milliseconds."""
+    """Cached `_rules`: many runs share a benchmark, and building one takes milliseconds."""
     name, is_object, options, probe = msgspec.json.decode(key)
     identity = {"options": options, "probe": probe}
     manifest = {"benchmark": name, "benchmark_object": is_object, "identity": identity}

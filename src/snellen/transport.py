@@ -417,7 +417,7 @@ def _wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _timestamp(date: str) -> float | None:
-    """A date of a header in seconds since 1970; None where it is not one."""
+    """A header's date in seconds since 1970; None if it is not a date."""
     try:
         return parsedate_to_datetime(date).timestamp()
     # Which of these a bad date raises depends on the version of Python: numbers too large for a
@@ -475,7 +475,7 @@ def _proxy(url: URL) -> URL | None:
 
 
 def _proxy_secrets(proxy: URL) -> list[str]:
-    """What must not be shown of a proxy's user part, as written and as sent."""
+    """The secrets in a proxy's user part, as written and as sent."""
     if proxy.user is None:
         return []
     user, password = proxy.user, proxy.password or ""

@@ -75,9 +75,9 @@ def evaluate(
     other) asks without the pictures, `permute_options` each question so many times with its options
     in other places, `open_ended` without options. `allow_urls` fetches pictures from the addresses
     that data name. `on_sample` is called with sample, reply and `{scoring: score}` as soon as a
-    reply is stored; what it raises ends the run, keeping what came. Asked again with the same
-    arguments, it asks only what has no reply yet. Two objects are one model where name, `revision`
-    and source are alike; arguments of theirs are not seen.
+    reply is stored. If it raises, the run ends and keeps its replies. A second call with the same
+    arguments asks only questions without a reply. Two objects count as the same model if name,
+    `revision` and source are equal; their arguments are not compared.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
@@ -161,8 +161,8 @@ def ask(
     """Ask a model one thing: text, images and videos in order; gives its reply.
 
     An image is an `Image`, a path, an address, bytes, base64, a Pillow image, or a numpy array of
-    8-bit pixels; addresses are fetched. A text that is a picture's path or address as a whole is
-    that picture. `{"type": "text", "text": ...}` is text whatever it looks like.
+    8-bit pixels. Addresses are fetched. A text that is only a picture's path or address is read as
+    that picture. `{"type": "text", "text": ...}` is always text.
 
     Raises:
         ModelError: it gave none. MediaError: an image or a video cannot be read.

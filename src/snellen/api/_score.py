@@ -212,16 +212,16 @@ def said_in(
     )
 
 
-def predicted_in(said: Said, where: str | None = None) -> Predicted:
+def predicted_in(predictions: Said, where: str | None = None) -> Predicted:
     """The replies from a user's files, with the questions. Messages call the files `where`."""
     return Predicted(
-        benchmark=said.benchmark,
-        replies=said.replies,
-        where=where or said.where,
-        questions=said.questions,
-        again=said.again,
-        only_these=said.only_these,
-        published=said.published,
+        benchmark=predictions.benchmark,
+        replies=predictions.replies,
+        where=where or predictions.where,
+        questions=predictions.questions,
+        again=predictions.again,
+        only_these=predictions.only_these,
+        published=predictions.published,
     )
 
 

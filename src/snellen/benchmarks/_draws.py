@@ -1,4 +1,4 @@
-"""Letters that authors' code draws at random when it finds none in a reply."""
+"""Letters that the authors' code draws at random when it finds none in a reply."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -27,7 +27,7 @@ def drawn_by_id(reading: Reading, sample: Sample) -> Reading:
 
 
 def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
-    """A resolver for draws that nobody can repeat, since the authors' code does not seed them.
+    """A resolver for draws that cannot be repeated, because the authors' code does not seed them.
 
     `difference` says so in the result.
     """
@@ -56,7 +56,7 @@ def in_sequence(
 
     def resolve(table: ReplyTable) -> Resolution:
         draws = Random(seed)
-        # Python keeps what choice() draws from a seed stable in practice; a test holds it.
+        # In practice, choice() draws the same from a seed in every Python. A test checks it.
         readings = {
             line.sample.id: replace(line.reading, answer=draws.choice(line.reading.candidates))
             for line in sorted(_undecided_lines(table.lines), key=key)

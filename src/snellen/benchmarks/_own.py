@@ -592,10 +592,10 @@ class _Reader:
             for number, cell in enumerate(cells, 1)
         ]
 
-    def _image(self, cell: Any, place: str) -> Image:
-        shown = forms.medium(cell, place, kind="image", folder=self.folder)
+    def _image(self, cell: Any, where: str) -> Image:
+        shown = forms.medium(cell, where, kind="image", folder=self.folder)
         if isinstance(shown, Video):
-            raise DataError(f"{place} is a video. Put it in the column `video`.")
+            raise DataError(f"{where} is a video. Put it in the column `video`.")
         return shown
 
     def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:

@@ -136,8 +136,8 @@ class _Rows:
             )
         media: list[Part] = []
         turns: list[list[object]] = []
-        place_of_part = f"row {place + 1} of {self._title}, a part of its prompt"
-        for message in ours(said, place=place_of_part):
+        where = f"row {place + 1} of {self._title}, a part of its prompt"
+        for message in ours(said, where=where):
             parts: list[str | int] = []
             for part in message.content:
                 parts.append(part if isinstance(part, str) else len(media))

@@ -23,7 +23,7 @@ from snellen.store import Mirror
 
 @dataclass
 class Count:
-    """How many there were, how many of them were wrong, and what was wrong with the first ones."""
+    """The number of items, the number of wrong ones, and the errors of the first wrong ones."""
 
     n: int = 0
     wrong: int = 0
@@ -37,7 +37,7 @@ class Count:
             self.reasons.append(why)
 
     def lines(self) -> Iterator[str]:
-        """What is wrong with those behind the first."""
+        """The errors after the first."""
         yield from self.reasons[1:SHOWN]
         if self.wrong > SHOWN:
             yield f"and {self.wrong - SHOWN:,} more; --json lists the first {MAX_REASONS:,}"

@@ -135,8 +135,10 @@ def _warn_out_of_date(results: Sequence[Result]) -> None:
 def _compared(results: Sequence[Result]) -> Comparisons | None:
     """What comparing the runs gives; None, and why on standard error, where it cannot be done.
     Where each run was asked something else there is nothing to compare, and nothing to say."""
-    asked = {(one.report.benchmark, repr(one.report.identity.get("options"))) for one in results}
-    if len(asked) == len(results):
+    questions = {
+        (result.report.benchmark, repr(result.report.identity.get("options"))) for result in results
+    }
+    if len(questions) == len(results):
         return None
     if len(results) > MOST:
         why = f"{len(results)} runs are more than {MOST}; `snellen compare` takes them"

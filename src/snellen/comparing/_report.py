@@ -133,7 +133,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     @property
     def is_tested(self) -> bool:
         """Whether every pair has a test, so that the sides have groups."""
-        return all(one.group for one in self.standings)
+        return all(standing.group for standing in self.standings)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

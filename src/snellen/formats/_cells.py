@@ -37,7 +37,7 @@ def harmless(text: str) -> str:
 
 
 def original(text: str) -> str:
-    """The cell that `harmless` made this one of.
+    """The original of a cell that `harmless` changed.
 
     >>> original("'=1+1"), original("''=1"), original("-5"), original("'quoted'")
     ('=1+1', "'=1", '-5', "'quoted'")

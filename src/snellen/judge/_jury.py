@@ -9,12 +9,12 @@ from snellen.store import Run
 
 ENOUGH = 0.95
 """A judge counts if it has this share of the verdicts that the judge with the most verdicts has.
-A few verdicts that cannot be read are common and no reason to drop a judge. An outage is."""
+A few unreadable verdicts are common, and no reason to drop a judge. An outage is one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """One judge, and one of the times that it was asked."""
+    """One repeat of one judge."""
 
     model: str
     run: Run
@@ -28,7 +28,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Jury:
-    """The slots that a score is made of, and those that lack too many verdicts."""
+    """The slots whose verdicts make the score, and those with too few verdicts."""
 
     members: Sequence[Slot]
     absentees: Sequence[Slot]
@@ -52,7 +52,7 @@ def select_jury(slots: Sequence[Slot]) -> Jury:
 
 
 def _latest_runs(slots: Iterable[Slot]) -> dict[str, Run]:
-    """Each judge's run that was last started."""
+    """The latest run of each judge."""
     by_model: dict[str, Slot] = {}
     for slot in slots:
         by_model[slot.model] = max(by_model.get(slot.model, slot), slot, key=_started)

@@ -1,4 +1,4 @@
-"""What the first bytes of a picture's file say: its kind and its size."""
+"""Reads the kind and the size of a picture from the first bytes of its file."""
 
 import struct
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 def kind_of_head(data: bytes) -> str | None:
-    """The format that the first bytes name, among those that are read at all."""
+    """The format that the first bytes show, if it is a supported one."""
     if data.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if data.startswith(PNG_START):
@@ -22,7 +22,7 @@ def kind_of_head(data: bytes) -> str | None:
 
 
 def is_picture(head: bytes) -> bool:
-    """Whether a file that begins so is a picture of a kind that is read."""
+    """Whether a file with these first bytes is a picture in a supported format."""
     kind = kind_of_head(head)
     return kind is not None and (kind != "BMP" or head[6:10] == b"\0\0\0\0")
 

@@ -17,7 +17,7 @@ DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, 
 
 
 def png(picture: PIL.Image.Image) -> tuple[bytes, str]:
-    """The picture, or its first frame, as a PNG file, and words for which of the two."""
+    """The picture as a PNG file, and a description. Of an animation, only the first frame."""
     from PIL import ImageOps
 
     upright = ImageOps.exif_transpose(picture)
@@ -40,13 +40,13 @@ def png(picture: PIL.Image.Image) -> tuple[bytes, str]:
 
 
 def is_pillow(value: object) -> bool:
-    """Whether it is a picture of Pillow's; asked without importing Pillow."""
-    return any(cls.__module__ == "PIL.Image" for cls in type(value).__mro__)
+    """Whether it is a Pillow image. Does not import Pillow."""
+    return any(parent.__module__ == "PIL.Image" for parent in type(value).__mro__)
 
 
 def is_array(value: object) -> bool:
-    """Whether it is an array of numpy's; asked without importing numpy."""
-    return any(cls.__module__ == "numpy" for cls in type(value).__mro__)
+    """Whether it is a NumPy array. Does not import NumPy."""
+    return any(parent.__module__ == "numpy" for parent in type(value).__mro__)
 
 
 def encoded(value: Any, label: str) -> bytes:

@@ -1,6 +1,6 @@
-"""What is a picture or a video, by its form: one rule for every way in which a prompt comes in.
+"""Decides what is a picture or a video. The same rule holds for every entry point of a prompt.
 
-A value arrives in one of three kinds of places.
+A value comes from one of three kinds of places.
 
 - A place for text: a column such as `question`, `{"type": "text", ...}`, what a model said. The
   value is text, whatever it looks like. Nothing here is called for it.
@@ -19,8 +19,8 @@ In an open place these are pictures and videos:
   a picture or video does.
 
 Anything else is text: a sentence that mentions an address, an address of a page (`.html`), a word.
-`{"type": "text", "text": ...}` keeps a text that looks like a picture a text. What is a picture by
-its form and cannot be shown is a `MediaError`, here or when it is read; it is never text.
+`{"type": "text", "text": ...}` marks a text that looks like a picture as text. A value that looks
+like a picture but cannot be shown is a `MediaError`, here or when it is read. It is never text.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ MEDIUM_KEYS = (
     *("value", "image", "image_url", "video", "video_url", "url", "bytes", "data", "base64"),
     *("path", "source"),
 )
-"""Where other toolkits put the medium of an object with a type."""
+"""The fields that hold the medium in objects of other toolkits."""
 OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
-"""What may stand beside it. `path` names the file that `bytes` came from; `detail` says how a
+"""Fields allowed beside it. `path` names the file that `bytes` came from; `detail` says how a
 server scales a picture, and is taken with the value "auto" alone."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
@@ -79,8 +79,8 @@ _SPACE = re.compile(r"\s")
 def kind_of(text: str) -> Kind | None:
     """Whether a text in an open place is a picture or a video; None for text.
 
-    Looks at the text alone, but for a path without such an ending, or with blanks in it: there the
-    file decides.
+    The text alone decides, except for a path with blanks or without a known ending: there the file
+    decides.
     """
     text = text.strip()
     if "." not in text and "/" not in text and ":" not in text:  # as in most choices
@@ -105,17 +105,17 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether a text in a place for media is the medium itself, and no name: it begins as one does
-    in base64, or is longer than a path."""
+    """Whether a text in a place for media is the encoded medium, not a path: it begins like base64
+    of a medium, or is longer than a path can be."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The parts that a value in an open place is; `label` is what a person calls it.
+    """The parts of a value in an open place. Messages call it `label`.
 
     Raises:
-        MediaError: it is a picture or a video by its form, and is none that can be shown, or it is
-            neither of them and no text.
+        MediaError: the value looks like a picture or a video but cannot be shown, or it is neither
+            text nor a picture nor a video.
     """
     return tuple(_parts(value, label))
 
@@ -142,7 +142,7 @@ def medium(
     paths are relative to it and may not leave it.
 
     Raises:
-        MediaError: it is none, or one that cannot be shown.
+        MediaError: the value is no picture or video, or it cannot be shown.
     """
     if isinstance(value, str):
         return _of_text(value, kind or kind_of(value) or "image", label, folder)
@@ -273,7 +273,7 @@ def _of_object(
 
 
 def _refuse(unknown: list[str], key: str, label: str) -> None:
-    """Fields that would change what is shown are not passed over."""
+    """Refuse unknown fields: they could change what is shown."""
     if unknown:
         raise MediaError(
             f"{label} has fields that Snellen does not support beside its {key}: "
@@ -296,7 +296,7 @@ def _kind_of_address(text: str, scheme: str) -> Kind | None:
         return kind or "image"
     if query:
         return _kind_by_ending(query) or "image"
-    # An address without an ending may be a picture's; that of a page or a server is not.
+    # A URL without an ending can be a picture. A bare server or a page (.html) is not one.
     return "image" if path.strip("/") and not _ENDING.search(path) else None
 
 
@@ -320,7 +320,7 @@ def _kind_in_base64(text: str) -> Kind | None:
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """What the first bytes of a file (16) say that it is; None for neither picture nor video."""
+    """The kind that the first 16 bytes of a file show; None if it is no picture or video."""
     if is_picture(head):
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "

@@ -114,9 +114,10 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
 
 
 class Sized(Image):
-    """An image whose width and height are read when somebody looks at them.
+    """An image whose width and height are read on first access.
 
-    They are those that `load` gives, read from the head of the file; None where it cannot be read.
+    They equal those that `load` gives, and are read from the head of the file. Both are None if the
+    file cannot be read.
     """
 
     @cached_property
@@ -139,15 +140,15 @@ class Sized(Image):
 
 
 def sized(image: Image) -> Image:
-    """The image with its width and height, which are read when somebody looks at them."""
+    """The image, with a width and a height that are read on first access."""
     if image.width is not None or isinstance(image, Sized):
         return image
-    # For every sample that is read: as quick as it can be.
-    made = Sized.__new__(Sized)
-    fields = made.__dict__
+    # This runs for every sample, so it must be fast.
+    result = Sized.__new__(Sized)
+    fields = result.__dict__
     fields.update(image.__dict__)
     del fields["width"], fields["height"]
-    return made
+    return result
 
 
 def _unsized(image: Image) -> tuple[object, ...]:
@@ -201,14 +202,14 @@ def _beginning(image: Image, most: int) -> bytes:
 
 
 def _decoded_start(text: bytes) -> bytes:
-    """What the beginning of base64, or of a `data:` address, stands for."""
+    """The bytes behind the beginning of base64 or of a `data:` URL."""
     start = DATA_URL.match(text)
     text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
     return pybase64.b64decode(text[: len(text) // 4 * 4])
 
 
 def _upright_size(data: bytes) -> tuple[int, int] | None:
-    """The size of a picture that is encoded anew, which turns it upright; nothing is decoded."""
+    """The upright size of a picture that will be encoded again. Decodes no pixels."""
     from PIL import ExifTags
     from PIL import Image as pillow
 

@@ -1,4 +1,4 @@
-"""Which way a metric gets better, as far as its name tells.
+"""Tells from a metric's name whether a higher or a lower value is better.
 
 A stopgap: a metric does not yet state its own direction.
 """

@@ -222,8 +222,8 @@ class OwnSession:
         )
 
 
-def _is_silent(said: object) -> bool:
-    return isinstance(said, str) and not said
+def _is_silent(output: object) -> bool:
+    return isinstance(output, str) and not output
 
 
 class OwnForks(OwnSession):

@@ -97,8 +97,8 @@ class Service:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
 
     def without_text(self, kinds: Collection[str]) -> Rejected:
-        """A reply that has something else instead of text, such as a call of a tool that the
-        model was not offered. It is no answer to the question, so it is not scored."""
+        """The error for a reply that has something else instead of text, such as a tool call that
+        was not requested. It does not answer the question, so it is not scored."""
         content = self.transport.redact(", ".join(sorted(kinds)))
         return Rejected(
             f"{self.transport.where}: the reply has no text, only {content}, which was not "
@@ -309,7 +309,7 @@ def times(response: Response, first: float | None = None) -> Times:
 
 
 def count(counts: object, name: str) -> int | None:
-    """A count of that name; None where there is none, or what stands there is no count."""
+    """The count in a field; None if the field is absent or is not a count."""
     value = counts.get(name) if isinstance(counts, dict) else None
     # In Python `true` is an integer; in a journal it is not.
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT

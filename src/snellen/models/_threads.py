@@ -1,4 +1,4 @@
-"""Threads for a model's synchronous calls. One that hangs is given up with its thread."""
+"""Threads for a model's synchronous calls. A call that hangs is abandoned with its thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from snellen.errors import Rejected
 
 T = TypeVar("T")
 MAX_HUNG = 16
-"""Calls that were given up and still run, after which no further call is made."""
+"""With this many abandoned calls still running, no further call is made."""
 
 
 class Abandoned(BaseException):
@@ -66,7 +66,7 @@ class CallThreads:
             raise
 
     def close(self) -> None:
-        """End the threads once they are idle. Calls that wait are not made."""
+        """End the threads once they are idle. Waiting calls are dropped."""
         with self._lock:
             self._closed = True
             for call in self._waiting:
@@ -101,10 +101,10 @@ class CallThreads:
     def _give_up(self, call: _Call) -> None:
         with self._lock:
             if call.future.cancel():
-                return  # it was not begun
+                return  # the call has not begun
             thread = next((thread for thread in self._threads if thread.call is call), None)
             if thread is None:
-                return  # it has ended
+                return  # the call has ended
             self._threads.discard(thread)
             self._hung.add(thread)
             # Under the lock, which the thread needs before it can end: its number is still its own.
@@ -153,7 +153,7 @@ class _Call:
                 self._loop.call_soon_threadsafe(deadline.start)
         try:
             result = self._function(*self._args)
-        except StopIteration as error:  # a future takes none: its caller would wait forever
+        except StopIteration as error:  # a future rejects it, and its caller would wait forever
             raised = RuntimeError(f"{self._title} raised StopIteration")
             raised.__cause__ = error
             self.future.set_exception(raised)

@@ -144,7 +144,7 @@ class Pictures:
 
 
 def ours(
-    said: object, image: Callable[[str], Image] | None = None, place: str = "a part of the prompt"
+    said: object, image: Callable[[str], Image] | None = None, where: str = "a part of the prompt"
 ) -> tuple[Message, ...]:
     """Messages of ours of what a `build_prompt` gave; `image` makes one of a file's path.
 
@@ -159,7 +159,7 @@ def ours(
             f"a prompt is a list of texts, or of objects with type and value: {said!r:.80}"
         )
     parts = [
-        (_role(item), _known(part, image)) for item in items for part in _parts_of(item, place)
+        (_role(item), _known(part, image)) for item in items for part in _parts_of(item, where)
     ]
     return tuple(
         Message(role, tuple(part for _, part in of))
@@ -167,13 +167,13 @@ def ours(
     )
 
 
-def _parts_of(item: object, place: str) -> tuple[Part, ...]:
+def _parts_of(item: object, where: str) -> tuple[Part, ...]:
     if not isinstance(item, dict):
-        return forms.parts(item, place)
+        return forms.parts(item, where)
     stated = item.get("type")
     if stated not in ("text", "image", "video", "image_url", "video_url"):
         raise ValueError(f"the type of a part must be text, image, or video, not {stated!r:.40}")
-    return forms.parts({name: value for name, value in item.items() if name != "role"}, place)
+    return forms.parts({name: value for name, value in item.items() if name != "role"}, where)
 
 
 def _role(item: object) -> Role:

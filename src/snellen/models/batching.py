@@ -266,7 +266,7 @@ def _begun(
 
 
 async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
-    """What a call raised, once it has ended. It is given up when nobody waits for a reply."""
+    """What a call raised, once it has ended. A call that no reply waits for is abandoned."""
     replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
         await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)

@@ -83,7 +83,7 @@ WITHHELD = (
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
 """Fields of a part that are text or say nothing."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
-"""Reasons to finish: the model tried to call a tool."""
+"""Finish reasons that mean the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
 
 
@@ -326,7 +326,7 @@ def _is_content(content: object) -> bool:
 
 
 def _others(candidate: Mapping[str, Any]) -> set[str]:
-    """What a candidate has that is neither text nor a thought: calls of tools, pictures."""
+    """The content of a candidate that is neither text nor reasoning: tool calls, pictures."""
     parts = objects((candidate.get("content") or {}).get("parts"))
     return {name for part in parts for name in part} - SILENT
 

@@ -42,7 +42,7 @@ OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
 """`model_length` is Mistral's, where a context is full."""
 CALLS = {"tool_calls", "function_call"}
-"""Fields that call a tool, and how a reply is finished that does."""
+"""Fields that hold tool calls, and finish reasons of replies that have one."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
 """Types of a message's parts that are text or say nothing."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
@@ -187,7 +187,7 @@ def _is_message(message: Mapping[str, Any]) -> bool:
 
 
 def _others(message: Mapping[str, Any]) -> set[str]:
-    """What a message has that is neither text nor a thought: calls of tools, pictures."""
+    """The content of a message that is neither text nor reasoning: tool calls, pictures."""
     kinds = {part["type"] for part in objects(message.get("content"))}
     return (kinds - SILENT) | {name for name in CALLS if message.get(name)}
 

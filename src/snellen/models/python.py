@@ -290,13 +290,13 @@ class Watching:
         self._threads.close()
 
 
-def _silence(name: str, made: Any) -> Sequence[str]:
-    """What an object says when it has nothing to say.
+def _silence(name: str, model: Any) -> Sequence[str]:
+    """The texts that an object returns to stay silent.
 
     Raises:
         UsageError: that is no list of texts.
     """
-    silence = getattr(made, "silence", ())
+    silence = getattr(model, "silence", ())
     is_list = isinstance(silence, Sequence) and not isinstance(silence, str)
     if not is_list or not all(isinstance(text, str) for text in silence):
         raise UsageError(f"{name}: `silence` is {silence!r:.80}, not a list of texts.")

@@ -132,9 +132,9 @@ class VlmEvalKit:
             Rejected: it raised something, gave no text, or cannot be asked this; Overloaded: a
                 service said that it failed, or could not be reached.
         """
-        said = await self._in_a_thread(self._said, loaded(request))
+        output = await self._in_a_thread(self._said, loaded(request))
         with told_as(Rejected, self.name, self._source, but=ModelError):
-            return self._reply(said)
+            return self._reply(output)
 
     async def close(self) -> None:
         self._threads.close()

@@ -34,8 +34,8 @@ def sides(of: Comparisons) -> list[tuple[str, ...]]:
 
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Headings, and a row for each side, the best first; of the `columns` those that the board has:
-    without ranks or groups where there are none."""
+    """Headings and a row for each side, the best first. Of `columns`, only those of the board:
+    ranks and groups can be missing."""
     absent = {
         *(() if board.is_ranked else ("rank", "ranks")),
         *(() if board.is_tested else ("group", "groups")),

@@ -28,7 +28,7 @@ SIGNS = str.maketrans(
     }
 )
 ON_ITS_OWN = "over all samples that count in that run"
-"""They may be more than those that the models of a leaderboard share."""
+"""These can be more samples than the models of a leaderboard share."""
 UNTESTED = " Differences are not tested here: that is what snellen compare does."
 HEADER = f"""\
 % Made by Snellen {__version__}. In the preamble: \\usepackage{{booktabs}}
@@ -49,9 +49,9 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
     parts: list[str] = []
     if compared is not None:
         parts += [_board(board, compared.sides) for board in compared.leaderboards]
-        pairs = Counter(one.benchmark for one in compared.comparisons)
+        pairs = Counter(pair.benchmark for pair in compared.comparisons)
         parts += _differences_of(
-            compared, [one for one in compared.comparisons if pairs[one.benchmark] == 1]
+            compared, [pair for pair in compared.comparisons if pairs[pair.benchmark] == 1]
         )
     if compared is None or not compared.leaderboards:
         headings, *rows = _rows.overview(results)

@@ -12,14 +12,14 @@ from snellen.model import Request, has_addresses
 from snellen.transport import Downloads
 
 SECONDS = 60.0
-"""A picture has to be there in this time."""
+"""The time limit for a picture, in seconds."""
 MAX_BYTES = 100_000_000
-"""Of one picture: many are fetched at once, from servers that nobody vouches for."""
+"""The limit for one picture. Many are fetched at once, possibly from untrusted servers."""
 
 
 async def fetched(request: Request) -> Request:
-    """The request with the bytes of its pictures in the place of their addresses; itself where
-    there are none.
+    """The request with the bytes of its pictures instead of their addresses. Unchanged if it has
+    no addresses.
 
     Raises:
         MediaError: one could not be fetched, is too large, or is no picture.

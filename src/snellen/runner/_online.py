@@ -510,8 +510,8 @@ class _Running:
             attempt += 1
             self._begin()
             try:
-                said = await self._call("ask", session.ask(query, must_answer=True))
-                return self._emissions(said)
+                output = await self._call("ask", session.ask(query, must_answer=True))
+                return self._emissions(output)
             except Overloaded as error:
                 if attempt >= terms.attempts:
                     raise

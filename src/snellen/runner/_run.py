@@ -723,7 +723,7 @@ class Asking:
         if same and self._prompted is None:
             return None
         known = dict(zip(map(id, shown), _media_of(read), strict=True))
-        return [_shown(known.get(id(one), one)) for one in sample.media]
+        return [_shown(known.get(id(medium), medium)) for medium in sample.media]
 
     def _render(self, row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> bool:
         """Write the question's row, unless it has one; whether it was written."""

@@ -106,8 +106,8 @@ def explain_run(
 
 
 def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
-    """The story of somebody's reply to a sample; none where the data set has no such sample. The
-    messages are those that we would send."""
+    """The story of a user's reply to a sample; nothing if the data set has no such sample. The
+    messages are those that Snellen would send."""
     benchmark = predicted.benchmark
     scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
     if scored is None:

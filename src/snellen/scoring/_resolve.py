@@ -20,7 +20,7 @@ class Resolved:
     """What the scorings of a benchmark decided from whole tables of replies."""
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """By scoring and key, the readings that replace those of `Scoring.parse`."""
+    """The readings, by scoring and key, that replace those of `Scoring.parse`."""
     notes: Sequence[str] = ()
     """Sentences for the result; each names its scoring."""
 
@@ -28,7 +28,7 @@ class Resolved:
 def resolve(
     benchmark: Benchmark, names: Iterable[str], replies: Callable[[], Iterable[Scored]]
 ) -> Resolved:
-    """Call `Scoring.resolve` of those scorings that have one, once for each repeat.
+    """Call the `Scoring.resolve` of each scoring that has it, once for each repeat.
 
     `replies` is called only when there is such a scoring. The table holds no media, so that a data
     set with pictures in its rows does not have to fit into memory.

@@ -422,8 +422,8 @@ def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> 
 
 
 class _Originals:
-    """The samples of a run's questions as the data set has them, with media that can be read; asked
-    for in the data set's order."""
+    """The samples of a run's questions as in the data set, with readable media. They must be
+    requested in the order of the data set."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
@@ -431,8 +431,8 @@ class _Originals:
         self._row: Row | None = None
 
     def sample(self, question: Question) -> Sample:
-        """The sample of the question's row; as it is stored where the row is not at hand, or is
-        another by now."""
+        """The sample from the question's row; the stored sample if the row is missing or has
+        changed."""
         while self._row is None or self._row.place < question.place:
             self._row = next(self._rows, None)
             if self._row is None:

@@ -215,8 +215,8 @@ class Tally:
         baselines: Baselines | None = None,
         incomplete: bool = False,
     ) -> Report:
-        """The whole set's report. `of` is how many (sample, repeat)s there are; `incomplete`: some
-        of their replies never came here."""
+        """The report on all samples. `of` counts the (sample, repeat) pairs. `incomplete`: some
+        replies did not reach this tally."""
         n = len(self._cluster)
         states = self.replies
         failed = states.get("failed", 0)
@@ -967,8 +967,8 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
 
 
 def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The metric if all that is unknown were wrong, and if it were right; None if nothing is
-    unknown, or the metric does not follow from the scores."""
+    """The metric if all unknown scores were wrong, and if all were right. None if no score is
+    unknown, or if the metric does not follow from the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():

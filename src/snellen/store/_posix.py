@@ -39,7 +39,7 @@ class Stamp(NamedTuple):
 
 
 class _Elsewhere(Exception):
-    """Carries an OSError that is not about the file that is written."""
+    """Wraps an OSError that is not about the file being written."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -141,7 +141,7 @@ class Folder:
                     try:
                         chunk = next(chunks, None)
                     except OSError as error:
-                        # What makes the bytes may read other files: this one is not at fault.
+                        # The producer of the bytes can read other files. This file is not at fault.
                         raise _Elsewhere(error) from error
                 file.flush()
                 os.fsync(file.fileno())

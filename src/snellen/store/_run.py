@@ -37,7 +37,7 @@ QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord)
 MANIFEST, REPORT, LABELS = "manifest.json", "report.json", "labels.jsonl"
 VERDICTS = "judged/*/*/*"
-"""Where the runs of judges lie in the run that they judge."""
+"""The folder of judges' runs inside the run that they judge."""
 UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """Bytes that file systems take for the name of a file or folder."""
@@ -619,7 +619,7 @@ class Run:
     def _reply(
         self, line: bytes, name: str, offset: int
     ) -> ReplyRecord | EndRecord | Unknown | None:
-        """The record of a journal's line; None where it is none, which is noted."""
+        """The record on a line of the journal. Any other line is noted and gives None."""
         try:
             return self._checked(_REPLY, line, name)
         except DAMAGED as error:
@@ -636,7 +636,7 @@ class Run:
     def _record(
         self, kind: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T | None:
-        """The record of a line; None where it is none, which is noted.
+        """The record on a line. A line that is not a record is noted, and gives None.
 
         Raises:
             StoreError: it is of a later format.
@@ -655,7 +655,7 @@ class Run:
         return record
 
     def _set_aside(self, name: str, offset: int, error: Exception) -> None:
-        """Note a line that is no record. A file has one note, however many such lines it has."""
+        """Note a line that is not a record. A file gets a single note for all such lines."""
         damage = self._damaged.get(name)
         if damage is None:
             damage = self._damaged[name] = _Damage(str(error), len(self.notes))

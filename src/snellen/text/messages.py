@@ -3,9 +3,9 @@
 import re
 
 LONGEST = 2000
-"""Characters of a message that are kept."""
+"""Longer messages are cut to this many characters."""
 CUT = " […] "
-# Control codes but tab and line feed, marks that reverse the direction of text, lone surrogates.
+# Control codes except tab and line feed, marks that reverse text direction, lone surrogates.
 UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

@@ -388,8 +388,8 @@ class Pages:
 
 
 class Board:
-    """The runs of one benchmark, the best first, with where their dots and intervals stand; by name
-    where it is not known which way the metric gets better."""
+    """The runs of one benchmark with their dots and intervals placed, the best first. They
+    are in order of name if the metric's direction is unknown."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark

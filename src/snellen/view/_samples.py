@@ -203,8 +203,8 @@ def best_score(run: Listed, scoring: str) -> float:
 
 
 def marked_best(run: Listed, scoring: str) -> float | None:
-    """What a perfect answer is worth, for marks of right and wrong; None where it is not known
-    whether a higher score is better."""
+    """The score of a perfect answer, for marks of right and wrong. None if it is not known whether
+    a higher score is better."""
     if run.result is not None and scoring in run.result.report.scorings:
         metric = next(iter(run.result.scoring(scoring).metrics))
         if direction(run.result.report.benchmark, metric) is None:
