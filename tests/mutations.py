@@ -15,12 +15,12 @@ import copy
 import gzip
 import json
 import random
+import re
 import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -354,29 +354,28 @@ def _with_other_bytes(body: bytes, draw: random.Random) -> bytes:
 
 
 @contextmanager
-def sending(raw: Callable[[int], bytes]) -> Iterator[str]:
-    """A server that answers request i with the bytes `raw(i)`, and closes each connection."""
+def sending(raw: Callable[[bytes], bytes]) -> Iterator[str]:
+    """A server that answers each request with the bytes that `raw` gives for its body, and closes
+    the connection."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
 
-    def answer(connection: socket.socket, reply: bytes) -> None:
+    def answer(connection: socket.socket) -> None:
         with connection:
             try:
                 connection.settimeout(5.0)
-                _read_request(connection)
-                connection.sendall(reply)
+                connection.sendall(raw(_request_body(connection)))
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(65536)
             except OSError:
                 pass  # the client did not wait for the rest
 
     def serve() -> None:
-        for number in count():
+        while True:
             try:
                 connection, _ = listening.accept()
             except OSError:
                 return
-            answering = threading.Thread(target=answer, args=(connection, raw(number)), daemon=True)
-            answering.start()
+            threading.Thread(target=answer, args=(connection,), daemon=True).start()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -389,7 +388,7 @@ def sending(raw: Callable[[int], bytes]) -> Iterator[str]:
         assert not thread.is_alive()
 
 
-def _read_request(connection: socket.socket) -> None:
+def _request_body(connection: socket.socket) -> bytes:
     received = b""
     while b"\r\n\r\n" not in received:
         received += connection.recv(65536) or b"\r\n\r\n"
@@ -399,19 +398,32 @@ def _read_request(connection: socket.socket) -> None:
             left = int(line.partition(b":")[2]) - len(body)
             while left > 0 and (block := connection.recv(65536)):
                 left -= len(block)
+                body += block
+    return body
 
 
 def run_on(replies: Sequence[bytes], vendor: Vendor, folder: Path) -> Finished:
     """A run whose every second question gets one of the replies, and the others a valid one, so
     that failures in a row do not end it."""
     rows = folder / "rows.jsonl"
-    row = {"question": "Which?", "A": "x", "B": "y", "answer": "A"}
-    lines = [json.dumps({"id": f"q{i}", **row}) for i in range(2 * len(replies))]
+    row = {"A": "x", "B": "y", "answer": "A"}
+    lines = [
+        json.dumps({"id": f"q{i}", "question": f"Which of {i}?", **row})
+        for i in range(2 * len(replies))
+    ]
     rows.write_text("\n".join(lines))
     body = vendor.said("A").body
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     valid = f"{head}\r\n\r\n".encode() + body
-    with sending(lambda i: replies[i // 2 % len(replies)] if i % 2 else valid) as url:
+
+    def raw(request: bytes) -> bytes:
+        # By the question and not by the connection: some clients connect once more.
+        match = re.search(rb"Which of (\d+)\?", request)
+        assert match is not None, request
+        i = int(match[1])
+        return replies[i // 2] if i % 2 else valid
+
+    with sending(raw) as url:
         plan = Plan(
             benchmarks=[benchmark(str(rows))],
             models=[f"{vendor.kind}/m"],
