@@ -268,6 +268,8 @@ class Mutations:
         names = {name for name, _ in headers}
         if "Content-Length" not in names and "Transfer-Encoding" not in names:
             headers.append(("Content-Length", str(len(body))))
+        # Else a client may ask its next question over a connection that is just being closed.
+        headers.append(("Connection", "close"))
         fields = "".join(f"{name}: {value}\r\n" for name, value in headers)
         return line + b"\r\n" + fields.encode("latin-1") + b"\r\n" + body
 
@@ -413,8 +415,8 @@ def run_on(replies: Sequence[bytes], vendor: Vendor, folder: Path) -> Finished:
     ]
     rows.write_text("\n".join(lines))
     body = vendor.said("A").body
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    valid = f"{head}\r\n\r\n".encode() + body
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    valid = f"{head}Connection: close\r\n\r\n".encode() + body
 
     def raw(request: bytes) -> bytes:
         # By the question and not by the connection: some clients connect once more.
