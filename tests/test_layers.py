@@ -10,23 +10,20 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # Each line imports only from the lines above it; names on one line never import each other.
 LAYERS = """
-    errors files stats text
-    content
-    media
-    sample model deadline
-    outputs
-    transport store
-    answers datasets drawing metrics models prompts
-    benchmark formats
+    content deadline errors stats text
+    answers media metrics prompts sample transport
+    drawing model
+    outputs store
+    datasets models
+    benchmark executors formats suites
     benchmarks judge runner scoring
-    contamination dummies executors probes shots
-    catalog suites capabilities
-    result export
+    capabilities contamination dummies probes shots
+    catalog
+    export result
     comparing
     report
     api
-    testing
-    view
+    testing view
     cli
     __main__
 """

@@ -27,7 +27,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("models/_threads.py", "except BaseException"): "what a thread raises goes to its caller",
     ("outputs.py", "except Exception"): "the fields of a user's own class may raise anything",
     (
-        "text/messages.py",
+        "errors.py",
         "except Exception",
     ): "a user's own __str__ may raise anything",
     ("store/_remote.py", "except Exception"): "each store's package has errors of its own",

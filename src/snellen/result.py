@@ -13,10 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from snellen import catalog
-from snellen.errors import SnellenError, StoreError, UsageError
+from snellen.errors import SnellenError, StoreError, UsageError, shortened
 from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
 from snellen.store import FORMAT, REPORT, Run, is_object_run
-from snellen.text.messages import shortened
 
 MAX_ANSWER = 60
 """Characters of an answer in a line of a report."""

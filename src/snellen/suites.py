@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from snellen.datasets import utf8
-from snellen.errors import CatalogError, UsageError
-from snellen.files import check_regular
+from snellen.errors import CatalogError, UsageError, check_regular
 
 PREFIX = "suite:"
 

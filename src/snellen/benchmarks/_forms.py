@@ -15,8 +15,7 @@ import orjson
 
 from snellen.content import Image, Slice
 from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
-from snellen.errors import DataError
-from snellen.files import check_regular
+from snellen.errors import DataError, check_regular
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
 

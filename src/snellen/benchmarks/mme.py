@@ -59,8 +59,7 @@ from snellen.benchmarks._yes_no import (
 from snellen.content import Image, user
 from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File, data_folder
-from snellen.errors import DataError
-from snellen.files import check_regular
+from snellen.errors import DataError, check_regular
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
 from snellen.metrics.yes_no import precision, recall

@@ -64,8 +64,7 @@ from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_v
 from snellen.content import Image, Part, Video, user
 from snellen.datasets import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File
-from snellen.errors import DataError, UsageError
-from snellen.files import check_regular
+from snellen.errors import DataError, UsageError, check_regular
 from snellen.metrics import macro_average, mean
 from snellen.model import Reply
 from snellen.prompts import lettered

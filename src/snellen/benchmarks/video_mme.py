@@ -54,8 +54,7 @@ from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
 from snellen.content import Part, Video, user
 from snellen.datasets import Filtered, Found, Row, find, utf8
 from snellen.datasets.published import File
-from snellen.errors import DataError
-from snellen.files import check_regular
+from snellen.errors import DataError, check_regular
 from snellen.metrics import Columns, mean
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -11,8 +11,7 @@ import click
 import msgspec
 
 from snellen.datasets import utf8
-from snellen.errors import UsageError
-from snellen.files import check_regular
+from snellen.errors import UsageError, check_regular
 from snellen.models._profile import Profile
 
 PROFILES = "profiles"

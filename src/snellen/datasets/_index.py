@@ -25,7 +25,7 @@ import msgspec
 from snellen.datasets._find import home
 from snellen.datasets._lines import not_opened
 from snellen.datasets._table import Facts
-from snellen.files import check_regular
+from snellen.errors import check_regular
 
 FORMAT = 1
 KEPT_FROM = 1_000_000

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from snellen.errors import DataError
-from snellen.files import check_regular
+from snellen.errors import DataError, check_regular
 
 MAX_ROW_BYTES = 100_000_000
 BLOCK = 1 << 18

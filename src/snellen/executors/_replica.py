@@ -32,11 +32,11 @@ from snellen.errors import (
     SnellenError,
     StoreError,
     UsageError,
+    message_of,
 )
 from snellen.media import images, video
 from snellen.model import Reply, Request, Shown
 from snellen.outputs import check_ranking, check_reply
-from snellen.text.messages import message_of
 
 MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""

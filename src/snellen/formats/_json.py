@@ -15,8 +15,7 @@ from typing import Any
 import orjson
 
 from snellen.datasets import utf8
-from snellen.errors import DataError
-from snellen.files import check_regular
+from snellen.errors import DataError, check_regular
 
 MOST_BYTES = 2_000_000_000
 """Of a file, unpacked: it is read as a whole, since only its end tells lines from one object."""

@@ -15,8 +15,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import DataError, UsageError, install
-from snellen.files import check_regular
+from snellen.errors import DataError, UsageError, check_regular, install
 from snellen.formats._cells import EXACT, NoText
 
 if TYPE_CHECKING:

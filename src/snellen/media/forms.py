@@ -36,10 +36,9 @@ from urllib.parse import unquote, urlsplit
 import pybase64
 
 from snellen.content import Address, Image, Part, Slice, Video
-from snellen.errors import MediaError
+from snellen.errors import MediaError, type_of
 from snellen.media._heads import is_picture
 from snellen.media._pillow import encoded, is_array, is_pillow
-from snellen.text.messages import type_of
 
 Kind = Literal["image", "video"]
 

@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pybase64
 
 from snellen.content import Address, Image, Slice
-from snellen.errors import MediaError
-from snellen.files import check_regular
+from snellen.errors import MediaError, check_regular
 from snellen.media._heads import (
     PNG_START,
     jpeg_segments,

@@ -23,8 +23,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
 from snellen.content import Frame, Image, Video
-from snellen.errors import MediaError, UsageError, install
-from snellen.files import check_regular
+from snellen.errors import MediaError, UsageError, check_regular, install
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 
 if TYPE_CHECKING:

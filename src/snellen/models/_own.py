@@ -21,11 +21,10 @@ from types import ModuleType
 from typing import Any
 
 from snellen.content import Frame
-from snellen.errors import ModelError, Rejected, UsageError
+from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.model import Emission, Query, SessionSpec
 from snellen.models._threads import CallThreads
 from snellen.outputs import check_emissions
-from snellen.text.messages import message_of, type_of
 
 # -- found
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from snellen.errors import UsageError
-from snellen.files import check_regular
+from snellen.errors import UsageError, check_regular
 from snellen.model import Usage
 
 Count = Annotated[int, msgspec.Meta(ge=1)]

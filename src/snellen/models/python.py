@@ -37,12 +37,11 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
-from snellen.errors import ModelError, Rejected, UsageError
+from snellen.errors import ModelError, Rejected, UsageError, type_of
 from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.models._own import Calls, found, opened, told_as
 from snellen.models._profile import Profile
 from snellen.models._threads import CallThreads
-from snellen.text.messages import type_of
 
 
 def open_model(

@@ -26,7 +26,7 @@ import orjson
 from snellen.benchmark import Benchmark, Streaming
 from snellen.content import Frame, Video
 from snellen.deadline import Deadline
-from snellen.errors import MediaError, ModelError, Overloaded, UsageError
+from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
 from snellen.media import video as videos
 from snellen.model import (
     Emission,
@@ -43,7 +43,6 @@ from snellen.outputs import check_emissions
 from snellen.runner._limiter import Limiter
 from snellen.sample import Sample
 from snellen.store import FORMAT, EventRecord
-from snellen.text.messages import message_of
 
 STREAM = "fps:1,latest"
 AHEAD = 8

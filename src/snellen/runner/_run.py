@@ -23,7 +23,15 @@ from snellen.benchmark import Benchmark, History
 from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.deadline import Deadline
-from snellen.errors import DataError, MediaError, ModelError, Overloaded, Rejected, UsageError
+from snellen.errors import (
+    DataError,
+    MediaError,
+    ModelError,
+    Overloaded,
+    Rejected,
+    UsageError,
+    message_of,
+)
 from snellen.metrics import direction
 from snellen.model import (
     Expects,
@@ -58,7 +66,6 @@ from snellen.store import (
     ShownMedia,
     reply_record,
 )
-from snellen.text.messages import message_of
 
 Group = list[tuple[Row, Sample]]
 OnReply = Callable[[Sample, Reply], object]

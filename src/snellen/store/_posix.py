@@ -20,8 +20,7 @@ from tempfile import TemporaryFile
 from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
-from snellen.errors import StoreError
-from snellen.files import check_regular
+from snellen.errors import StoreError, check_regular
 from snellen.store._mirror import Mirror
 
 BLOCK = 1 << 20
