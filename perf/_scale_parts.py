@@ -26,8 +26,8 @@ from snellen.api._run import run_plan
 from snellen.api._running import run_async
 from snellen.api._score import scored
 from snellen.cli._progress import ProgressLines
-from snellen.content import Image, Video
 from snellen.media import images, video
+from snellen.media.content import Image, Video
 from snellen.model import Generates, Reply, Request, Usage, loaded, request_digest
 from snellen.models._profile import Profile
 from snellen.models.openai import OpenAI

@@ -24,8 +24,8 @@ from PIL import ImageDraw, ImageFont
 from snellen import catalog
 from snellen.contamination import contamination
 from snellen.contamination._pictures import SIDE, Index, _Band
-from snellen.content import Image
 from snellen.media import images
+from snellen.media.content import Image
 from tests.scenes import CHANGES, jpeg, scene
 
 DRAWN, SAME_LAYOUT = 300, 60

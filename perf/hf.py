@@ -34,8 +34,8 @@ import PIL.Image
 import torch
 import transformers
 
-from snellen.content import Image, user
 from snellen.media import images
+from snellen.media.content import Image, user
 from snellen.model import Generation, Request
 from snellen.models._profile import Profile
 from snellen.models.batching import Batching

@@ -239,8 +239,8 @@ def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def arrays(path: str) -> dict[str, Any]:
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     def work() -> dict[str, Any]:
         crc = 0
@@ -266,8 +266,8 @@ def jpeg(options: str, path: str) -> dict[str, Any]:
     import numpy  # noqa: F401
     import PIL.JpegImagePlugin  # noqa: F401
 
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     policy = f"uniform:{FRAMES}{options}"
     windows = [video.Window(start=0.0, end=float(query), policy=policy) for query in QUERIES]
@@ -282,8 +282,8 @@ def jpeg(options: str, path: str) -> dict[str, Any]:
 
 
 def digest(path: str) -> dict[str, Any]:
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     return measured(lambda: {"note": str(video.load(Video(Path(path))).digest)[:14]})
 
@@ -291,8 +291,8 @@ def digest(path: str) -> dict[str, Any]:
 def packets(path: str) -> dict[str, Any]:
     import av  # noqa: F401
 
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     return measured(lambda: {"note": f"{len(video.facts(Video(Path(path))).times):,} packets"})
 
@@ -441,8 +441,8 @@ def show(path: str) -> dict[str, Any]:
     import numpy  # noqa: F401
     import PIL.JpegImagePlugin  # noqa: F401
 
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     opened, frames = video._Opened(Video(Path(path))), list(first(path))[::10]
     as_is = video.policy("every")
@@ -457,8 +457,8 @@ def show(path: str) -> dict[str, Any]:
 
 def some(path: str) -> dict[str, Any]:
     """Decoded as ours does it where a frame in two seconds is wanted."""
-    from snellen.content import Video
     from snellen.media import video
+    from snellen.media.content import Video
 
     opened = video._Opened(Video(Path(path)))
     places = range(0, CUT * FPS, 2 * FPS - 1)

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from snellen.drawing import Script, clip_script, write_clip
+from snellen.media.drawing import Script, clip_script, write_clip
 
 FOLDER = Path(__file__).parents[1] / "src/snellen/benchmarks/rows/ovo_bench"
 FPS = 10

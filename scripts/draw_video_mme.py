@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.drawing import Script, clip_script, write_clip
+from snellen.media.drawing import Script, clip_script, write_clip
 
 FOLDER = Path(__file__).parents[1] / "src/snellen/benchmarks/rows/video_mme"
 FPS = 10

@@ -27,10 +27,10 @@ import PIL.Image
 import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Image, Message, Video, user
-from snellen.drawing import Canvas
 from snellen.errors import DataError, ModelError
 from snellen.media import encode, images
+from snellen.media.content import Image, Message, Video, user
+from snellen.media.drawing import Canvas
 from snellen.model import Origin, Request, loaded
 from snellen.models._profile import Profile
 from snellen.models.vlmevalkit import open_model

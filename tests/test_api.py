@@ -19,10 +19,10 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.api import Plan, run_async, run_plan
-from snellen.content import Image
 from snellen.datasets import Facts, Row
-from snellen.drawing import Canvas
 from snellen.errors import CatalogError, DataError, StoreError, UsageError
+from snellen.media.content import Image
+from snellen.media.drawing import Canvas
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile
 from snellen.models.scripted import Scripted

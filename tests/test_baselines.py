@@ -7,8 +7,8 @@ import pytest
 
 from snellen import catalog, report
 from snellen.benchmark import Benchmark, Check
-from snellen.content import user
 from snellen.datasets import jsonl
+from snellen.media.content import user
 from snellen.metrics import Columns, mean
 from snellen.result import Result
 from snellen.sample import Sample

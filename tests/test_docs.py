@@ -11,9 +11,9 @@ import msgspec
 import orjson
 import pytest
 
-from snellen.content import Image, user
-from snellen.drawing import Canvas
 from snellen.errors import Overloaded, Rejected
+from snellen.media.content import Image, user
+from snellen.media.drawing import Canvas
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile, read_profile
 from snellen.models.hf import Settings

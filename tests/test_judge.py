@@ -11,9 +11,9 @@ import pytest
 
 from snellen import api, catalog
 from snellen.benchmark import Benchmark, Judge, Reading, Scoring
-from snellen.content import user
 from snellen.datasets import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
+from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular
 from snellen.model import Reply, Request

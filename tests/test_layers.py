@@ -10,9 +10,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # Each line imports only from the lines above it; names on one line never import each other.
 LAYERS = """
-    content deadline errors stats text
-    answers media metrics prompts sample transport
-    drawing model
+    deadline errors stats text
+    answers media metrics transport
+    model prompts sample
     outputs store
     datasets models
     benchmark executors formats suites

@@ -11,9 +11,9 @@ import pytest
 import snellen
 from snellen import api, catalog, export
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Message, user
 from snellen.datasets import Drawn
 from snellen.errors import CatalogError, UsageError
+from snellen.media.content import Message, user
 from snellen.metrics import mean
 from snellen.probes import probed
 from snellen.sample import Sample

@@ -15,10 +15,10 @@ import pytest
 import snellen
 from snellen.api import explain
 from snellen.benchmark import Benchmark, History, Reading, Scoring
-from snellen.content import Image, Message, Slice, assistant, user
 from snellen.datasets import Drawn
-from snellen.drawing import Canvas
 from snellen.media import images
+from snellen.media.content import Image, Message, Slice, assistant, user
+from snellen.media.drawing import Canvas
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from snellen.benchmark import Benchmark, Check, Reading, Scoring
-from snellen.content import user
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import predictions
+from snellen.media.content import user
 from snellen.metrics import Columns, mean, yes_no
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -12,10 +12,10 @@ import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks._own import own_data
-from snellen.content import Image, Message, system, user
-from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
 from snellen.media import images
+from snellen.media.content import Image, Message, system, user
+from snellen.media.drawing import Canvas
 from snellen.runner import own_prompt
 from snellen.shots import with_shots
 from snellen.store import Run

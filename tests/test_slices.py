@@ -10,8 +10,8 @@ import pytest
 
 import snellen
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Image, user
 from snellen.datasets import Drawn, Row
+from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.report import as_text, markdown

@@ -14,10 +14,10 @@ from snellen.api import explain
 from snellen.benchmark import History
 from snellen.benchmarks._own import guess, own_data, stored
 from snellen.catalog import of_run
-from snellen.content import Message, assistant, system, user
-from snellen.drawing import Canvas
 from snellen.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.errors import DataError, Rejected, UsageError
+from snellen.media.content import Message, assistant, system, user
+from snellen.media.drawing import Canvas
 from snellen.model import Reply, Request
 from snellen.models.recorded import Recorded
 from snellen.result import Result

@@ -8,8 +8,8 @@ from typing import Any
 from snellen.api import Finished, Plan, run_plan
 from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.catalog import Opened
-from snellen.content import user
 from snellen.datasets import Drawn, Row
+from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.model import Model, Reply, Request
 from snellen.sample import Sample

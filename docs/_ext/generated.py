@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from snellen import capabilities, catalog
 from snellen.benchmark import UNMAPPED, Benchmark
 from snellen.cli import show
-from snellen.content import Image
+from snellen.media.content import Image
 from snellen.media import images
 
 if TYPE_CHECKING:

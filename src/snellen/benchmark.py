@@ -12,10 +12,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.content import Image, Message, Part, Text, Video
 from snellen.datasets import Found, Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
+from snellen.media.content import Image, Message, Part, Text, Video
 from snellen.metrics import Columns, Metric
 from snellen.model import Generation, Kind, Origin, Reply, Request
 from snellen.sample import Sample

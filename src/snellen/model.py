@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
-from snellen.content import Address, Frame, Image, Message, Part, Video
 from snellen.media import images, video
+from snellen.media.content import Address, Frame, Image, Message, Part, Video
 
 Kind = Literal["generate", "rank", "session"]
 

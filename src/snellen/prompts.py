@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 
-from snellen.content import Part
+from snellen.media.content import Part
 
 IMAGE_MARK = re.compile(r"<image[\s_\d]*>", re.IGNORECASE)
 """What stands in a text for a picture: `<image>`, `<image 1>`."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from snellen.content import Image, Video
+from snellen.media.content import Image, Video
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ import pytest
 
 import snellen.metrics
 from snellen import catalog
-from snellen.content import user
 from snellen.errors import CatalogError, UsageError
+from snellen.media.content import user
 from snellen.model import Generates, Request
 from snellen.testing import check_benchmark, check_metric, check_model
 

@@ -22,9 +22,9 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.content import Frame, Image, Message, Part, Video, assistant, system, user
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
+from snellen.media.content import Frame, Image, Message, Part, Video, assistant, system, user
 from snellen.model import Generation, Ranked, Reply, Request
 from snellen.models._profile import Profile
 from snellen.models.hf import open_model

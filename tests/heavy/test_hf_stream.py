@@ -17,8 +17,8 @@ import pytest
 
 from snellen import catalog
 from snellen.api import Plan, run_plan
-from snellen.content import Frame, Image
 from snellen.errors import Rejected, UsageError
+from snellen.media.content import Frame, Image
 from snellen.model import Emission, Generation, Query, SessionSpec
 from snellen.models._profile import Profile
 from snellen.models.hf_stream import Watching, open_model

@@ -25,9 +25,9 @@ import PIL.Image
 import pytest
 
 from snellen import catalog
-from snellen.content import Image, user
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.executors._replicas import Replicas
+from snellen.media.content import Image, user
 from snellen.model import Reply, Request, loaded
 from snellen.models._profile import Profile
 from snellen.testing import check_model

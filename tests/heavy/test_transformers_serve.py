@@ -20,7 +20,7 @@ import pytest
 from snellen import catalog
 from snellen.api import Plan, run_plan
 from snellen.benchmark import Benchmark
-from snellen.content import Image, user
+from snellen.media.content import Image, user
 from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.store import ReplyRecord, Run

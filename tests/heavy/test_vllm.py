@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 
 from snellen import catalog
-from snellen.content import Image, user
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
+from snellen.media.content import Image, user
 from snellen.model import Generation, Ranked, Reply, Request
 from snellen.models._profile import Profile
 

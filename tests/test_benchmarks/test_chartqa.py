@@ -10,9 +10,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import chartqa as file
 from snellen.benchmarks.chartqa import Preset, Questions, chartqa
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions

@@ -12,9 +12,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import coco_captions as file
 from snellen.benchmarks.coco_captions import Preset, Split, coco_captions
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.metrics.captions import bleu, captions, rouge_l_scores
 from snellen.model import Reply
 from snellen.sample import Sample

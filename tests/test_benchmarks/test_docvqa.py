@@ -11,9 +11,9 @@ from snellen.benchmark import Benchmark
 from snellen.benchmarks import docvqa as file
 from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.docvqa import docvqa
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions

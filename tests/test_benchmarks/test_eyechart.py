@@ -18,9 +18,9 @@ from snellen.benchmarks.eyechart import (
     TURNED,
     eyechart,
 )
-from snellen.content import Image
 from snellen.errors import UsageError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

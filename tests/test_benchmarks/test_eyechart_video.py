@@ -15,11 +15,11 @@ import pytest
 import snellen
 from snellen.benchmark import Benchmark
 from snellen.benchmarks.eyechart_video import CHANCE, eyechart_video
-from snellen.content import Video
-from snellen.drawing import CLIP_KINDS, clip_script
-from snellen.drawing._clip import Kind
 from snellen.errors import DataError, UsageError
 from snellen.media import video
+from snellen.media.content import Video
+from snellen.media.drawing import CLIP_KINDS, clip_script
+from snellen.media.drawing.clip import Kind
 from snellen.metrics import Category, Columns
 from snellen.metrics.acuity import threshold
 from snellen.model import Reply

@@ -15,9 +15,9 @@ import snellen
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import gqa as file
 from snellen.benchmarks.gqa import Preset, Split, gqa
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.metrics.gqa import TAGS
 from snellen.model import Reply
 from snellen.sample import Sample

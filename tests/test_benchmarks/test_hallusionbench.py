@@ -14,9 +14,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import hallusionbench as file
 from snellen.benchmarks.hallusionbench import Preset, hallusionbench, published
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import MetricReport, Scored, Tally

@@ -13,9 +13,9 @@ import snellen
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mathvision as file
 from snellen.benchmarks.mathvision import Preset, mathvision
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

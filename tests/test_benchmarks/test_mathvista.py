@@ -17,9 +17,9 @@ import snellen
 from snellen.benchmark import Benchmark, Judge, Reading
 from snellen.benchmarks import mathvista as file
 from snellen.benchmarks.mathvista import Preset, layout, mathvista
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

@@ -12,9 +12,9 @@ import snellen
 from snellen.benchmark import Benchmark, Judge
 from snellen.benchmarks import mm_vet as file
 from snellen.benchmarks.mm_vet import Preset, Version, layout, mm_vet
-from snellen.content import Image
 from snellen.errors import DataError, UsageError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

@@ -12,9 +12,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Missing
 from snellen.benchmarks import mmbench as file
 from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
-from snellen.content import Image
 from snellen.errors import UsageError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import Report, score_predictions

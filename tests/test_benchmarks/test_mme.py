@@ -13,9 +13,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.result import Result
 from snellen.sample import Sample

@@ -19,9 +19,9 @@ from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks._mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
-from snellen.content import Image, user
 from snellen.errors import DataError, MediaError
 from snellen.media import images
+from snellen.media.content import Image, user
 from snellen.model import Reply
 from snellen.models.scripted import Scripted
 from snellen.sample import Sample

@@ -15,9 +15,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mmmu_pro as file
 from snellen.benchmarks.mmmu_pro import Mode, Preset, Setting, mmmu_pro
-from snellen.content import Image
 from snellen.errors import DataError, MediaError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.testing import check_benchmark

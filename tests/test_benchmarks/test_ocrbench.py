@@ -13,9 +13,9 @@ from snellen.benchmark import Benchmark
 from snellen.benchmarks import _forms
 from snellen.benchmarks import ocrbench as file
 from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions

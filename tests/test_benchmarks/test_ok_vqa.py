@@ -10,8 +10,8 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import ok_vqa as file
 from snellen.benchmarks.ok_vqa import Preset, ok_vqa
-from snellen.content import Image
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

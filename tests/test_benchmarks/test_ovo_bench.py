@@ -14,8 +14,8 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
-from snellen.content import Video
 from snellen.errors import DataError, UsageError
+from snellen.media.content import Video
 from snellen.metrics import Category, Columns
 from snellen.model import Reply
 from snellen.result import Result

@@ -30,8 +30,8 @@ from snellen.benchmarks._ovo_proactive import (
     watch,
     when,
 )
-from snellen.content import user
 from snellen.datasets import Drawn, Row
+from snellen.media.content import user
 from snellen.metrics.streaming import Heard, Message, Slot, Watch, to_json
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -11,9 +11,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import pope as file
 from snellen.benchmarks.pope import Images, Preset, Release, Sets, pope, published
-from snellen.content import Image
 from snellen.errors import DataError, UsageError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

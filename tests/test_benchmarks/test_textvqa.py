@@ -14,9 +14,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import textvqa as file
 from snellen.benchmarks.textvqa import Ocr, Preset, textvqa
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

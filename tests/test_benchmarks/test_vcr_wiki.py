@@ -22,9 +22,9 @@ from snellen.benchmarks.vcr_wiki import (
     vcr_wiki,
     with_blanks,
 )
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 from snellen.scoring import score_predictions

@@ -14,9 +14,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import video_mme as file
 from snellen.benchmarks.video_mme import lines_of, of_template, results, video_mme
-from snellen.content import Video
 from snellen.errors import DataError
 from snellen.media import video
+from snellen.media.content import Video
 from snellen.model import Reply, Request
 from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally

@@ -10,8 +10,8 @@ import pytest
 from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks._vlmevalkit_class import flattened
-from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
+from snellen.media.drawing import Canvas
 from snellen.model import Reply
 from snellen.scoring import Scored, Tally
 from snellen.scoring._report import MetricReport

@@ -12,9 +12,9 @@ from snellen import catalog
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import vqav2 as file
 from snellen.benchmarks.vqav2 import Preset, Split, vqav2
-from snellen.content import Image
 from snellen.errors import DataError
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample
 

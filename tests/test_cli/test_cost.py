@@ -12,8 +12,8 @@ import pytest
 from snellen import api
 from snellen.benchmark import History
 from snellen.catalog import Opened
-from snellen.content import Message, user
-from snellen.drawing import Canvas
+from snellen.media.content import Message, user
+from snellen.media.drawing import Canvas
 from snellen.model import Reply, Usage
 from snellen.sample import Sample
 from tests import videos

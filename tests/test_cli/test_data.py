@@ -25,7 +25,7 @@ from snellen.benchmarks import mathvision
 from snellen.catalog import bundled
 from snellen.cli.data import progress_line
 from snellen.datasets.published import File, Progress
-from snellen.drawing import Canvas
+from snellen.media.drawing import Canvas
 from tests.golden_data import golden
 from tests.servers_download import Asked, Served, Server, serving_files
 from tests.test_cli.conftest import Snellen

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from snellen.content import Image
 from snellen.media import images
+from snellen.media.content import Image
 from snellen.store import runs_below
 from tests.servers import said, serving
 from tests.test_cli.conftest import Said, Snellen, written

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from snellen.content import Image, Video
-from snellen.drawing import Canvas
 from snellen.errors import MediaError
 from snellen.media import images, video
+from snellen.media.content import Image, Video
+from snellen.media.drawing import Canvas
 from snellen.store import ReplyRecord, Run
 from tests.test_cli.conftest import Snellen
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.drawing import Canvas
+from snellen.media.drawing import Canvas
 from snellen.store import Run
 from tests.test_benchmarks.test_vlmevalkit_class import CLASS
 from tests.test_benchmarks.test_vlmevalkit_class import written as class_written

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from snellen.contamination import _pictures
 from snellen.contamination._pictures import MOST_BITS, SIDE, Index, hashes
-from snellen.content import Image
 from snellen.errors import MediaError
 from snellen.media import images
+from snellen.media.content import Image
 from tests.scenes import CHANGES, jpeg, png, scene
 
 N = 40

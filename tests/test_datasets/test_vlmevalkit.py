@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from snellen.content import Image, Slice
 from snellen.datasets import missing_note, rows_at, tsv, vlmevalkit_tsv
 from snellen.errors import DataError, MediaError
+from snellen.media.content import Image, Slice
 from snellen.media.images import load
 
 # A PNG of one pixel; `picture(n)` is another one for each n, by a comment behind its end.

@@ -8,7 +8,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.drawing import UNIT, Canvas, glyph
+from snellen.media.drawing import UNIT, Canvas, glyph
 
 RED = (200, 30, 40)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from snellen.content import Frame, Video
 from snellen.errors import MediaError
 from snellen.media import video
+from snellen.media.content import Frame, Video
 from snellen.media.video import Window, decoded
 from tests import videos
 

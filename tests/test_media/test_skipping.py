@@ -8,7 +8,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.content import Frame, Video
+from snellen.media.content import Frame, Video
 from snellen.media.video import Window, decoded
 from tests import videos
 from tests.videos import Clip, Picture

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.content import Image
 from snellen.errors import MediaError
+from snellen.media.content import Image
 from snellen.media.images import smaller, within
 
 

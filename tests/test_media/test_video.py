@@ -9,8 +9,8 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.content import Frame, Video
 from snellen.errors import MediaError
+from snellen.media.content import Frame, Video
 from snellen.media.video import Window, decoded, facts, load, picked, policy
 from tests import videos
 from tests.videos import Clip, index_of

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snellen.content import assistant, user
+from snellen.media.content import assistant, user
 from snellen.model import Request
 from snellen.models._profile import Profile
 from snellen.models.baseline import Blind, open_model

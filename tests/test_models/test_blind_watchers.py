@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from snellen import api, catalog
-from snellen.content import Frame, Image
 from snellen.errors import UsageError
+from snellen.media.content import Frame, Image
 from snellen.model import Streams
 from snellen.result import Result
 from snellen.testing import check_streams

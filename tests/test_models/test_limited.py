@@ -15,8 +15,8 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.content import Image, user
 from snellen.errors import Rejected, UsageError
+from snellen.media.content import Image, user
 from snellen.media.images import smaller
 from snellen.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
 from snellen.models._profile import ImageLimits, Profile, read_profile

@@ -10,8 +10,8 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.content import user
 from snellen.errors import ModelError, Overloaded, Rejected
+from snellen.media.content import user
 from snellen.model import Generates, Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.result import Result

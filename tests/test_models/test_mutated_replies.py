@@ -8,8 +8,8 @@ import pytest
 
 import snellen
 from snellen.catalog import model
-from snellen.content import user
 from snellen.errors import Overloaded, Rejected
+from snellen.media.content import user
 from snellen.model import Generates, Request
 from snellen.models._profile import Profile
 from tests.mutations import Mutations, run_on, sending

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from snellen.content import Frame, Image, Video, assistant, system, user
 from snellen.errors import ModelError, Overloaded, Rejected
 from snellen.media import images
+from snellen.media.content import Frame, Image, Video, assistant, system, user
 from snellen.model import Generation, Reply, Request, Usage
 from snellen.models._profile import Profile, Timeouts
 from snellen.models.openai import OpenAI, open_model

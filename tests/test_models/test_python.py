@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.content import Frame, Image, Video, user
 from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.media.content import Frame, Image, Video, user
 from snellen.model import (
     Emission,
     Forks,

@@ -17,10 +17,10 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmarks.eyechart import LADDERS, eyechart
-from snellen.content import Image, user
-from snellen.drawing import UNIT, Canvas
 from snellen.errors import Rejected
 from snellen.media import images
+from snellen.media.content import Image, user
+from snellen.media.drawing import UNIT, Canvas
 from snellen.model import Generates, Reply, Request, loaded
 from snellen.models.reader import Reader
 from snellen.sample import Sample
@@ -294,7 +294,7 @@ def test_it_knows_nothing_of_what_draws_or_asks() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("snellen")
     }
     assert imported == {
-        "snellen.content",
+        "snellen.media.content",
         "snellen.errors",
         "snellen.media",
         "snellen.model",

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from snellen.content import user
+from snellen.media.content import user
 from snellen.model import Ranked, Request
 from snellen.models.scripted import Scripted
 

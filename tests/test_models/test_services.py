@@ -18,9 +18,9 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Frame, Image, Video, assistant, system, user
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media import images, video
+from snellen.media.content import Frame, Image, Video, assistant, system, user
 from snellen.model import Generates, Generation, Reply, Request, Usage
 from snellen.models._profile import ImageLimits, Profile, Timeouts, read_profile
 from snellen.sample import Sample

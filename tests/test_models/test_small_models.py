@@ -7,8 +7,8 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.content import Frame, Image, user
 from snellen.errors import CatalogError, Overloaded, Rejected, UsageError
+from snellen.media.content import Frame, Image, user
 from snellen.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from snellen import catalog
-from snellen.content import Frame, Image
 from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.media.content import Frame, Image
 from snellen.model import Emission, Forks, Generation, Query, Session, SessionSpec, Streams, Usage
 from snellen.models._profile import Profile, Timeouts
 from snellen.testing import check_streams

@@ -12,10 +12,10 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Image, Message, Video, user
-from snellen.drawing import Canvas
 from snellen.errors import DataError, UsageError
 from snellen.media import images
+from snellen.media.content import Image, Message, Video, user
+from snellen.media.drawing import Canvas
 from snellen.probes import again, probed
 from snellen.probes._blind import _may_stand_for
 from snellen.result import Result

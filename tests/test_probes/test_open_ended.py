@@ -9,8 +9,8 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.drawing import Canvas
 from snellen.errors import UsageError
+from snellen.media.drawing import Canvas
 from snellen.model import Reply, Request
 from snellen.probes import probed
 from snellen.probes._open_ended import NEEDS_OPTIONS

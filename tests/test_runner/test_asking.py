@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from snellen.api import Plan, run_plan
 from snellen.benchmark import History, Reading, Scoring
 from snellen.catalog import Opened
-from snellen.content import Image, Message, assistant, user
 from snellen.datasets import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
+from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean
 from snellen.model import Ranked, Reply, Request
 from snellen.sample import Sample

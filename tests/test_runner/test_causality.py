@@ -31,7 +31,7 @@ from pathlib import Path
 
 import PIL.Image
 
-from snellen.content import Frame
+from snellen.media.content import Frame
 from snellen.models._worker import Shown
 
 KINDS = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)

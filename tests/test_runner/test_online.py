@@ -14,9 +14,9 @@ import pytest
 
 from snellen import api, catalog
 from snellen.benchmark import Benchmark, Reading, Scoring, Streaming
-from snellen.content import Frame, Video, user
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
+from snellen.media.content import Frame, Video, user
 from snellen.metrics import mean
 from snellen.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.models._profile import Profile, Timeouts

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.content import Message, user
 from snellen.datasets import Row
 from snellen.errors import Overloaded, Rejected
+from snellen.media.content import Message, user
 from snellen.model import Emission, Query, Ranked, Reply, Request, SessionSpec, Times, Usage
 from snellen.models.python import of_object
 from snellen.outputs import check_emissions, check_ranking, check_reply

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from snellen.benchmark import History
-from snellen.content import Image, Message, assistant, user
 from snellen.datasets import Row
 from snellen.errors import Rejected
+from snellen.media.content import Image, Message, assistant, user
 from snellen.model import Ranked, Reply, Request, Usage
 from snellen.sample import Sample
 from snellen.scoring import Report, score_run

@@ -13,9 +13,9 @@ import pytest
 
 from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.cli._progress import line
-from snellen.content import Video, user
 from snellen.datasets import Drawn, Row
 from snellen.media import video as video_files
+from snellen.media.content import Video, user
 from snellen.metrics import mean
 from snellen.model import Reply, Request
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, _clips, select

@@ -19,10 +19,10 @@ from snellen.api._identity import run_identity
 from snellen.api._plan import Plan
 from snellen.api._run import settings_of
 from snellen.benchmark import Benchmark
-from snellen.content import Image, Part
 from snellen.datasets import Facts, rows_at
 from snellen.errors import CatalogError, MediaError
 from snellen.media import images, video
+from snellen.media.content import Image, Part
 from snellen.model import Usage
 from snellen.models._image_tokens import image_tokens
 from snellen.models._profile import Profile

@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from snellen.content import Image, Slice
 from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
 from snellen.errors import DataError, check_regular
+from snellen.media.content import Image, Slice
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 
 from snellen.benchmark import Judge, Reading
-from snellen.content import Message, user
+from snellen.media.content import Message, user
 from snellen.model import Reply
 from snellen.prompts import lettered
 from snellen.sample import Sample

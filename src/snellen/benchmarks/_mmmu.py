@@ -13,7 +13,6 @@ from snellen import prompts
 from snellen.benchmark import Capabilities, Reading
 from snellen.benchmarks._draws import undecided
 from snellen.benchmarks._forms import texts
-from snellen.content import Image, Part
 from snellen.datasets import (
     Facts,
     Filtered,
@@ -28,6 +27,7 @@ from snellen.datasets import (
 )
 from snellen.datasets.published import File
 from snellen.errors import DataError, MediaError
+from snellen.media.content import Image, Part
 from snellen.sample import Sample
 
 REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.content import Message, Part, Text
 from snellen.datasets import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
+from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
 from snellen.models._own import told_as
 from snellen.models._vlmevalkit import aside, class_named, made_of, ours

@@ -59,10 +59,10 @@ from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._results import of_json
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.benchmarks._vqa import blip_question
-from snellen.content import user
 from snellen.datasets import Found, Row, find, json_list
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
+from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.among import among
 from snellen.metrics.vqa import vqa_accuracy_mmpretrain

@@ -35,9 +35,9 @@ from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks import _forms
-from snellen.content import Image, user
 from snellen.datasets import Filtered, Found, Row, find
 from snellen.datasets.published import File
+from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.metrics.relaxed import relaxed_accuracy
 from snellen.model import Reply

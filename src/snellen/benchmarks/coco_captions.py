@@ -36,9 +36,9 @@ from typing import Any, Literal
 
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms
-from snellen.content import user
 from snellen.datasets import Found, Row, find
 from snellen.datasets.published import File
+from snellen.media.content import user
 from snellen.metrics.captions import caption_metrics
 from snellen.model import Reply
 from snellen.sample import Sample

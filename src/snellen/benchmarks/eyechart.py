@@ -39,10 +39,10 @@ import orjson
 
 from snellen import metrics
 from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
-from snellen.content import Image, Message, user
 from snellen.datasets import Drawn, Row
-from snellen.drawing import UNIT, Canvas
 from snellen.errors import UsageError
+from snellen.media.content import Image, Message, user
+from snellen.media.drawing import UNIT, Canvas
 from snellen.metrics.acuity import threshold
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -41,10 +41,10 @@ from snellen.benchmark import (
     Scoring,
     Streaming,
 )
-from snellen.content import Message, Video, user
 from snellen.datasets import Drawn, Row, home
-from snellen.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
 from snellen.errors import DataError, UsageError
+from snellen.media.content import Message, Video, user
+from snellen.media.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
 from snellen.metrics.acuity import threshold
 from snellen.model import Reply
 from snellen.sample import Sample

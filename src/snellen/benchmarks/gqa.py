@@ -50,10 +50,10 @@ from typing import Any, Literal
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._vqa import blip_question
-from snellen.content import Image, user
 from snellen.datasets import Found, Row, Table, find, json_list, parquet
 from snellen.datasets.published import File
 from snellen.errors import DataError
+from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.among import among
 from snellen.metrics.gqa import TAGS, Choices, belonging, consistency, distribution

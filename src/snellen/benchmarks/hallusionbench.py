@@ -44,10 +44,10 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.content import Image, Message, user
 from snellen.datasets import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import DataError
+from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import NONE_WHOLE, groups, share_of_groups
 from snellen.model import Reply

@@ -55,10 +55,10 @@ from snellen.benchmarks._tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.content import user
 from snellen.datasets import Row, Table, find, vlmevalkit_tsv
 from snellen.datasets.published import File
 from snellen.errors import UsageError
+from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular, vanilla
 from snellen.model import Reply

@@ -56,10 +56,10 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.content import Image, user
 from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.datasets.published import File, data_folder
 from snellen.errors import DataError, check_regular
+from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
 from snellen.metrics.yes_no import precision, recall

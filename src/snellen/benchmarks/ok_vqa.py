@@ -33,9 +33,9 @@ from typing import Literal
 
 from snellen.benchmark import Benchmark, Capabilities, Check
 from snellen.benchmarks import _vqa
-from snellen.content import user
 from snellen.datasets import Row, find
 from snellen.datasets.published import File
+from snellen.media.content import user
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy, vqa_accuracy_always
 from snellen.sample import Sample
 

@@ -49,11 +49,11 @@ from snellen.benchmark import (
 )
 from snellen.benchmarks import _forms, _ovo_results, _results
 from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
-from snellen.content import Video, user
 from snellen.datasets import Drawn, Found, Row, find
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
 from snellen.formats.predictions import FAILED
+from snellen.media.content import Video, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
 from snellen.model import Kind, Reply

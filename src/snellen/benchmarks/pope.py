@@ -54,10 +54,10 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.content import Image, user
 from snellen.datasets import Drawn, Found, Row, find, json_list, jsonl
 from snellen.datasets.published import File
 from snellen.errors import DataError, UsageError
+from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, mean_over, precision, recall, yes_ratio
 from snellen.model import Reply

@@ -12,11 +12,11 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Image, Video
 from snellen.datasets import published
 from snellen.datasets.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
+from snellen.media.content import Image, Video
 from snellen.sample import Sample
 from snellen.store import Mirror
 

@@ -22,9 +22,9 @@ from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._progress import EVERY, FIRST, can_draw
-from snellen.content import Image
 from snellen.datasets import Row, data_at, published
 from snellen.errors import DataError, UsageError
+from snellen.media.content import Image
 from snellen.result import duration, plain
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from snellen.contamination._read import Troubles, writable
-from snellen.content import Image
 from snellen.datasets import Table, csv, json_list, parquet, tsv, without_mark
 from snellen.errors import DataError, UsageError, check_regular
+from snellen.media.content import Image
 
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 READERS: Mapping[str, Callable[[Path], Table]] = {

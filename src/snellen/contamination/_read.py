@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from snellen.benchmark import Benchmark
 from snellen.contamination._pictures import SIDE
 from snellen.contamination._texts import Words, words
-from snellen.content import Image, Slice, Video
 from snellen.errors import DataError, MediaError
 from snellen.media import images
+from snellen.media.content import Image, Slice, Video
 from snellen.sample import Sample
 from snellen.scoring import common_answer
 

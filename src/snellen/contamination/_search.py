@@ -12,8 +12,8 @@ from snellen.contamination._pictures import Index
 from snellen.contamination._read import Asked, Pictures, Read, Troubles, seen
 from snellen.contamination._report import Corpus, FoundIn, Hit, Share
 from snellen.contamination._texts import NEARLY, TEMPLATE, Grams, Words, has, words
-from snellen.content import Image
 from snellen.errors import DataError
+from snellen.media.content import Image
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
 """Of so many at most one lookup is made."""

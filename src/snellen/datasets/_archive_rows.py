@@ -21,7 +21,6 @@ from typing import Any, Literal
 import orjson
 import pybase64
 
-from snellen.content import Image
 from snellen.datasets._archive import inside_folder
 from snellen.datasets._placed import placed
 from snellen.datasets._rows import rows_of
@@ -29,6 +28,7 @@ from snellen.datasets._table import Row
 from snellen.datasets._vlmevalkit import strings, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError, install
 from snellen.media import images as media
+from snellen.media.content import Image
 
 PICTURES = ("image", "images", "image_path")
 """Columns that are written anew: what rows have in them is in the pictures."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from snellen.content import Image
 from snellen.errors import DataError
+from snellen.media.content import Image
 
 SPREADSHEETS = (".xlsx", ".xls")
 

@@ -7,13 +7,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.content import Image
 from snellen.datasets._find import Found, path_of
 from snellen.datasets._index import Fields, Index, Learnt, Scan, identity, index_of
 from snellen.datasets._lines import empty
 from snellen.datasets._table import Facts, Row, fields_digest
 from snellen.errors import DataError, install
 from snellen.media import forms
+from snellen.media.content import Image
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

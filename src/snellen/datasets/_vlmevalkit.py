@@ -9,7 +9,6 @@ from typing import cast
 
 import orjson
 
-from snellen.content import Image, Slice
 from snellen.datasets._find import Found
 from snellen.datasets._index import Entry, Fields, Index, Learnt
 from snellen.datasets._lines import opened, packed
@@ -17,6 +16,7 @@ from snellen.datasets._sheets import MISSING, Place, Record, Tsv
 from snellen.datasets._table import Row
 from snellen.errors import DataError
 from snellen.media import forms
+from snellen.media.content import Image, Slice
 
 PICTURE = 64
 """Characters: a longer cell is a picture, a shorter one the index of a row that has it, as in

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from snellen import __version__
-from snellen.content import Frame, Image, Message, Part, Video
 from snellen.errors import (
     CatalogError,
     DataError,
@@ -35,6 +34,7 @@ from snellen.errors import (
     message_of,
 )
 from snellen.media import images, video
+from snellen.media.content import Frame, Image, Message, Part, Video
 from snellen.model import Reply, Request, Shown
 from snellen.outputs import check_ranking, check_reply
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
-from snellen.content import Message
 from snellen.datasets import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.judge._jury import Jury, Slot, select_jury
 from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named
+from snellen.media.content import Message
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -35,10 +35,10 @@ from urllib.parse import unquote, urlsplit
 
 import pybase64
 
-from snellen.content import Address, Image, Part, Slice, Video
 from snellen.errors import MediaError, type_of
 from snellen.media._heads import is_picture
 from snellen.media._pillow import encoded, is_array, is_pillow
+from snellen.media.content import Address, Image, Part, Slice, Video
 
 Kind = Literal["image", "video"]
 

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pybase64
 
-from snellen.content import Address, Image, Slice
 from snellen.errors import MediaError, check_regular
 from snellen.media._heads import (
     PNG_START,
@@ -38,6 +37,7 @@ from snellen.media._heads import (
     webp_size,
 )
 from snellen.media._pillow import DAMAGED, png
+from snellen.media.content import Address, Image, Slice
 
 if TYPE_CHECKING:
     import numpy as np

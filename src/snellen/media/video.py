@@ -22,9 +22,9 @@ from hashlib import sha256
 from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
-from snellen.content import Frame, Image, Video
 from snellen.errors import MediaError, UsageError, check_regular, install
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
+from snellen.media.content import Frame, Image, Video
 
 if TYPE_CHECKING:
     import numpy as np

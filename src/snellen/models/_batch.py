@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from snellen.content import Image
+from snellen.media.content import Image
 from snellen.model import Reply, Request
 
 PATCH = 28

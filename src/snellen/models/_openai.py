@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from snellen.content import Image
 from snellen.errors import Overloaded, Rejected
+from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.models._profile import Profile
 from snellen.models._server import (

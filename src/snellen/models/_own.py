@@ -20,8 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from snellen.content import Frame
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
+from snellen.media.content import Frame
 from snellen.model import Emission, Query, SessionSpec
 from snellen.models._threads import CallThreads
 from snellen.outputs import check_emissions

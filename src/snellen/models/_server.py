@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import orjson
 from pybase64 import b64encode
 
-from snellen.content import Image, Message, Video
 from snellen.errors import Overloaded, Rejected
 from snellen.media import images
+from snellen.media.content import Image, Message, Video
 from snellen.model import Reply, Request, Times
 from snellen.models._profile import Profile
 from snellen.outputs import MAX_COUNT

@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from threading import Lock, get_ident
 from typing import Any, TextIO, cast
 
-from snellen.content import Image, Message, Part, Role
 from snellen.errors import UsageError
 from snellen.media import forms, images
+from snellen.media.content import Image, Message, Part, Role
 from snellen.models._own import Found, found, told_as
 
 PACKAGE = "vlmeval"

@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from string import ascii_uppercase
 
-from snellen.content import Frame
 from snellen.errors import UsageError
+from snellen.media.content import Frame
 from snellen.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.models._profile import Profile
 

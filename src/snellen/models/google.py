@@ -28,9 +28,9 @@ from urllib.parse import quote as quoted
 
 from pybase64 import b64encode
 
-from snellen.content import Image, Message, Part, Video
 from snellen.errors import MediaError, Overloaded, Rejected, UsageError
 from snellen.media import video as videos
+from snellen.media.content import Image, Message, Part, Video
 from snellen.model import Reply, Request, Usage
 from snellen.models._profile import Profile
 from snellen.models._server import (

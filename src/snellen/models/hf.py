@@ -32,9 +32,9 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from snellen.content import Message, Part, Video
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
+from snellen.media.content import Message, Part, Video
 from snellen.model import Ranked, Reply, Request, Usage
 from snellen.models._batch import TooMuch, image_size, text_size
 from snellen.models._hf import libraries, stop_tokens

@@ -23,9 +23,9 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import orjson
 
-from snellen.content import Frame, Image
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
+from snellen.media.content import Frame, Image
 from snellen.model import Emission, Query, SessionSpec, Usage
 from snellen.models._hf import libraries, stop_tokens
 from snellen.models._profile import Profile

@@ -9,9 +9,9 @@ from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from snellen.content import Image, Message
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
+from snellen.media.content import Image, Message
 from snellen.model import Generates, Model, Prompts, Ranks, Request
 from snellen.models._profile import ImageLimits
 

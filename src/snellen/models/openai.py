@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from snellen.content import Image, Message, Part
+from snellen.media.content import Image, Message, Part
 from snellen.model import Reply, Request, Usage
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile

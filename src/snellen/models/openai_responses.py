@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from snellen.content import Image, Message
 from snellen.errors import Rejected
+from snellen.media.content import Image, Message
 from snellen.model import Reply, Request, Usage
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
 from snellen.models._profile import Profile

@@ -26,9 +26,9 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from snellen.content import Image, Message, Video
 from snellen.errors import MediaError, Rejected
 from snellen.media import images
+from snellen.media.content import Image, Message, Video
 from snellen.model import Reply, Request
 from snellen.models._profile import Profile
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import TypeVar
 
-from snellen.content import Frame
 from snellen.errors import ModelError
+from snellen.media.content import Frame
 from snellen.model import Emission, Query, Ranked, Reply, Request, SessionSpec
 
 T = TypeVar("T")

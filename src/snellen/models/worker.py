@@ -35,8 +35,8 @@ from typing import Any
 
 import msgspec
 
-from snellen.content import Frame
 from snellen.errors import ModelError, Rejected, UsageError
+from snellen.media.content import Frame
 from snellen.model import Emission, Query, Session, SessionSpec
 from snellen.models._own import digest_of, split
 from snellen.models._profile import Profile

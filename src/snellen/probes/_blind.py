@@ -9,10 +9,10 @@ from random import Random
 from typing import Literal
 
 from snellen.benchmark import Benchmark, vary
-from snellen.content import Image, Message, Part, Video
 from snellen.datasets import Seekable, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
+from snellen.media.content import Image, Message, Part, Video
 from snellen.prompts import IMAGE_MARK
 from snellen.sample import Sample
 
@@ -110,7 +110,7 @@ def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 
 @lru_cache(maxsize=256)
 def _blank(width: int, height: int) -> bytes:
-    from snellen.drawing import Canvas  # it needs numpy, which takes a while to import
+    from snellen.media.drawing import Canvas  # it needs numpy, which takes a while to import
 
     return Canvas(width, height, GREY).png()
 

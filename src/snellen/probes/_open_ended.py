@@ -10,9 +10,9 @@ from snellen.answers._reply import said
 from snellen.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
-from snellen.content import Image, Message, Part, user
 from snellen.datasets import Filtered, Row
 from snellen.errors import UsageError
+from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.probes._options import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from snellen.content import Address, Image, Part
 from snellen.errors import MediaError, ModelError, UsageError
+from snellen.media.content import Address, Image, Part
 from snellen.media.forms import kind_of_head
 from snellen.model import Request, has_addresses
 from snellen.transport import Downloads

@@ -24,10 +24,10 @@ from typing import Any, TypeVar
 import orjson
 
 from snellen.benchmark import Benchmark, Streaming
-from snellen.content import Frame, Video
 from snellen.deadline import Deadline
 from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
 from snellen.media import video as videos
+from snellen.media.content import Frame, Video
 from snellen.model import (
     Emission,
     Forks,

@@ -20,7 +20,6 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from snellen.benchmark import Benchmark, History
-from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.deadline import Deadline
 from snellen.errors import (
@@ -32,6 +31,7 @@ from snellen.errors import (
     UsageError,
     message_of,
 )
+from snellen.media.content import Image, Video
 from snellen.metrics import direction
 from snellen.model import (
     Expects,

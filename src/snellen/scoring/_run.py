@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from snellen.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
-from snellen.content import Image, Video
 from snellen.datasets import Row
 from snellen.errors import DataError, SnellenError, UsageError
+from snellen.media.content import Image, Video
 from snellen.model import Reply
 from snellen.prompts import IMAGE_MARK
 from snellen.sample import Sample

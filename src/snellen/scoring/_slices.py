@@ -11,7 +11,7 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
-from snellen.content import Image
+from snellen.media.content import Image
 from snellen.media.images import MAX_PIXELS
 from snellen.sample import Sample
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.content import Image, Video
 from snellen.datasets import data_place_of, rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
+from snellen.media.content import Image, Video
 from snellen.probes import again
 from snellen.sample import Sample
 from snellen.store import Question, is_object_run

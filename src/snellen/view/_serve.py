@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from snellen.content import Image
 from snellen.errors import MediaError, SnellenError, UsageError
+from snellen.media.content import Image
 from snellen.store import Question
 from snellen.view._media import Media
 from snellen.view._pages import NotThere, Pages

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.drawing._glyphs import SIDE, TURNED_SIDE, glyph
-from snellen.drawing._noise import normal
-from snellen.drawing._png import png
+from snellen.media.drawing._glyphs import SIDE, TURNED_SIDE, glyph
+from snellen.media.drawing._noise import normal
+from snellen.media.drawing._png import png
 
 Colour = Sequence[int]
 UNIT = 16

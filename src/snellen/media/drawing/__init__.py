@@ -4,8 +4,9 @@ Integers only: shapes are laid on pixels by exact shares of area, and the PNG wr
 Numpy is imported with this folder: only what draws pictures imports it, and that late.
 """
 
-from snellen.drawing._canvas import UNIT, Canvas
-from snellen.drawing._clip import (
+from snellen.media.drawing._canvas import UNIT, Canvas
+from snellen.media.drawing._glyphs import glyph
+from snellen.media.drawing.clip import (
     CLIP_KINDS,
     Question,
     Script,
@@ -14,7 +15,6 @@ from snellen.drawing._clip import (
     clip_script,
     write_clip,
 )
-from snellen.drawing._glyphs import glyph
 
 __all__ = [
     "CLIP_KINDS",

@@ -13,8 +13,8 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.drawing._canvas import UNIT, Canvas
 from snellen.media import encode
+from snellen.media.drawing._canvas import UNIT, Canvas
 
 WIDTH, HEIGHT = 320, 240
 FPS = 10
