@@ -10,8 +10,8 @@ import pytest
 
 from snellen import catalog
 from snellen.cli import VERBS, Verbs, cli
-from snellen.datasets import _places
 from snellen.errors import SnellenError
+from snellen.store import locations
 from tests.pages import Block, blocks, commands, followed, matches
 from tests.servers import said, serving
 
@@ -52,7 +52,7 @@ def test_a_command_of_a_page_is_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for asks_a_store in ("pull", "fetch"):  # there is no such bucket
-        monkeypatch.setattr(_places, asks_a_store, lambda path, **_: None)
+        monkeypatch.setattr(locations, asks_a_store, lambda path, **_: None)
     for name in re.findall(r"\S+\.toml", line):
         Path(name).write_text("")
     _, verb, *arguments = shlex.split(line)

@@ -12,11 +12,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 LAYERS = """
     deadline errors stats text
     answers media metrics transport
-    model prompts sample
-    outputs store
-    datasets models
-    benchmark executors formats suites
-    benchmarks judge runner scoring
+    datasets model prompts sample
+    benchmark outputs store suites
+    formats judge models
+    benchmarks executors runner scoring
     capabilities contamination dummies probes shots
     catalog
     export result

@@ -13,7 +13,7 @@ from typing import Any
 
 from snellen import catalog, judge
 from snellen.benchmark import Benchmark
-from snellen.datasets import data_place_of, placed
+from snellen.datasets import placed
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.formats import (
     EXPORTED,
@@ -26,7 +26,7 @@ from snellen.formats import (
     xlsx,
 )
 from snellen.scoring import Scored, replies_of
-from snellen.store import STEM, Run, is_object_run, safe_name
+from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]

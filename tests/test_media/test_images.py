@@ -103,7 +103,9 @@ def test_what_servers_take_goes_as_the_very_bytes(tmp_path: Path, name: str) -> 
 
 def test_loading_a_jpeg_imports_no_decoder() -> None:
     code = (
-        "import sys; from snellen.media.content import Image; from snellen.media.images import load;"
+        "import sys;"
+        "from snellen.media.content import Image;"
+        "from snellen.media.images import load;"
         "load(Image(sys.stdin.buffer.read()));"
         "sys.exit(len({'PIL', 'numpy'} & set(sys.modules)))"
     )

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import data_at, place_of, runs_at
 from snellen.errors import StoreError
 from snellen.model import Reply
-from snellen.store import ReplyRecord, Run, mirror, pull, reply_record
+from snellen.store import ReplyRecord, Run, data_at, mirror, place_of, pull, reply_record, runs_at
 from snellen.store import _mirrored as mirrored
 from snellen.store import _remote_lock as locks
 from snellen.store._remote import Remote, _why

@@ -12,11 +12,10 @@ from snellen import catalog, comparing, judge
 from snellen.api._score import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
-from snellen.datasets import data_at, runs_at
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result
 from snellen.scoring import asks_notes, replies_of, rules_of
-from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
+from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
 
 
 def compare(

@@ -15,7 +15,6 @@ from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.benchmark import Benchmark, Missing
-from snellen.datasets import data_at, place_of
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
 from snellen.media import forms, video
@@ -26,6 +25,7 @@ from snellen.outputs import check_reply
 from snellen.probes import probed
 from snellen.result import Result
 from snellen.runner import fetched
+from snellen.store import data_at, place_of
 
 
 def evaluate(

@@ -14,7 +14,6 @@ from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
 from snellen.benchmark import Benchmark, Missing, Published, Reading, Verdicts
-from snellen.datasets import data_at, runs_at
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.model import Reply
 from snellen.probes import again
@@ -34,7 +33,7 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Mirror, Run, is_object_run
+from snellen.store import MANIFEST, Mirror, Run, data_at, is_object_run, runs_at
 
 if TYPE_CHECKING:
     from snellen.formats.predictions import Predictions

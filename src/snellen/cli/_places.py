@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from snellen.datasets import data_at, place_of, runs_at
+from snellen.store import data_at, place_of, runs_at
 
 
 class _Place(click.Path):

@@ -22,10 +22,11 @@ from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._progress import EVERY, FIRST, can_draw
-from snellen.datasets import Row, data_at, published
+from snellen.datasets import Row, published
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 from snellen.result import duration, plain
+from snellen.store import data_at
 
 if TYPE_CHECKING:
     from snellen.datasets.published import Checked, File, Progress

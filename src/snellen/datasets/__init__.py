@@ -5,7 +5,6 @@ from snellen.datasets._json import json_list, jsonl
 from snellen.datasets._lines import utf8, without_mark
 from snellen.datasets._parquet import parquet
 from snellen.datasets._placed import placed
-from snellen.datasets._places import data_at, data_place_of, place_of, runs_at
 from snellen.datasets._rows import rows_of
 from snellen.datasets._sheets import csv, missing_note, read_as_missing, tsv
 from snellen.datasets._table import (
@@ -29,8 +28,6 @@ __all__ = [
     "Seekable",
     "Table",
     "csv",
-    "data_at",
-    "data_place_of",
     "facts_of",
     "find",
     "home",
@@ -38,12 +35,10 @@ __all__ = [
     "jsonl",
     "missing_note",
     "parquet",
-    "place_of",
     "placed",
     "read_as_missing",
     "rows_at",
     "rows_of",
-    "runs_at",
     "tsv",
     "utf8",
     "vlmevalkit_tsv",

@@ -36,6 +36,7 @@ from snellen.store._run import (
     runs_below,
     safe_name,
 )
+from snellen.store.locations import data_at, data_place_of, place_of, runs_at
 
 __all__ = [
     "DEPTH",
@@ -59,6 +60,8 @@ __all__ = [
     "ShownMedia",
     "Stamp",
     "Unknown",
+    "data_at",
+    "data_place_of",
     "differences",
     "differing",
     "fetch",
@@ -68,8 +71,10 @@ __all__ = [
     "is_object_run",
     "mirror",
     "open_run",
+    "place_of",
     "pull",
     "reply_record",
+    "runs_at",
     "runs_below",
     "safe_name",
     "schemas",

@@ -17,13 +17,13 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.datasets import data_place_of, rows_at
+from snellen.datasets import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.probes import again
 from snellen.sample import Sample
-from snellen.store import Question, is_object_run
+from snellen.store import Question, data_place_of, is_object_run
 from snellen.view._runs import Listed
 
 HELD = 48 << 20

@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from snellen.datasets._find import home
-from snellen.store import MANIFEST, Mirror, fetch, mirror, pull, runs_below
+from snellen.datasets import home
+from snellen.store._fetched import fetch
+from snellen.store._mirror import Mirror, mirror
+from snellen.store._mirrored import pull
+from snellen.store._run import MANIFEST, runs_below
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """Where a store is that is not the one of that name that everybody means."""
