@@ -68,7 +68,7 @@ def child(name: str, path: Path, home: Path) -> dict[str, float]:
 def measure(name: str, path: str) -> dict[str, float]:
     """In a process of its own: seconds to the facts and the first row, then to all rows; peak
     memory in MB above that after the import."""
-    from snellen import datasets
+    from snellen import data
 
     before = peak()
     started, worked = time.perf_counter(), time.process_time()

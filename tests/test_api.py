@@ -19,7 +19,7 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.api import Plan, run_async, run_plan
-from snellen.datasets import Facts, Row
+from snellen.data import Facts, Row
 from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.media.content import Image
 from snellen.media.drawing import Canvas

@@ -7,7 +7,7 @@ import pytest
 
 from snellen import catalog, report
 from snellen.benchmark import Benchmark, Check
-from snellen.datasets import jsonl
+from snellen.data import jsonl
 from snellen.media.content import user
 from snellen.metrics import Columns, mean
 from snellen.result import Result

@@ -11,7 +11,7 @@ from snellen import catalog, report
 from snellen.api import Plan, run_plan
 from snellen.benchmark import Benchmark, Capabilities, Reading, Scoring
 from snellen.capabilities import LEAVES, over
-from snellen.datasets import jsonl
+from snellen.data import jsonl
 from snellen.metrics import mean
 from snellen.model import Reply
 from snellen.sample import Sample

@@ -11,7 +11,7 @@ import pytest
 
 from snellen import api, catalog
 from snellen.benchmark import Benchmark, Judge, Reading, Scoring
-from snellen.datasets import jsonl
+from snellen.data import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import user
 from snellen.metrics import mean

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 LAYERS = """
     deadline errors stats text
     answers media metrics transport
-    datasets model prompts sample
+    data model prompts sample
     benchmark outputs store suites
     formats judge models
     benchmarks executors runner scoring
@@ -179,7 +179,7 @@ def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
         ("models/a.py", "from ._b import c"),
         ("transport.py", "import aiohttp"),
         ("media/images.py", "import PIL.Image"),
-        ("datasets/_find.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
+        ("data/_find.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
         ("benchmark.py", "request.origin"),
         ("__init__.py", "from snellen import api"),
     ],

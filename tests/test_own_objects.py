@@ -11,7 +11,7 @@ import pytest
 import snellen
 from snellen import api, catalog, export
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.datasets import Drawn
+from snellen.data import Drawn
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user
 from snellen.metrics import mean

@@ -15,7 +15,7 @@ import pytest
 import snellen
 from snellen.api import explain
 from snellen.benchmark import Benchmark, History, Reading, Scoring
-from snellen.datasets import Drawn
+from snellen.data import Drawn
 from snellen.media import images
 from snellen.media.content import Image, Message, Slice, assistant, user
 from snellen.media.drawing import Canvas

@@ -12,7 +12,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from snellen import catalog
-from snellen.datasets.published import File, expected
+from snellen.data.published import File, expected
 from snellen.errors import UsageError
 
 BENCHMARKS = [entry.name for entry in catalog.entries()]

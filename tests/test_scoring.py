@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snellen.benchmark import Benchmark, Check, Reading, Scoring
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import predictions
 from snellen.media.content import user

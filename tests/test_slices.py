@@ -10,7 +10,7 @@ import pytest
 
 import snellen
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.model import Reply

@@ -8,7 +8,7 @@ from typing import Any
 from snellen.api import Finished, Plan, run_plan
 from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.catalog import Opened
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.model import Model, Reply, Request

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.datasets import Found, Row, Table
+from snellen.data import Found, Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video

@@ -13,7 +13,7 @@ from typing import Any
 
 from snellen import catalog, judge
 from snellen.benchmark import Benchmark
-from snellen.datasets import placed
+from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.formats import (
     EXPORTED,

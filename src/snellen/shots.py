@@ -10,7 +10,7 @@ from itertools import chain, islice
 from random import Random
 
 from snellen.benchmark import Benchmark, History, vary
-from snellen.datasets import Filtered, Row, rows_at
+from snellen.data import Filtered, Row, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, assistant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from snellen.datasets import utf8
+from snellen.data import utf8
 from snellen.errors import CatalogError, UsageError, check_regular
 
 PREFIX = "suite:"

@@ -19,7 +19,7 @@ from pathlib import Path
 from snellen import api, catalog, dummies
 from snellen.benchmark import UNMAPPED, Benchmark
 from snellen.capabilities import LEAVES
-from snellen.datasets import jsonl
+from snellen.data import jsonl
 from snellen.media.content import Frame
 from snellen.metrics import Category, Columns, Metric
 from snellen.model import (

@@ -23,7 +23,7 @@ import numpy as np
 import snellen
 from snellen import SnellenError, catalog
 from snellen.benchmark import Benchmark, Missing, Scoring
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.metrics import Columns
 from snellen.result import Result
 from snellen.sample import Sample

@@ -30,7 +30,7 @@ from snellen.benchmarks._ovo_proactive import (
     watch,
     when,
 )
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics.streaming import Heard, Message, Slot, Watch, to_json
 from snellen.model import Reply

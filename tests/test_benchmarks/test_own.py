@@ -19,7 +19,7 @@ from snellen import dummies
 from snellen.benchmark import Benchmark
 from snellen.benchmarks import _own
 from snellen.benchmarks._own import guess, own_data, stored
-from snellen.datasets import csv
+from snellen.data import csv
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video

@@ -24,7 +24,7 @@ from snellen import catalog
 from snellen.benchmarks import mathvision
 from snellen.catalog import bundled
 from snellen.cli.data import progress_line
-from snellen.datasets.published import File, Progress
+from snellen.data.published import File, Progress
 from snellen.media.drawing import Canvas
 from tests.golden_data import golden
 from tests.servers_download import Asked, Served, Server, serving_files
@@ -346,7 +346,7 @@ def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> N
 
     script = (
         "import sys; from snellen.benchmarks import mathvision;"
-        "from snellen.datasets.published import File; from snellen.cli import main;"
+        "from snellen.data.published import File; from snellen.cli import main;"
         "mathvision.FILES_PUBLISHED = (File(name='a', url=sys.argv.pop()),); main()"
     )
     env = {**os.environ, "SNELLEN_HOME": str(tmp_path / "home")}

@@ -13,7 +13,7 @@ import snellen
 from snellen.api import compare
 from snellen.benchmark import Benchmark, Capabilities, Scoring
 from snellen.comparing import Comparison, Comparisons, shown_difference, significant
-from snellen.datasets import Drawn
+from snellen.data import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular

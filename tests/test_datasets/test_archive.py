@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import _archive, published
-from snellen.datasets._archive import Member, unpack
-from snellen.datasets.published import File
+from snellen.data import archive as _archive
+from snellen.data import published
+from snellen.data.archive import Member, unpack
+from snellen.data.published import File
 from snellen.errors import DataError
 from tests.servers_download import Served, serving_files
 
@@ -419,7 +420,7 @@ def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, fol
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from snellen.datasets import published
+from snellen.data import published
 url, folder, event, end = sys.argv[1:]
 
 def killing(happens, given):
@@ -519,7 +520,7 @@ def test_an_archive_of_which_a_part_was_published_since_is_not_whole(
 INTERRUPTED = """
 import asyncio, fcntl, os, signal, sys, time
 from pathlib import Path
-from snellen.datasets import published
+from snellen.data import published
 url, folder = sys.argv[1:]
 
 def held():

@@ -6,7 +6,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.datasets._cells import NotSplit, spans, unquoted
+from snellen.data.cells import NotSplit, spans, unquoted
 
 text = st.text(alphabet='",\t\n\r aé', max_size=8)
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from snellen.datasets import published
-from snellen.datasets.published import File, Known
+from snellen.data import published
+from snellen.data.published import File, Known
 from snellen.errors import DataError, Overloaded, UsageError
 from snellen.transport import Downloads
 from tests.servers import Answer, refusing, serving
@@ -404,7 +404,7 @@ def test_a_disk_that_is_full_leaves_the_part(tmp_path: Path) -> None:
 
 def test_a_second_process_is_kept_out(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from snellen.datasets._download import locked\n"
+        "import sys; from pathlib import Path; from snellen.data.download import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('in', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
@@ -434,7 +434,7 @@ def test_a_file_system_without_locks_is_said(
 STOPPED = """
 import asyncio, sys
 from pathlib import Path
-from snellen.datasets import published
+from snellen.data import published
 
 async def stop(folder):
     file = published.File(name="a", url="http://127.0.0.1:1/a", md5="0" * 32)
@@ -506,7 +506,7 @@ def test_a_redirection_from_https_to_plain_http_is_not_followed(tmp_path: Path) 
     context.load_cert_chain(pem)
     # In a process of its own: whom to trust is read once.
     script = (
-        "import asyncio, sys; from pathlib import Path; from snellen.datasets import published;"
+        "import asyncio, sys; from pathlib import Path; from snellen.data import published;"
         "file = published.File(name='a', url=sys.argv[1]);"
         "asyncio.run(published.get([file], Path(sys.argv[2]), again='it'))"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import (
+from snellen.data import (
     Filtered,
     csv,
     json_list,
@@ -19,8 +19,8 @@ from snellen.datasets import (
     rows_of,
     tsv,
 )
-from snellen.datasets._lines import MAX_ROW_BYTES
-from snellen.datasets._table import facts_of
+from snellen.data.lines import MAX_ROW_BYTES
+from snellen.data.table import facts_of
 from snellen.errors import DataError
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import find, home, jsonl
-from snellen.datasets.published import File
+from snellen.data import find, home, jsonl
+from snellen.data.published import File
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 

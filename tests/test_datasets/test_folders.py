@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import rows_of
+from snellen.data import rows_of
 from snellen.errors import DataError
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import _index, _sheets, jsonl, rows_at, tsv, vlmevalkit_tsv
-from snellen.datasets._index import Learnt
-from snellen.datasets._table import facts_of
+from snellen.data import jsonl, row_index, rows_at, sheets, tsv, vlmevalkit_tsv
+from snellen.data.row_index import Learnt
+from snellen.data.table import facts_of
 from snellen.errors import DataError
 
 ROWS = 20_000
@@ -154,7 +154,7 @@ def test_a_cache_that_is_cleared_meanwhile_is_not_missed(tmp_path: Path, cache: 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from snellen.datasets import jsonl
+from snellen.data import jsonl
 
 def killing(happens, given):
     if happens == "os.rename" and "/index/" in str(given[1]):

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from snellen.datasets import parquet, rows_at, rows_of
-from snellen.datasets._parquet import Parquet
-from snellen.datasets._table import facts_of
+from snellen.data import parquet, rows_at, rows_of
+from snellen.data.parquet_files import Parquet
+from snellen.data.table import facts_of
 from snellen.errors import DataError, MediaError
 from snellen.media.content import Image
 from snellen.media.images import load

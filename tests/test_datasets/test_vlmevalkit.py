@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.datasets import missing_note, rows_at, tsv, vlmevalkit_tsv
+from snellen.data import missing_note, rows_at, tsv, vlmevalkit_tsv
 from snellen.errors import DataError, MediaError
 from snellen.media.content import Image, Slice
 from snellen.media.images import load

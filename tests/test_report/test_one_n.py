@@ -17,7 +17,7 @@ from snellen.benchmark import Benchmark, Scoring
 from snellen.catalog import benchmark as from_catalog
 from snellen.catalog import bundled
 from snellen.cli._json import results_as_json
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.metrics.circular import circular
 from snellen.model import Reply, Request

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snellen.api import Plan, run_plan
 from snellen.benchmark import History, Reading, Scoring
 from snellen.catalog import Opened
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean

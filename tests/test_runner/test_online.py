@@ -14,7 +14,7 @@ import pytest
 
 from snellen import api, catalog
 from snellen.benchmark import Benchmark, Reading, Scoring, Streaming
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Video, user
 from snellen.metrics import mean

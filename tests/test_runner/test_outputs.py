@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Message, user
 from snellen.model import Emission, Query, Ranked, Reply, Request, SessionSpec, Times, Usage

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from snellen.benchmark import History
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message, assistant, user
 from snellen.model import Ranked, Reply, Request, Usage

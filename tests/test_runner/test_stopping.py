@@ -248,7 +248,7 @@ def test_a_second_ctrl_c_waits_for_no_thread(tmp_path: Path) -> None:
 def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from snellen.datasets import Drawn
+    from snellen.data import Drawn
     from snellen.runner import _select
 
     monkeypatch.setattr(_select, "CHECKED", 3)

@@ -13,7 +13,7 @@ import pytest
 
 from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.cli._progress import line
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.media import video as video_files
 from snellen.media.content import Video, user
 from snellen.metrics import mean

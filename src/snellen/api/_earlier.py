@@ -8,7 +8,7 @@ from typing import Any
 
 from snellen.api._plan import Plan
 from snellen.benchmark import Benchmark
-from snellen.datasets import rows_at
+from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, StoreError, UsageError
 from snellen.model import Reply, loaded
 from snellen.runner import Reuse

@@ -19,7 +19,7 @@ from snellen.api._identity import run_identity
 from snellen.api._plan import Plan
 from snellen.api._run import settings_of
 from snellen.benchmark import Benchmark
-from snellen.datasets import Facts, rows_at
+from snellen.data import Facts, rows_at
 from snellen.errors import CatalogError, MediaError
 from snellen.media import images, video
 from snellen.media.content import Image, Part

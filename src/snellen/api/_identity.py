@@ -15,7 +15,7 @@ import msgspec
 from snellen import __version__, catalog
 from snellen.api._plan import Plan
 from snellen.benchmark import Benchmark
-from snellen.datasets import Facts, missing_note
+from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.models._profile import Profile
 from snellen.runner import Settings, own_prompt
@@ -114,7 +114,7 @@ def manifest_of(
 
 def data_notes(benchmark: Benchmark) -> list[str]:
     """What must be said about the rows."""
-    from snellen.datasets import published
+    from snellen.data import published
 
     notes = [
         missing_note(benchmark.data),

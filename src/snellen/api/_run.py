@@ -17,7 +17,7 @@ from snellen.api._plan import Finished, OnSample, Plan
 from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
 from snellen.api._score import scored
 from snellen.benchmark import Benchmark, vary
-from snellen.datasets import Facts
+from snellen.data import Facts
 from snellen.errors import DataError, UsageError
 from snellen.model import Generation, Model, Prompts
 from snellen.models._profile import Profile

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Check, Missing, Reading, Scoring, Submission
 from snellen.benchmarks._forms import of_json, picture, place_of, texts
-from snellen.datasets import Found, Row
+from snellen.data import Found, Row
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
+from snellen.data import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Image, Slice
 

@@ -13,19 +13,8 @@ from snellen import prompts
 from snellen.benchmark import Capabilities, Reading
 from snellen.benchmarks._draws import undecided
 from snellen.benchmarks._forms import texts
-from snellen.datasets import (
-    Facts,
-    Filtered,
-    Found,
-    Row,
-    Seekable,
-    Table,
-    find,
-    home,
-    parquet,
-    rows_at,
-)
-from snellen.datasets.published import File
+from snellen.data import Facts, Filtered, Found, Row, Seekable, Table, find, home, parquet, rows_at
+from snellen.data.published import File
 from snellen.errors import DataError, MediaError
 from snellen.media.content import Image, Part
 from snellen.sample import Sample

@@ -53,7 +53,7 @@ from snellen.benchmarks._tasks import (
     verdict,
     yes_no,
 )
-from snellen.datasets import Drawn, Row, Table, rows_of, vlmevalkit_tsv
+from snellen.data import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
 from snellen.media import forms, video
 from snellen.media.content import Image, Message, Part, Slice, Video, assistant, user

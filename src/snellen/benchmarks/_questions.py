@@ -9,7 +9,7 @@ from typing import Any
 from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Reading
 from snellen.benchmarks import _forms
-from snellen.datasets import Facts, Found, Row, Table, facts_of
+from snellen.data import Facts, Found, Row, Table, facts_of
 from snellen.media.content import Image
 from snellen.model import Reply
 from snellen.sample import Sample

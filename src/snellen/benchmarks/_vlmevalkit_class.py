@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from snellen.benchmark import Benchmark, Reading, Scoring
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
 from snellen.media.content import Message, Part, Text

@@ -25,7 +25,7 @@ import msgspec
 from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Missing, Reading, Scoring
 from snellen.benchmarks import _forms
-from snellen.datasets import Drawn, Found, Row, Table, parquet, utf8
+from snellen.data import Drawn, Found, Row, Table, parquet, utf8
 from snellen.errors import DataError
 from snellen.media.content import Image
 from snellen.metrics import mean

@@ -59,8 +59,8 @@ from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._results import of_json
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.benchmarks._vqa import blip_question
-from snellen.datasets import Found, Row, find, json_list
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find, json_list
+from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import user
 from snellen.metrics import mean

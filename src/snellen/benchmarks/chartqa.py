@@ -35,8 +35,8 @@ from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks import _forms
-from snellen.datasets import Filtered, Found, Row, find
-from snellen.datasets.published import File
+from snellen.data import Filtered, Found, Row, find
+from snellen.data.published import File
 from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.metrics.relaxed import relaxed_accuracy

@@ -36,8 +36,8 @@ from typing import Any, Literal
 
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms
-from snellen.datasets import Found, Row, find
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find
+from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.captions import caption_metrics
 from snellen.model import Reply

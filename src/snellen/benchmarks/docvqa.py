@@ -30,8 +30,8 @@ from pathlib import Path
 from snellen.benchmark import UNMAPPED, Benchmark, Capabilities
 from snellen.benchmarks import _documents, _forms
 from snellen.benchmarks._documents import Preset, Split
-from snellen.datasets import Found, Row, find
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find
+from snellen.data.published import File
 from snellen.sample import Sample
 
 ALIASES = {

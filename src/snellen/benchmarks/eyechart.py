@@ -39,7 +39,7 @@ import orjson
 
 from snellen import metrics
 from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
-from snellen.datasets import Drawn, Row
+from snellen.data import Drawn, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, user
 from snellen.media.drawing import UNIT, Canvas

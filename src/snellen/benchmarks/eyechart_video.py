@@ -41,7 +41,7 @@ from snellen.benchmark import (
     Scoring,
     Streaming,
 )
-from snellen.datasets import Drawn, Row, home
+from snellen.data import Drawn, Row, home
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Message, Video, user
 from snellen.media.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip

@@ -50,8 +50,8 @@ from typing import Any, Literal
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._vqa import blip_question
-from snellen.datasets import Found, Row, Table, find, json_list, parquet
-from snellen.datasets.published import File
+from snellen.data import Found, Row, Table, find, json_list, parquet
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean

@@ -44,8 +44,8 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.datasets import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean

@@ -45,8 +45,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from snellen import stats
 from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
 from snellen.benchmarks import _forms
-from snellen.datasets import Found, Row, find, jsonl
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find, jsonl
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
 from snellen.metrics import Columns, Metric

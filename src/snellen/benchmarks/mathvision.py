@@ -25,8 +25,8 @@ from typing import Literal
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import parse_letter
-from snellen.datasets import Found, Row, find, jsonl
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find, jsonl
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, user
 from snellen.metrics import mean

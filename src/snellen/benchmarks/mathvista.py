@@ -37,8 +37,8 @@ from snellen.answers.value import cleaned, final_value, number, same_value
 from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
 from snellen.benchmarks._results import of_json
 from snellen.benchmarks._tasks import parse_letter
-from snellen.datasets import Drawn, Found, Row, Table, find, parquet
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, Table, find, parquet
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import mean

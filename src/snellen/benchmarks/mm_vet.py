@@ -47,8 +47,8 @@ from snellen.benchmark import (
     Scoring,
 )
 from snellen.benchmarks._results import of_json
-from snellen.datasets import Drawn, Found, Row, find, jsonl
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, find, jsonl
+from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Message, system, user
 from snellen.metrics import mean

@@ -55,8 +55,8 @@ from snellen.benchmarks._tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.datasets import Row, Table, find, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Row, Table, find, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import UsageError
 from snellen.media.content import user
 from snellen.metrics import mean

@@ -56,8 +56,8 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
-from snellen.datasets.published import File, data_folder
+from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
+from snellen.data.published import File, data_folder
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean

@@ -70,8 +70,8 @@ from snellen.benchmarks._mmmu import (
     wrong_letter,
 )
 from snellen.benchmarks._tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
-from snellen.datasets import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
 from snellen.metrics import mean

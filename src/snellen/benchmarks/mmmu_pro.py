@@ -68,8 +68,8 @@ from snellen.benchmarks._tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.datasets import Found, Row, Table, jsonl, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Found, Row, Table, jsonl, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
 from snellen.metrics import mean

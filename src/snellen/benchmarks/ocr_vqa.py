@@ -34,8 +34,8 @@ from typing import Any, Literal
 
 from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks import _forms, _questions
-from snellen.datasets import Found, Row, Table, find
-from snellen.datasets.published import File
+from snellen.data import Found, Row, Table, find
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import mean

@@ -36,8 +36,8 @@ from snellen.answers.phrase import final_phrase
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks import _forms
 from snellen.benchmarks._results import of_json
-from snellen.datasets import Found, Row, find
-from snellen.datasets.published import File
+from snellen.data import Found, Row, find
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import mean

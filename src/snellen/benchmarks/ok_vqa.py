@@ -33,8 +33,8 @@ from typing import Literal
 
 from snellen.benchmark import Benchmark, Capabilities, Check
 from snellen.benchmarks import _vqa
-from snellen.datasets import Row, find
-from snellen.datasets.published import File
+from snellen.data import Row, find
+from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy, vqa_accuracy_always
 from snellen.sample import Sample

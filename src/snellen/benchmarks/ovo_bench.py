@@ -49,8 +49,8 @@ from snellen.benchmark import (
 )
 from snellen.benchmarks import _forms, _ovo_results, _results
 from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
-from snellen.datasets import Drawn, Found, Row, find
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, find
+from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.formats.predictions import FAILED
 from snellen.media.content import Video, user

@@ -54,8 +54,8 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.datasets import Drawn, Found, Row, find, json_list, jsonl
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, find, json_list, jsonl
+from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean

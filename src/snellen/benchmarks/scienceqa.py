@@ -45,8 +45,8 @@ from snellen.benchmark import (
 from snellen.benchmarks._draws import by_id, undecided
 from snellen.benchmarks._results import json_object
 from snellen.benchmarks._tasks import is_target, parse_letter
-from snellen.datasets import Drawn, Found, Row, find, utf8
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, find, utf8
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import mean

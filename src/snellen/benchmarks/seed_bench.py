@@ -61,8 +61,8 @@ import orjson
 
 from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.datasets import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError, UsageError, check_regular
 from snellen.media.content import Image, Part, Video, user
 from snellen.metrics import macro_average, mean

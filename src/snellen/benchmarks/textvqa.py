@@ -38,8 +38,8 @@ import orjson
 
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Submission
 from snellen.benchmarks import _forms, _vqa
-from snellen.datasets import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit

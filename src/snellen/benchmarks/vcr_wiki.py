@@ -36,8 +36,8 @@ from typing import Literal, NamedTuple
 from snellen import stats
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._results import of_json
-from snellen.datasets import Row, Table, find, parquet, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Row, Table, find, parquet, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Columns, Metric

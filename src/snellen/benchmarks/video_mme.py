@@ -51,8 +51,8 @@ from snellen.answers.others import lmms_eval_letter
 from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks import _forms
 from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
-from snellen.datasets import Filtered, Found, Row, find, utf8
-from snellen.datasets.published import File
+from snellen.data import Filtered, Found, Row, find, utf8
+from snellen.data.published import File
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Part, Video, user
 from snellen.metrics import Columns, mean

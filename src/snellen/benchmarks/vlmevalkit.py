@@ -46,8 +46,8 @@ from snellen.benchmarks._tasks import (
     yes_no,
 )
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
-from snellen.datasets import Filtered, Row, find, vlmevalkit_tsv
-from snellen.datasets.published import File
+from snellen.data import Filtered, Row, find, vlmevalkit_tsv
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, Part, Slice, user
 from snellen.metrics import mean

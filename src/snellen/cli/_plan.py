@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from snellen.datasets import utf8
+from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
 from snellen.models._profile import Profile
 

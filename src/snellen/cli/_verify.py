@@ -12,8 +12,8 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.datasets import published
-from snellen.datasets.published import Digests
+from snellen.data import published
+from snellen.data.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video

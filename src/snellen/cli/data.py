@@ -22,14 +22,14 @@ from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._progress import EVERY, FIRST, can_draw
-from snellen.datasets import Row, published
+from snellen.data import Row, published
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 from snellen.result import duration, plain
 from snellen.store import data_at
 
 if TYPE_CHECKING:
-    from snellen.datasets.published import Checked, File, Progress
+    from snellen.data.published import Checked, File, Progress
 
 PATH = click.Path(path_type=Path)
 here = click.option(
@@ -199,15 +199,15 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
 
     Pictures are base64 in TSV and JSONL, bytes in parquet. Unpacking makes rows.jsonl and images/.
     """
-    from snellen.datasets import _archive_rows
+    from snellen.data import archive_rows
 
     if (rows is None) == (packed is None):
         raise UsageError("name rows to pack, a benchmark or a file, or a FILE with --unpack.")
     if packed is not None:
-        done = _archive_rows.unpack(packed, to)
+        done = archive_rows.unpack(packed, to)
     else:
         made = catalog.benchmark(rows or "", data=data)
-        done = _archive_rows.pack(lambda: _with_images(made), to)
+        done = archive_rows.pack(lambda: _with_images(made), to)
     if as_json:
         put({"rows": done.rows, "images": done.images, "to": str(to)})
     else:

@@ -14,7 +14,7 @@ from snellen import __version__, catalog
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
-from snellen.datasets import home
+from snellen.data import home
 from snellen.errors import install
 
 CORE = (

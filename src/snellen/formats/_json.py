@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from snellen.datasets import utf8
+from snellen.data import utf8
 from snellen.errors import DataError, check_regular
 
 MOST_BYTES = 2_000_000_000

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.datasets import csv, tsv
+from snellen.data import csv, tsv
 from snellen.errors import DataError
 from snellen.formats import _json, _xlsx
 from snellen.formats._answered import EXPORTED

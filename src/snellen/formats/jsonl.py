@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from snellen.datasets import placed
+from snellen.data import placed
 from snellen.errors import DataError
 from snellen.formats._cells import whole
 

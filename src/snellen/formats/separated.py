@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.datasets import placed
+from snellen.data import placed
 from snellen.formats._cells import cell, harmless
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.datasets import placed
+from snellen.data import placed
 from snellen.errors import DataError, UsageError, install
 from snellen.formats._cells import EXACT, LONGEST, cell
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
-from snellen.datasets import Facts, Row, Table
+from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.judge._jury import Jury, Slot, select_jury
 from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from snellen.benchmark import Benchmark
-from snellen.datasets import Facts, Row
+from snellen.data import Facts, Row
 from snellen.model import Reply
 from snellen.sample import Sample
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Literal
 
 from snellen.benchmark import Benchmark, vary
-from snellen.datasets import Seekable, rows_at
+from snellen.data import Seekable, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Part, Video

@@ -10,7 +10,7 @@ from snellen.answers._reply import said
 from snellen.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
-from snellen.datasets import Filtered, Row
+from snellen.data import Filtered, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import mean

@@ -11,7 +11,7 @@ from random import Random
 from string import ascii_uppercase
 
 from snellen.benchmark import Benchmark, vary
-from snellen.datasets import Facts, Row, Table, facts_of
+from snellen.data import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
 from snellen.probes._options import (
     by_letters,

@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from snellen.benchmark import Benchmark, History
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.deadline import Deadline
 from snellen.errors import (
     DataError,

@@ -9,7 +9,7 @@ from random import Random
 from time import monotonic
 
 from snellen.benchmark import Benchmark
-from snellen.datasets import Row, rows_at
+from snellen.data import Row, rows_at
 from snellen.errors import DataError
 
 CHECKED = 20_000

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from snellen.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
-from snellen.datasets import Row
+from snellen.data import Row
 from snellen.errors import DataError, SnellenError, UsageError
 from snellen.media.content import Image, Video
 from snellen.model import Reply

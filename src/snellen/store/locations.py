@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from snellen.datasets import home
+from snellen.data import home
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, mirror
 from snellen.store._mirrored import pull

@@ -17,7 +17,7 @@ from typing import Any
 
 from snellen import catalog
 from snellen.benchmark import Benchmark
-from snellen.datasets import rows_at
+from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video

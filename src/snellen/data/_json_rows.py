@@ -10,10 +10,9 @@ from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
-from snellen.datasets._file import FileTable
-from snellen.datasets._find import Found
-from snellen.datasets._index import Entry, Fields, Index, Learnt
-from snellen.datasets._lines import (
+from snellen.data._file import FileTable
+from snellen.data._find import Found
+from snellen.data.lines import (
     BLOCK,
     MAX_ROW_BYTES,
     empty,
@@ -23,7 +22,8 @@ from snellen.datasets._lines import (
     read,
     without_mark,
 )
-from snellen.datasets._table import Row, row_digest
+from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.table import Row, row_digest
 from snellen.errors import DataError
 
 WHITESPACE = re.compile(r"[ \t\r\n]*")

@@ -22,9 +22,9 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from snellen.datasets._find import home
-from snellen.datasets._lines import not_opened
-from snellen.datasets._table import Facts
+from snellen.data._find import home
+from snellen.data.lines import not_opened
+from snellen.data.table import Facts
 from snellen.errors import check_regular
 
 FORMAT = 1

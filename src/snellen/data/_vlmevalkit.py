@@ -9,11 +9,11 @@ from typing import cast
 
 import orjson
 
-from snellen.datasets._find import Found
-from snellen.datasets._index import Entry, Fields, Index, Learnt
-from snellen.datasets._lines import opened, packed
-from snellen.datasets._sheets import MISSING, Place, Record, Tsv
-from snellen.datasets._table import Row
+from snellen.data._find import Found
+from snellen.data.lines import opened, packed
+from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.sheets import MISSING, Place, Record, Tsv
+from snellen.data.table import Row
 from snellen.errors import DataError
 from snellen.media import forms
 from snellen.media.content import Image, Slice

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.datasets._find import Found, path_of
-from snellen.datasets._json import json_list, jsonl
-from snellen.datasets._parquet import parquet
-from snellen.datasets._sheets import csv, tsv
-from snellen.datasets._table import Drawn, Table
+from snellen.data._find import Found, path_of
+from snellen.data._json_rows import json_list, jsonl
+from snellen.data.parquet_files import parquet
+from snellen.data.sheets import csv, tsv
+from snellen.data.table import Drawn, Table
 from snellen.errors import DataError
 
 READERS: dict[str, Callable[[Path | Found, str | None, str | None], Table]] = {

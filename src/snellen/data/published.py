@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from snellen.datasets._download import (
+from snellen.data._find import File, Found, data_folder, folders, home, looked_up
+from snellen.data._placed import placed
+from snellen.data.download import (
     Digests,
     Fetching,
     Progress,
@@ -35,13 +37,11 @@ from snellen.datasets._download import (
     in_hub_cache,
     locked,
 )
-from snellen.datasets._find import File, Found, data_folder, folders, home, looked_up
-from snellen.datasets._index import identity as identity_of
-from snellen.datasets._placed import placed
+from snellen.data.row_index import identity as identity_of
 from snellen.errors import DataError
 
 if TYPE_CHECKING:
-    from snellen.datasets._archive import Member
+    from snellen.data.archive import Member
 
 __all__ = [
     "Checked",
@@ -367,7 +367,7 @@ class _Getting:
 
     def _unpack(self, group: Sequence[File]) -> dict[str, Member]:
         """In a thread."""
-        from snellen.datasets._archive import unpack
+        from snellen.data.archive import unpack
 
         progress = self._progress[group[0].name]
         progress.phase = "unpacking"

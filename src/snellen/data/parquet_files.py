@@ -7,10 +7,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.datasets._find import Found, path_of
-from snellen.datasets._index import Fields, Index, Learnt, Scan, identity, index_of
-from snellen.datasets._lines import empty
-from snellen.datasets._table import Facts, Row, fields_digest
+from snellen.data._find import Found, path_of
+from snellen.data.lines import empty
+from snellen.data.row_index import Fields, Index, Learnt, Scan, identity, index_of
+from snellen.data.table import Facts, Row, fields_digest
 from snellen.errors import DataError, install
 from snellen.media import forms
 from snellen.media.content import Image

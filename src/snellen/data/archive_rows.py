@@ -21,11 +21,11 @@ from typing import Any, Literal
 import orjson
 import pybase64
 
-from snellen.datasets._archive import inside_folder
-from snellen.datasets._placed import placed
-from snellen.datasets._rows import rows_of
-from snellen.datasets._table import Row
-from snellen.datasets._vlmevalkit import strings, vlmevalkit_tsv
+from snellen.data._placed import placed
+from snellen.data._row_files import rows_of
+from snellen.data._vlmevalkit import strings, vlmevalkit_tsv
+from snellen.data.archive import inside_folder
+from snellen.data.table import Row
 from snellen.errors import DataError, UsageError, install
 from snellen.media import images as media
 from snellen.media.content import Image

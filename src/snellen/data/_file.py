@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from snellen.datasets._find import Found, path_of
-from snellen.datasets._index import Entry, Fields, Index, Learnt, identity, index_of
-from snellen.datasets._lines import opened, packed
-from snellen.datasets._table import Facts, Row
+from snellen.data._find import Found, path_of
+from snellen.data.lines import opened, packed
+from snellen.data.row_index import Entry, Fields, Index, Learnt, identity, index_of
+from snellen.data.table import Facts, Row
 from snellen.errors import DataError
 
 

@@ -8,21 +8,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from snellen.datasets._cells import LONE_RETURN, NotSplit, Span, spans, unquoted
-from snellen.datasets._file import FileTable
-from snellen.datasets._find import Found
-from snellen.datasets._index import Entry, Fields, Index, Learnt
-from snellen.datasets._lines import (
-    MAX_ROW_BYTES,
-    Line,
-    empty,
-    lines,
-    not_utf8,
-    opened,
-    packed,
-    too_long,
-)
-from snellen.datasets._table import Filtered, Row, Table, row_digest
+from snellen.data._file import FileTable
+from snellen.data._find import Found
+from snellen.data.cells import LONE_RETURN, NotSplit, Span, spans, unquoted
+from snellen.data.lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, opened, packed, too_long
+from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError
 
 MISSING = frozenset(

@@ -1,0 +1,37 @@
+"""Rows of data sets, from files or drawn by the package itself."""
+
+from snellen.data._find import Found, find, home
+from snellen.data._json_rows import json_list, jsonl
+from snellen.data._placed import placed
+from snellen.data._row_files import rows_of
+from snellen.data._vlmevalkit import vlmevalkit_tsv
+from snellen.data.lines import utf8, without_mark
+from snellen.data.parquet_files import parquet
+from snellen.data.sheets import csv, missing_note, read_as_missing, tsv
+from snellen.data.table import Drawn, Facts, Filtered, Row, Seekable, Table, facts_of, rows_at
+
+__all__ = [
+    "Drawn",
+    "Facts",
+    "Filtered",
+    "Found",
+    "Row",
+    "Seekable",
+    "Table",
+    "csv",
+    "facts_of",
+    "find",
+    "home",
+    "json_list",
+    "jsonl",
+    "missing_note",
+    "parquet",
+    "placed",
+    "read_as_missing",
+    "rows_at",
+    "rows_of",
+    "tsv",
+    "utf8",
+    "vlmevalkit_tsv",
+    "without_mark",
+]
