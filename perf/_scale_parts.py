@@ -26,10 +26,10 @@ from snellen.api._run import run_plan
 from snellen.api._running import run_async
 from snellen.api._score import scored
 from snellen.cli._progress import ProgressLines
+from snellen.core.model import Generates, Reply, Request, Usage, loaded, request_digest
+from snellen.core.profile import Profile
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.model import Generates, Reply, Request, Usage, loaded, request_digest
-from snellen.models._profile import Profile
 from snellen.models.openai import OpenAI
 from snellen.runner._run import _question
 from snellen.store import FORMAT, Folder, Question, ReplyRecord, Run, reply_record

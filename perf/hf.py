@@ -34,10 +34,10 @@ import PIL.Image
 import torch
 import transformers
 
+from snellen.core.model import Generation, Request
+from snellen.core.profile import Profile
 from snellen.media import images
 from snellen.media.content import Image, user
-from snellen.model import Generation, Request
-from snellen.models._profile import Profile
 from snellen.models.batching import Batching
 from snellen.models.hf import Hf, open_model
 from tests.heavy.tiny_models import build

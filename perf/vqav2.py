@@ -200,7 +200,7 @@ def authors(work: Path) -> dict[str, float]:
 
 def evaluate(work: Path) -> dict[str, float]:
     from snellen import catalog
-    from snellen.model import Reply
+    from snellen.core.model import Reply
 
     benchmark = catalog.benchmark("vqav2", data=work)
     samples = [benchmark.read(row) for row in benchmark.data]
@@ -231,8 +231,8 @@ def intervals(work: Path) -> dict[str, float]:
     import numpy as np
 
     from snellen import catalog
+    from snellen.core.model import Reply
     from snellen.metrics import Category, Columns, mean
-    from snellen.model import Reply
 
     benchmark = catalog.benchmark("vqav2", data=work)
     said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}

@@ -16,8 +16,8 @@ from snellen import catalog
 from snellen.answers.choice import option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.benchmarks._draws import drawn_by_id
-from snellen.model import Reply
-from snellen.sample import Sample
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from tests.golden_data import golden
 from tests.truth.labelled import said
 from tests.truth.readings import filled, of_tools

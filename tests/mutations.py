@@ -26,7 +26,7 @@ from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
 from snellen.catalog import benchmark
-from snellen.models._profile import Profile, Timeouts
+from snellen.core.profile import Profile, Timeouts
 from tests.servers import Answer
 from tests.vendors import VENDORS, Vendor
 

@@ -26,16 +26,16 @@ import PIL.Image
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Origin, Request, loaded
+from snellen.core.profile import Profile
+from snellen.core.sample import Sample
 from snellen.errors import DataError, ModelError
 from snellen.media import encode, images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
-from snellen.model import Origin, Request, loaded
-from snellen.models._profile import Profile
 from snellen.models.vlmevalkit import open_model
 from snellen.runner import fetched
-from snellen.sample import Sample
 from tests import tiny
 from tests.servers_download import Served, serving_files
 

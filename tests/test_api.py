@@ -19,15 +19,15 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.api import Plan, run_async, run_plan
+from snellen.core.model import Reply, Request
+from snellen.core.profile import Profile
+from snellen.core.sample import Sample
 from snellen.data import Facts, Row
 from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.media.content import Image
 from snellen.media.drawing import Canvas
-from snellen.model import Reply, Request
-from snellen.models._profile import Profile
 from snellen.models.scripted import Scripted
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
 
@@ -479,7 +479,7 @@ import asyncio
 import json
 
 import snellen
-from snellen.model import Reply
+from snellen.core.model import Reply
 
 class Slow:
     name = "slow"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from snellen import catalog, report
-from snellen.benchmark import Benchmark, Check
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.media.content import user
 from snellen.metrics import Columns, mean
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
 from tests.test_judge import scoring

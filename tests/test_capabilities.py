@@ -9,12 +9,12 @@ import pytest
 
 from snellen import catalog, report
 from snellen.api import Plan, run_plan
-from snellen.benchmark import Benchmark, Capabilities, Reading, Scoring
 from snellen.capabilities import LEAVES, over
+from snellen.core.benchmark import Benchmark, Capabilities, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import CapabilityReport, MetricReport, Report, Scored, Tally
 from snellen.testing import check_benchmark
 

@@ -11,14 +11,14 @@ import msgspec
 import orjson
 import pytest
 
+from snellen.core.model import Reply, Request
+from snellen.core.profile import Profile, read_profile
+from snellen.core.sample import Sample
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, user
 from snellen.media.drawing import Canvas
-from snellen.model import Reply, Request
-from snellen.models._profile import Profile, read_profile
 from snellen.models.hf import Settings
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.testing import check_benchmark, check_model
 from tests.servers import Answer, serving
 

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 from snellen.api import evaluate
+from snellen.core.model import Request
 from snellen.errors import Rejected
-from snellen.model import Request
 from snellen.result import Result
 from tests.tiny import Says, benchmark
 

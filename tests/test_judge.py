@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from snellen import api, catalog
-from snellen.benchmark import Benchmark, Judge, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Judge, Reading, Scoring
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular
-from snellen.model import Reply, Request
 from snellen.models.scripted import Scripted
-from snellen.sample import Sample
 from snellen.scoring import Scored, Tally, score_predictions
 
 N = 40

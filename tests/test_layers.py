@@ -10,13 +10,14 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # Each line imports only from the lines above it; names on one line never import each other.
 LAYERS = """
-    deadline errors stats text
+    errors stats text
     answers media metrics transport
-    data model prompts sample
-    benchmark outputs store suites
-    formats judge models
-    benchmarks executors runner scoring
-    capabilities contamination dummies probes shots
+    data
+    core suites
+    store
+    executors formats judge models runner scoring
+    benchmarks capabilities contamination dummies shots
+    probes
     catalog
     export result
     comparing

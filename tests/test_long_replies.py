@@ -16,9 +16,9 @@ from time import process_time
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark, Scoring
-from snellen.model import Reply
-from snellen.sample import Sample
+from snellen.core.benchmark import Benchmark, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 
 LENGTH = 100_000
 SECONDS = 4.0

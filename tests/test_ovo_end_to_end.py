@@ -405,7 +405,7 @@ import json
 import re
 from pathlib import Path
 
-from snellen.model import Emission
+from snellen.core.model import Emission
 
 SCRIPT = Path(__file__).with_name("script.json")
 

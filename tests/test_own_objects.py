@@ -10,13 +10,13 @@ import pytest
 
 import snellen
 from snellen import api, catalog, export
-from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.sample import Sample
 from snellen.data import Drawn
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user
 from snellen.metrics import mean
 from snellen.probes import probed
-from snellen.sample import Sample
 from snellen.shots import with_shots
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture

@@ -14,14 +14,14 @@ import pytest
 
 import snellen
 from snellen.api import explain
-from snellen.benchmark import Benchmark, History, Reading, Scoring
+from snellen.core.benchmark import Benchmark, History, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn
 from snellen.media import images
 from snellen.media.content import Image, Message, Slice, assistant, user
 from snellen.media.drawing import Canvas
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 from tests import tiny
 
 WIDE, TALL = Canvas(256, 64).png(), Canvas(32, 128).png()

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmark import Judge, Reading
+from snellen.core.benchmark import Judge, Reading
+from snellen.core.model import Reply, Request
 from snellen.errors import Rejected
 from snellen.metrics import Columns
-from snellen.model import Reply, Request
 from snellen.report import terminal, words
 from snellen.result import Result
 from snellen.scoring import RepeatsReport, Report, Scored, Tally, score_predictions

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import predictions
 from snellen.media.content import user
 from snellen.metrics import Columns, mean, yes_no
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
 

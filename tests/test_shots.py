@@ -10,8 +10,8 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks._own import own_data
+from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, system, user

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media.content import Image, user
 from snellen.metrics import mean
-from snellen.model import Reply
 from snellen.report import as_text, markdown
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally
 from snellen.scoring._slices import chi_square_p, difference_p
 from tests.scenes import jpeg, scene

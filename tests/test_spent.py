@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from snellen import api, catalog
-from snellen.model import Reply, Request, Times, Usage
-from snellen.models._profile import Prices, Profile
+from snellen.core.model import Reply, Request, Times, Usage
+from snellen.core.profile import Prices, Profile
 from snellen.scoring import Seconds, Spent, spent
 from snellen.store import Failure, Run, reply_record
 from tests.test_judge import benchmark, replied

@@ -11,17 +11,17 @@ import pytest
 
 import snellen
 from snellen.api import explain
-from snellen.benchmark import History
 from snellen.benchmarks._own import guess, own_data, stored
 from snellen.catalog import of_run
+from snellen.core.benchmark import History
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.errors import DataError, Rejected, UsageError
 from snellen.media.content import Message, assistant, system, user
 from snellen.media.drawing import Canvas
-from snellen.model import Reply, Request
 from snellen.models.recorded import Recorded
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 from snellen.store import Run
 from snellen.testing import check_benchmark

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from snellen.model import ReplyState
+from snellen.core.model import ReplyState
 from snellen.store import FORMAT, Failure, Question, ReplyRecord, Run, ScoreRow
 
 SCORING = "official"

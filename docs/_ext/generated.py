@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen import capabilities, catalog
-from snellen.benchmark import UNMAPPED, Benchmark
+from snellen.core.benchmark import Benchmark, UNMAPPED
 from snellen.cli import show
 from snellen.media.content import Image
 from snellen.media import images

@@ -20,11 +20,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from snellen.benchmark import Benchmark, mark_from_catalog
+from snellen.core.benchmark import Benchmark, mark_from_catalog
+from snellen.core.model import Generates, Model, Ranks, Streams
+from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import CatalogError, DataError, UsageError, install
 from snellen.executors._replicas import Replicas, check_installed
-from snellen.model import Generates, Model, Ranks, Streams
-from snellen.models._profile import ImageLimits, Profile
 from snellen.store import data_at, is_address, is_object_run
 
 FOLDER = Path(__file__).parent / "benchmarks"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark, Check, History
+from snellen.core.benchmark import Benchmark, Check, History
+from snellen.core.model import Generation, Ranked, Reply, loaded, request_digest
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
-from snellen.model import Generation, Ranked, Reply, loaded, request_digest
-from snellen.sample import Sample
 from snellen.scoring import Common, common_answer
 
 Say = Callable[[Sample], str]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen import catalog, judge
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.formats import (

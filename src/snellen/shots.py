@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from random import Random
 
-from snellen.benchmark import Benchmark, History, vary
+from snellen.core.benchmark import Benchmark, History, vary
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Row, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, assistant
-from snellen.sample import Sample
 from snellen.scoring import common_answer
 
 SPARE = 2

@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen import api, catalog, dummies
-from snellen.benchmark import UNMAPPED, Benchmark
 from snellen.capabilities import LEAVES
-from snellen.data import jsonl
-from snellen.media.content import Frame
-from snellen.metrics import Category, Columns, Metric
-from snellen.model import (
+from snellen.core.benchmark import UNMAPPED, Benchmark
+from snellen.core.model import (
     Emission,
     Forks,
     Generates,
@@ -35,10 +32,13 @@ from snellen.model import (
     loaded,
     request_digest,
 )
+from snellen.core.sample import Sample
+from snellen.data import jsonl
+from snellen.media.content import Frame
+from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run
 

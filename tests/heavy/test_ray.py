@@ -25,11 +25,11 @@ import PIL.Image
 import pytest
 
 from snellen import catalog
+from snellen.core.model import Reply, Request, loaded
+from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.executors._replicas import Replicas
 from snellen.media.content import Image, user
-from snellen.model import Reply, Request, loaded
-from snellen.models._profile import Profile
 from snellen.testing import check_model
 from tests import videos
 from tests.test_cli.conftest import Snellen, snellen
@@ -66,7 +66,7 @@ def answer(messages):
 SAYS = '''
 import hashlib, os, sys, time
 from snellen.errors import ModelError, Overloaded, Rejected
-from snellen.model import Reply
+from snellen.core.model import Reply
 
 class Mine(ModelError):
     """A class that is nowhere but here."""

@@ -19,9 +19,9 @@ import pytest
 
 from snellen import catalog
 from snellen.api import Plan, run_plan
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.profile import Profile
 from snellen.media.content import Image, user
-from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden
@@ -137,7 +137,7 @@ def test_every_question_is_asked_once_and_ends_in_a_state(
 
 
 def run_reply(text: str):  # type: ignore[no-untyped-def]
-    from snellen.model import Reply
+    from snellen.core.model import Reply
 
     return Reply(text=text, stop="length")
 

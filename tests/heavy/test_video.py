@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.model import ReplyState
-from snellen.models._profile import Profile
+from snellen.core.model import ReplyState
+from snellen.core.profile import Profile
 from snellen.store import ReplyRecord, Run
 from tests import ovo
 from tests.heavy import test_transformers_serve as serve

@@ -22,11 +22,11 @@ import numpy as np
 
 import snellen
 from snellen import SnellenError, catalog
-from snellen.benchmark import Benchmark, Missing, Scoring
+from snellen.core.benchmark import Benchmark, Missing, Scoring
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.metrics import Columns
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.stats import Estimate
 from tests.parity.lines import Line, Proof
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks.gqa import gqa
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.formats import predictions
-from snellen.model import Reply
-from snellen.sample import Sample
 from tests.golden_data import golden
 from tests.parity.engine import score
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks.mathvista import mathvista
-from snellen.sample import Sample
+from snellen.core.sample import Sample
 from tests.golden_data import FOLDER, golden
 from tests.parity.engine import score
 from tests.parity.packs.mathvista import models

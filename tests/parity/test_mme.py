@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, mme
-from snellen.model import Reply
+from snellen.core.model import Reply
 from tests.golden_data import FOLDER, golden
 from tests.parity.engine import score
 

@@ -12,9 +12,9 @@ import pytest
 
 from snellen.benchmarks._mmmu import DOMAINS
 from snellen.benchmarks.mmmu import mmmu, predicted
-from snellen.model import Reply
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.scoring import Predicted, resolve
 from tests.golden_data import FOLDER, golden
 from tests.parity.engine import score

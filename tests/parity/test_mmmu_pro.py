@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from snellen.benchmark import Missing
 from snellen.benchmarks.mmmu_pro import Mode, Setting
+from snellen.core.benchmark import Missing
 from tests.golden_data import golden
 from tests.parity.engine import score
 

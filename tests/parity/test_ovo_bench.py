@@ -13,8 +13,8 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Published
 from snellen.benchmarks.ovo_bench import GROUPS, ovo_bench
+from snellen.core.benchmark import Published
 from snellen.report.words import markdown
 from tests.golden_data import golden
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Scoring
 from snellen.benchmarks import _forms, ovo_bench
 from snellen.benchmarks import _ovo_proactive as proactive
 from snellen.benchmarks._ovo_proactive import (
@@ -28,10 +27,11 @@ from snellen.benchmarks._ovo_proactive import (
     target,
     watch,
 )
+from snellen.core.benchmark import Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.metrics import Columns
 from snellen.metrics.streaming import METRICS, Heard, Watch, columns_of
-from snellen.model import Reply
-from snellen.sample import Sample
 from tests.golden_data import golden
 
 Say = Callable[[Watch], tuple[Spoken, ...]]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from snellen.benchmarks.pope import pope
-from snellen.model import Reply
+from snellen.core.model import Reply
 from tests.golden_data import FOLDER, golden
 from tests.parity.engine import of_json_lines, score
 from tests.parity.packs.mathvision import models, outputs

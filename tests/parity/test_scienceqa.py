@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark
 from snellen.benchmarks.scienceqa import llava_reading, scienceqa
-from snellen.model import Reply
-from snellen.sample import Sample
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.scoring import Report, score_predictions
 from tests.golden_data import golden
 from tests.parity.packs.scienceqa import problem

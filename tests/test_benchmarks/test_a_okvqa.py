@@ -9,15 +9,15 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import a_okvqa as file
 from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.export import export
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "a_okvqa"

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import chartqa as file
 from snellen.benchmarks.chartqa import Preset, Questions, chartqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "chartqa"

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import coco_captions as file
 from snellen.benchmarks.coco_captions import Preset, Split, coco_captions
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.metrics.captions import bleu, captions, rouge_l_scores
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "coco_captions"

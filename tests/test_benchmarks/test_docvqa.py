@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import docvqa as file
 from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.docvqa import docvqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "docvqa"

@@ -7,7 +7,6 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from snellen.benchmark import reading_state
 from snellen.benchmarks.eyechart import (
     LADDERS,
     LETTERS,
@@ -18,11 +17,12 @@ from snellen.benchmarks.eyechart import (
     TURNED,
     eyechart,
 )
+from snellen.core.benchmark import reading_state
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 OFFICIAL = eyechart().scorings["official"]
 

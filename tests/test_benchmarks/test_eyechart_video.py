@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark
 from snellen.benchmarks.eyechart_video import CHANCE, eyechart_video
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import video
 from snellen.media.content import Video
@@ -22,9 +24,7 @@ from snellen.media.drawing import CLIP_KINDS, clip_script
 from snellen.media.drawing.clip import Kind
 from snellen.metrics import Category, Columns
 from snellen.metrics.acuity import threshold
-from snellen.model import Reply
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 OFFICIAL = eyechart_video().scorings["official"]

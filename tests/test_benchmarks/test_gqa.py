@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import gqa as file
 from snellen.benchmarks.gqa import Preset, Split, gqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.metrics.gqa import TAGS
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "gqa"

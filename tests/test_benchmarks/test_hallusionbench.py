@@ -11,14 +11,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import hallusionbench as file
 from snellen.benchmarks.hallusionbench import Preset, hallusionbench, published
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import MetricReport, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "hallusionbench"

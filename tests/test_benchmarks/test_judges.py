@@ -4,8 +4,8 @@ import pytest
 
 from snellen.benchmarks._judges import grading, matching
 from snellen.benchmarks._tasks import parse_letter
-from snellen.model import Reply
-from snellen.sample import Sample
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 
 SAMPLE = Sample(id="1", question="What is shown", choices=("a cat", "a dog"), target="A")
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark, Judge
 from snellen.benchmarks import llava_bench as file
 from snellen.benchmarks.llava_bench import Split, layout, llava_bench, two_scores
+from snellen.core.benchmark import Benchmark, Judge
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image, user
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "llava_bench"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mathvision as file
 from snellen.benchmarks.mathvision import Preset, mathvision
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mathvision"
 FIVE = ("$1$", "$2$", "$3$", "$4$", "$5$")

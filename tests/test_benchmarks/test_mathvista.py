@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark, Judge, Reading
 from snellen.benchmarks import mathvista as file
 from snellen.benchmarks.mathvista import Preset, layout, mathvista
+from snellen.core.benchmark import Benchmark, Judge, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mathvista"
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.benchmark import Benchmark, Judge
 from snellen.benchmarks import mm_vet as file
 from snellen.benchmarks.mm_vet import Preset, Version, layout, mm_vet
+from snellen.core.benchmark import Benchmark, Judge
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mm_vet"
 

@@ -10,15 +10,15 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
 from snellen.result import Result
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mme"
 TABLES = BUNDLED / "eval_tool" / "Your_Results"

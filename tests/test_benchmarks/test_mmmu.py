@@ -15,16 +15,16 @@ import pytest
 
 import snellen
 from snellen import api, catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks._mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user
-from snellen.model import Reply
 from snellen.models.scripted import Scripted
-from snellen.sample import Sample
 from snellen.scoring import Predicted, Tally, resolve
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"

@@ -12,14 +12,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import mmmu_pro as file
 from snellen.benchmarks.mmmu_pro import Mode, Preset, Setting, mmmu_pro
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.testing import check_benchmark
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu_pro"

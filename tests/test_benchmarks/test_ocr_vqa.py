@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import ocr_vqa as file
 from snellen.benchmarks.ocr_vqa import Preset, Split, ocr_vqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ocr_vqa"

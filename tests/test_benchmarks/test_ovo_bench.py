@@ -11,15 +11,15 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Video
 from snellen.metrics import Category, Columns
-from snellen.model import Reply
 from snellen.result import Result
-from snellen.sample import Sample
 
 DIGESTS = [
     "f825899ecacf4e13",

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import _ovo_proactive as proactive
 from snellen.benchmarks._ovo_proactive import (
     Spoken,
@@ -30,11 +29,12 @@ from snellen.benchmarks._ovo_proactive import (
     watch,
     when,
 )
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics.streaming import Heard, Message, Slot, Watch, to_json
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally
 
 CLUE: dict[str, Any] = {

@@ -16,15 +16,15 @@ import pytest
 
 import snellen
 from snellen import dummies
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import _own
 from snellen.benchmarks._own import guess, own_data, stored
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import csv
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
-from snellen.model import Reply, Request
-from snellen.sample import Sample
 from snellen.scoring import Scored, Tally
 from tests import videos
 

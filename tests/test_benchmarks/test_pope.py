@@ -8,14 +8,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import pope as file
 from snellen.benchmarks.pope import Images, Preset, Release, Sets, pope, published
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "pope"
 DOG = Sample(id="1", question="Is there a dog in the image?", choices=("yes", "no"), target="no")

@@ -9,14 +9,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import scienceqa as file
 from snellen.benchmarks.scienceqa import Preset, scienceqa
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import Scored, resolve, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "scienceqa"

@@ -9,14 +9,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Published, Reading
 from snellen.benchmarks import seed_bench as file
 from snellen.benchmarks.seed_bench import published, results, seed_bench
+from snellen.core.benchmark import Benchmark, Published, Reading
+from snellen.core.model import Ranked, Reply, Request
+from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.model import Ranked, Reply, Request
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 from tests import videos
 

@@ -11,14 +11,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks import textvqa as file
 from snellen.benchmarks.textvqa import Ocr, Preset, textvqa
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 
 BUNDLED = Path(file.__file__).parent / "rows" / "textvqa"
 VAL = "TextVQA_0.5.1_val.json"

@@ -10,7 +10,6 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Published, Reading
 from snellen.benchmarks import vcr_wiki as file
 from snellen.benchmarks.vcr_wiki import (
     ENGLISH,
@@ -22,11 +21,12 @@ from snellen.benchmarks.vcr_wiki import (
     vcr_wiki,
     with_blanks,
 )
+from snellen.core.benchmark import Benchmark, Published, Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vcr_wiki"

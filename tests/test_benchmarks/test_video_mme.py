@@ -11,14 +11,14 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark, Reading
 from snellen.benchmarks import video_mme as file
 from snellen.benchmarks.video_mme import lines_of, of_template, results, video_mme
+from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import video
 from snellen.media.content import Video
-from snellen.model import Reply, Request
-from snellen.sample import Sample
 from snellen.scoring import Report, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "video_mme"

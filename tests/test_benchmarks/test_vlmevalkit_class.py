@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.benchmarks._vlmevalkit_class import flattened
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
 from snellen.media.drawing import Canvas
-from snellen.model import Reply
 from snellen.scoring import Scored, Tally
 from snellen.scoring._report import MetricReport
 

@@ -11,8 +11,8 @@ import pytest
 
 from snellen.cli._progress import ProgressLines, line
 from snellen.cli.data import _Drawn
-from snellen.model import Usage
-from snellen.models._profile import Prices
+from snellen.core.model import Usage
+from snellen.core.profile import Prices
 from snellen.runner import Progress
 
 

@@ -353,7 +353,7 @@ class Slow:
     name = "slow"
 
     async def generate(self, request):
-        from snellen.model import Reply
+        from snellen.core.model import Reply
         await asyncio.sleep(0.2)
         return Reply(text="A", stop="stop")
 """

@@ -11,14 +11,14 @@ import pytest
 
 import snellen
 from snellen.api import compare
-from snellen.benchmark import Benchmark, Capabilities, Scoring
 from snellen.comparing import Comparison, Comparisons, shown_difference, significant
+from snellen.core.benchmark import Benchmark, Capabilities, Scoring
+from snellen.core.model import Reply, Request
 from snellen.data import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular
 from snellen.metrics.groups import share_of_groups
-from snellen.model import Reply, Request
 from snellen.scoring import MetricReport
 from snellen.store import Run
 from tests import tiny

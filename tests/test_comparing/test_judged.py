@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from snellen import api
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Request
 from snellen.errors import UsageError
-from snellen.model import Request
 from tests.test_judge import N, asked, benchmark, opened, openly, plan
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from snellen.api import compare
-from snellen.benchmark import Benchmark
 from snellen.comparing import Comparisons, Loaded, RankFlip
 from snellen.comparing._sides import in_order
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, macro_average, mean
 from snellen.scoring import ScoredRows

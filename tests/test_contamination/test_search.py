@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.contamination import (
     Contamination,
     Duplicate,
@@ -21,6 +20,7 @@ from snellen.contamination import (
     _search,
     contamination,
 )
+from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene

@@ -10,10 +10,10 @@ import snellen
 from snellen.benchmarks import mme, pope, scienceqa
 from snellen.cli import cli
 from snellen.contamination import contamination
+from snellen.core.profile import read_profile
 from snellen.data import Found, csv, json_list, jsonl, tsv
 from snellen.errors import DataError
 from snellen.formats import predictions
-from snellen.models._profile import read_profile
 
 ENCODINGS = {
     "utf-16": "UTF-16",

@@ -11,10 +11,10 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from snellen.core.model import Request
 from snellen.media.content import Image, user
 from snellen.media.drawing import CLIP_KINDS, Script, clip_frame, clip_script, write_clip
 from snellen.media.drawing.clip import Kind
-from snellen.model import Request
 from snellen.models.reader import Reader
 from tests import videos
 

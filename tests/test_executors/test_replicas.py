@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from snellen import catalog
+from snellen.core.model import Request, loaded
+from snellen.core.profile import Profile, Serve
 from snellen.errors import MediaError, ModelError, UsageError, install
 from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
 from snellen.executors._replicas import Replicas
 from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video, user
-from snellen.model import Request, loaded
-from snellen.models._profile import Profile, Serve
 from tests import videos
 from tests.test_cli.conftest import Snellen, rows, snellen
 

@@ -19,9 +19,9 @@ import pytest
 
 from snellen import catalog
 from snellen.api._running import close_model
+from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
 from snellen.executors.serve import Server
-from snellen.models._profile import Profile, Serve
 from snellen.store import Run
 from tests.test_cli.conftest import Snellen, snellen
 

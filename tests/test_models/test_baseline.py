@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from snellen.core.model import Request
+from snellen.core.profile import Profile
 from snellen.media.content import assistant, user
-from snellen.model import Request
-from snellen.models._profile import Profile
 from snellen.models.baseline import Blind, open_model
 
 

@@ -8,9 +8,9 @@ from weakref import ref
 
 import pytest
 
+from snellen.core.model import Ranked, Reply, Request
 from snellen.errors import Rejected
 from snellen.media.content import Image, user
-from snellen.model import Ranked, Reply, Request
 from snellen.models._batch import TooMuch
 from snellen.models.batching import Batching
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from snellen import api, catalog
+from snellen.core.model import Streams
 from snellen.errors import UsageError
 from snellen.media.content import Frame, Image
-from snellen.model import Streams
 from snellen.result import Result
 from snellen.testing import check_streams
 from tests import videos

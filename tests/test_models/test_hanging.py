@@ -14,9 +14,9 @@ import pytest
 from snellen import catalog
 from snellen.api import Finished, Plan, run_plan
 from snellen.catalog import Opened, benchmark
+from snellen.core.model import Reply, Request
+from snellen.core.profile import Profile, Timeouts
 from snellen.media.content import Message
-from snellen.model import Reply, Request
-from snellen.models._profile import Profile, Timeouts
 from snellen.models._threads import MAX_HUNG
 from snellen.store import ReplyRecord, Run
 

@@ -15,11 +15,11 @@ import pytest
 
 import snellen
 from snellen import catalog
+from snellen.core.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
+from snellen.core.profile import ImageLimits, Profile, read_profile
 from snellen.errors import Rejected, UsageError
 from snellen.media.content import Image, user
 from snellen.media.images import smaller
-from snellen.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
-from snellen.models._profile import ImageLimits, Profile, read_profile
 from snellen.models.limited import limited
 from snellen.result import Result
 from snellen.store import ReplyRecord, Run

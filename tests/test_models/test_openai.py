@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from snellen.core.model import Generation, Reply, Request, Usage
+from snellen.core.profile import Profile, Timeouts
 from snellen.errors import ModelError, Overloaded, Rejected
 from snellen.media import images
 from snellen.media.content import Frame, Image, Video, assistant, system, user
-from snellen.model import Generation, Reply, Request, Usage
-from snellen.models._profile import Profile, Timeouts
 from snellen.models.openai import OpenAI, open_model
 from tests.servers import (
     Answer,

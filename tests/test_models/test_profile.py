@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from snellen.core.profile import ImageLimits, Prices, Profile, Timeouts, read_profile
 from snellen.errors import UsageError
-from snellen.models._profile import ImageLimits, Prices, Profile, Timeouts, read_profile
 
 BEYOND = [
     ("concurrency = 0", "concurrency"),

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen.errors import Overloaded, Rejected, UsageError
-from snellen.media.content import Frame, Image, Video, user
-from snellen.model import (
+from snellen.core.model import (
     Emission,
     Forks,
     Generates,
@@ -24,7 +22,9 @@ from snellen.model import (
     SessionSpec,
     Streams,
 )
-from snellen.models._profile import Profile
+from snellen.core.profile import Profile
+from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.media.content import Frame, Image, Video, user
 from snellen.models.python import Batched, Files, Python, of_object, open_model
 
 HELLO = Request(messages=(user("hello"),), seed=3)
@@ -68,7 +68,7 @@ def test_whatever_can_be_called_is_a_model(tmp_path: Path, source: str) -> None:
 
 def test_a_back_end_of_ones_own_gives_a_whole_reply(tmp_path: Path) -> None:
     source = (
-        "from snellen.model import Reply\n"
+        "from snellen.core.model import Reply\n"
         "class answer:\n"
         "    async def generate(self, request):\n"
         "        return Reply(text=f'{request.seed}', stop='length')\n"
@@ -125,7 +125,9 @@ def test_an_objects_revision_counts_beside_its_files_digest(tmp_path: Path) -> N
 
 
 def test_a_first_parameter_annotated_as_a_request_gets_one(tmp_path: Path) -> None:
-    source = "from snellen.model import Request\ndef answer(r: Request):\n  return str(r.seed)\n"
+    source = (
+        "from snellen.core.model import Request\ndef answer(r: Request):\n  return str(r.seed)\n"
+    )
     assert ask(tmp_path, source).text == "3"
 
 

@@ -17,13 +17,13 @@ import pytest
 import snellen
 from snellen import catalog
 from snellen.benchmarks.eyechart import LADDERS, eyechart
+from snellen.core.model import Generates, Reply, Request, loaded
+from snellen.core.sample import Sample
 from snellen.errors import Rejected
 from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.media.drawing import UNIT, Canvas
-from snellen.model import Generates, Reply, Request, loaded
 from snellen.models.reader import Reader
-from snellen.sample import Sample
 
 CHART = eyechart(seed=5, n=9 * 96)
 TASKS = ("letters", "rotation", "noise", "clutter", "contrast")
@@ -297,6 +297,6 @@ def test_it_knows_nothing_of_what_draws_or_asks() -> None:
         "snellen.media.content",
         "snellen.errors",
         "snellen.media",
-        "snellen.model",
-        "snellen.models._profile",
+        "snellen.core.model",
+        "snellen.core.profile",
     }

@@ -2,8 +2,8 @@
 
 import asyncio
 
+from snellen.core.model import Ranked, Request
 from snellen.media.content import user
-from snellen.model import Ranked, Request
 from snellen.models.scripted import Scripted
 
 

@@ -17,13 +17,13 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Generates, Generation, Reply, Request, Usage
+from snellen.core.profile import ImageLimits, Profile, Timeouts, read_profile
+from snellen.core.sample import Sample
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media import images, video
 from snellen.media.content import Frame, Image, Video, assistant, system, user
-from snellen.model import Generates, Generation, Reply, Request, Usage
-from snellen.models._profile import ImageLimits, Profile, Timeouts, read_profile
-from snellen.sample import Sample
 from snellen.testing import check_model
 from tests.servers import (
     Answer,

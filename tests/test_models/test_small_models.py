@@ -7,9 +7,9 @@ import pytest
 
 import snellen
 from snellen import catalog
+from snellen.core.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.errors import CatalogError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image, user
-from snellen.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.testing import check_model, check_ranks, check_streams
@@ -107,7 +107,7 @@ def test_scripted_keeps_all_three_protocols() -> None:
 
 def test_a_scripted_session_speaks_when_the_frame_of_its_time_has_come() -> None:
     async def said() -> list[list[str]]:
-        from snellen.model import SessionSpec
+        from snellen.core.model import SessionSpec
 
         session = await Scripted(stream={1.5: "now", 3.0: "again"}).open(SessionSpec())
         frames = [Frame(time=float(second), image=Image(b"")) for second in range(4)]
@@ -207,7 +207,7 @@ def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
 
 
 def test_weights_that_a_file_does_not_show_are_named_beside_it(tmp_path: Path) -> None:
-    from snellen.models._profile import Profile
+    from snellen.core.profile import Profile
 
     own_revision = own(tmp_path, FUNCTION).revision
     profile = Profile(revision="step-2000")
@@ -226,8 +226,8 @@ def test_an_unknown_model_is_met_with_those_there_are(name: str) -> None:
 
 
 def test_the_official_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    from snellen.core.profile import Profile
     from snellen.models import openai
-    from snellen.models._profile import Profile
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-official")
     opened = catalog.model("openai/m", Profile(base_url="http://127.0.0.1:9/v1"))
@@ -237,7 +237,7 @@ def test_the_official_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_named_key_that_is_not_set_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from snellen.models._profile import Profile
+    from snellen.core.profile import Profile
 
     monkeypatch.delenv("MY_KEY", raising=False)
     profile = Profile(base_url="http://127.0.0.1:9/v1", api_key_env="MY_KEY")

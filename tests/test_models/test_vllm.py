@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from snellen import catalog
+from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.models._profile import Profile
 
 
 def test_without_vllm_its_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ from threading import Event, Thread
 
 import pytest
 
+from snellen.core.model import Origin, Reply, Request, request_digest
+from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image, Message, Video, assistant, system, user
 from snellen.media.drawing import Canvas
-from snellen.model import Origin, Reply, Request, request_digest
-from snellen.models._profile import ImageLimits, Profile
 from snellen.models._vlmevalkit import aside, ours
 from snellen.models.limited import limited
 from snellen.models.vlmevalkit import VlmEvalKit, open_model

@@ -11,10 +11,19 @@ from typing import Any
 import pytest
 
 from snellen import catalog
+from snellen.core.model import (
+    Emission,
+    Forks,
+    Generation,
+    Query,
+    Session,
+    SessionSpec,
+    Streams,
+    Usage,
+)
+from snellen.core.profile import Profile, Timeouts
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image
-from snellen.model import Emission, Forks, Generation, Query, Session, SessionSpec, Streams, Usage
-from snellen.models._profile import Profile, Timeouts
 from snellen.testing import check_streams
 
 SPEC = SessionSpec(rate=2.0, seed=3, generation=Generation(max_tokens=7, extra={"a": [1, None]}))
@@ -125,7 +134,7 @@ def test_a_session_without_fork_is_not_said_to_have_one(tmp_path: Path) -> None:
 
 ECHO = """
 from snellen.errors import Overloaded, Rejected
-from snellen.model import Emission, Usage
+from snellen.core.model import Emission, Usage
 
 
 class Echo:

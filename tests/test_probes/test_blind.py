@@ -11,7 +11,7 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Video, user

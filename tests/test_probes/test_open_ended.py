@@ -8,10 +8,10 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply, Request
 from snellen.errors import UsageError
 from snellen.media.drawing import Canvas
-from snellen.model import Reply, Request
 from snellen.probes import probed
 from snellen.probes._open_ended import NEEDS_OPTIONS
 from tests.tiny import Says, run

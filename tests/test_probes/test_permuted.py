@@ -11,12 +11,12 @@ import pytest
 
 import snellen
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.errors import Rejected, UsageError
-from snellen.model import Reply, Request
 from snellen.probes import probed
 from snellen.probes._permuted import orders
-from snellen.sample import Sample
 from snellen.scoring import LETTERED, ORDER, ProbeReport
 from tests.tiny import Says, run
 

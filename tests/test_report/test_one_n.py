@@ -13,16 +13,16 @@ from typing import NamedTuple
 import pytest
 
 from snellen import api, report
-from snellen.benchmark import Benchmark, Scoring
 from snellen.catalog import benchmark as from_catalog
 from snellen.catalog import bundled
 from snellen.cli._json import results_as_json
+from snellen.core.benchmark import Benchmark, Scoring
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.metrics.circular import circular
-from snellen.model import Reply, Request
 from snellen.result import Counts, Result
-from snellen.sample import Sample
 from snellen.view._pages import Pages
 from tests import test_judge, tiny
 

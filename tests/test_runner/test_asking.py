@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from snellen.api import Plan, run_plan
-from snellen.benchmark import History, Reading, Scoring
 from snellen.catalog import Opened
+from snellen.core.benchmark import History, Reading, Scoring
+from snellen.core.model import Ranked, Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean
-from snellen.model import Ranked, Reply, Request
-from snellen.sample import Sample
 from tests.tiny import QUICK, Says, benchmark, parse, records, right, run, states
 
 

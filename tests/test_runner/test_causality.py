@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from snellen import api, catalog
-from snellen.model import Generation, SessionSpec
+from snellen.core.model import Generation, SessionSpec
 from snellen.result import Result
 from tests import videos
 

@@ -23,7 +23,7 @@ time.time_ns = lambda: int(jumping() * 1e9)
 
 from snellen.api import Plan, run_plan
 from snellen.catalog import benchmark
-from snellen.models._profile import Profile, Timeouts
+from snellen.core.profile import Profile, Timeouts
 
 rows, url, out, fields = sys.argv[1:]
 began = time.monotonic()

@@ -18,7 +18,7 @@ import pytest
 import snellen
 from snellen.api import Finished, Plan, run_plan
 from snellen.catalog import benchmark
-from snellen.models._profile import Profile, Timeouts
+from snellen.core.profile import Profile, Timeouts
 from snellen.store import ReplyRecord, Run
 from tests.servers import (
     Answer,

@@ -13,18 +13,18 @@ import PIL.Image
 import pytest
 
 from snellen import api, catalog
-from snellen.benchmark import Benchmark, Reading, Scoring, Streaming
+from snellen.core.benchmark import Benchmark, Reading, Scoring, Streaming
+from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
+from snellen.core.profile import Profile, Timeouts
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Video, user
 from snellen.metrics import mean
-from snellen.model import Emission, Query, Reply, Request, SessionSpec
-from snellen.models._profile import Profile, Timeouts
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
 from snellen.result import Result
 from snellen.runner import _online
-from snellen.sample import Sample
 from tests import videos
 from tests.servers_download import Served, serving_files
 from tests.videos import index_of

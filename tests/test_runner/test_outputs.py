@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.core.model import Emission, Query, Ranked, Reply, Request, SessionSpec, Times, Usage
+from snellen.core.outputs import check_emissions, check_ranking, check_reply
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Message, user
-from snellen.model import Emission, Query, Ranked, Reply, Request, SessionSpec, Times, Usage
 from snellen.models.python import of_object
-from snellen.outputs import check_emissions, check_ranking, check_reply
 from snellen.result import Result
-from snellen.sample import Sample
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, run, states
 

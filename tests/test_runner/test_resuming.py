@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from snellen.benchmark import History
+from snellen.core.benchmark import History
+from snellen.core.model import Ranked, Reply, Request, Usage
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message, assistant, user
-from snellen.model import Ranked, Reply, Request, Usage
-from snellen.sample import Sample
 from snellen.scoring import Report, score_run
 from snellen.store import Run
 from tests.tiny import Says, benchmark, records, run, sample_of, states

@@ -17,10 +17,10 @@ import snellen.runner._run as asking
 from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
 from snellen.catalog import Opened
+from snellen.core.model import Reply, Request, Usage
+from snellen.core.profile import Prices, Profile
+from snellen.core.sample import Sample
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
-from snellen.model import Reply, Request, Usage
-from snellen.models._profile import Prices, Profile
-from snellen.sample import Sample
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states
 

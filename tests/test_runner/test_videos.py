@@ -11,15 +11,15 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.cli._progress import line
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.model import Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media import video as video_files
 from snellen.media.content import Video, user
 from snellen.metrics import mean
-from snellen.model import Reply, Request
 from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, _clips, select
-from snellen.sample import Sample
 from snellen.store import Run
 from tests import videos
 from tests.videos import index_of

@@ -53,8 +53,8 @@ def test_its_journal_and_events_are_read_those_of_unknown_kinds_too(folder: Path
 
 
 def test_its_replies_can_be_replayed(folder: Path) -> None:
+    from snellen.core.profile import Profile
     from snellen.models import recorded
-    from snellen.models._profile import Profile
 
     model = recorded.open_model(str(folder), profile=Profile(), api_key=None)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from snellen.core.model import Reply
 from snellen.errors import StoreError
-from snellen.model import Reply
 from snellen.store import ReplyRecord, Run, data_at, mirror, place_of, pull, reply_record, runs_at
 from snellen.store import _mirrored as mirrored
 from snellen.store import _remote_lock as locks

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from snellen.core.model import Ranked, Reply, Usage
 from snellen.errors import StoreError, UsageError
-from snellen.model import Ranked, Reply, Usage
 from snellen.store import (
     EventRecord,
     Failure,
@@ -232,7 +232,7 @@ def test_a_full_disk_loses_no_whole_line(tmp_path: Path) -> None:
 import resource
 from pathlib import Path
 from snellen.errors import StoreError
-from snellen.model import Reply
+from snellen.core.model import Reply
 from snellen.store import Run, reply_record
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 run = Run(Path({str(tmp_path)!r}))

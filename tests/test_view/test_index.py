@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import StoreError
 from snellen.judge import asked_as
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.store import EventRecord, Run
 from snellen.view import _index, _pages
 from snellen.view._index import FILE, TEXTS, Index, phrase

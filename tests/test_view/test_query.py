@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from snellen.model import ReplyState
+from snellen.core.model import ReplyState
 from snellen.store import Run
 from snellen.view import _pages
 from snellen.view._index import FILE, Index

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from snellen.sample import Sample
+from snellen.core.sample import Sample
 from tests.golden_data import golden
 
 LABELS = Path(__file__).parent / "replies.jsonl"

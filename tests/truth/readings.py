@@ -14,12 +14,12 @@ from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.answers.yes_no import yes_or_no
-from snellen.benchmark import Benchmark, Reading, Scoring
 from snellen.benchmarks._draws import drawn_by_id
 from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
-from snellen.model import Reply
-from snellen.sample import Sample
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs
 

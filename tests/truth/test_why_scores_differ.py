@@ -20,7 +20,7 @@ from scripts.why_scores_differ import (
     widest,
 )
 from snellen import catalog
-from snellen.sample import Sample
+from snellen.core.sample import Sample
 from tests.truth.readings import filled
 
 

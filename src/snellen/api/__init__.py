@@ -12,7 +12,7 @@ from snellen.api._probe import probe_run
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import run_async
 from snellen.api._score import explain, load_run, score
-from snellen.models._profile import Profile
+from snellen.core.profile import Profile
 
 __all__ = [
     "Detectable",

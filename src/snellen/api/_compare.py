@@ -10,8 +10,8 @@ from pathlib import Path
 
 from snellen import catalog, comparing, judge
 from snellen.api._score import Said, benchmark_of, judgeable, predicted_in, said_in
-from snellen.benchmark import Benchmark
 from snellen.comparing import Compared, Loaded
+from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.result import Result
 from snellen.scoring import asks_notes, replies_of, rules_of

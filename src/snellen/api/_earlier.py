@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from snellen.api._plan import Plan
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply, loaded
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, StoreError, UsageError
-from snellen.model import Reply, loaded
 from snellen.runner import Reuse
 from snellen.store import ReplyRecord, Run
 

@@ -18,14 +18,14 @@ from snellen import catalog
 from snellen.api._identity import run_identity
 from snellen.api._plan import Plan
 from snellen.api._run import settings_of
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Usage
+from snellen.core.profile import Profile
 from snellen.data import Facts, rows_at
 from snellen.errors import CatalogError, MediaError
 from snellen.media import images, video
 from snellen.media.content import Image, Part
-from snellen.model import Usage
 from snellen.models._image_tokens import image_tokens
-from snellen.models._profile import Profile
 from snellen.models.recorded import Recorded
 from snellen.runner import Settings, chosen, select
 from snellen.scoring import Spent, spent

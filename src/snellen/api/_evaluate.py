@@ -14,14 +14,14 @@ from snellen import catalog
 from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
-from snellen.benchmark import Benchmark, Missing
+from snellen.core.benchmark import Benchmark, Missing
+from snellen.core.model import Generates, Generation, Reply, Request, loaded
+from snellen.core.outputs import check_reply
+from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
 from snellen.media import forms, video
 from snellen.media.content import Video, user
-from snellen.model import Generates, Generation, Reply, Request, loaded
-from snellen.models._profile import Profile, read_profile
-from snellen.outputs import check_reply
 from snellen.probes import probed
 from snellen.result import Result
 from snellen.runner import fetched

@@ -14,10 +14,10 @@ import msgspec
 
 from snellen import __version__, catalog
 from snellen.api._plan import Plan
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.profile import Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
-from snellen.models._profile import Profile
 from snellen.runner import Settings, own_prompt
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")

@@ -13,7 +13,7 @@ from snellen.api._plan import Finished, Plan
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import Show
 from snellen.api._score import benchmark_of, judgeable, scored
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.formats.labels import read as read_labels
 from snellen.result import Result

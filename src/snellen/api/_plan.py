@@ -11,15 +11,15 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from snellen import catalog
-from snellen.benchmark import Benchmark, Missing, vary
+from snellen.core.benchmark import Benchmark, Missing, vary
+from snellen.core.model import Reply
+from snellen.core.profile import Profile
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
 from snellen.media import video
-from snellen.model import Reply
-from snellen.models._profile import Profile
 from snellen.result import Result
 from snellen.runner import Progress
-from snellen.sample import Sample
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
 """Is told of each sample that has its last reply, with what each scoring gives it."""

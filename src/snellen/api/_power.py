@@ -12,8 +12,8 @@ import msgspec
 
 from snellen import metrics, stats
 from snellen.api._compare import compare
-from snellen.benchmark import Benchmark
 from snellen.comparing import MetricDifference
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.runner import chosen, select
 from snellen.stats import FEWEST_CLUSTERS

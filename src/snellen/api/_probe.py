@@ -16,7 +16,7 @@ from snellen.api._plan import Finished, Plan
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import Show
 from snellen.api._score import benchmark_of
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.runner import Budget
 from snellen.scoring import AttemptReport, MetricReport, SteeringReport, metric_report, replies_of

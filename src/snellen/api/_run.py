@@ -16,11 +16,11 @@ from snellen.api._identity import manifest_of, run_identity
 from snellen.api._plan import Finished, OnSample, Plan
 from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
 from snellen.api._score import scored
-from snellen.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.model import Generation, Model, Prompts
+from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
-from snellen.model import Generation, Model, Prompts
-from snellen.models._profile import Profile
 from snellen.runner import (
     Asking,
     Budget,

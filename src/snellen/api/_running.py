@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
-from snellen.model import Model
+from snellen.core.model import Model
 from snellen.runner import Progress, Stop
 
 T = TypeVar("T")

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from snellen import catalog, judge
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
-from snellen.benchmark import Benchmark, Missing, Published, Reading, Verdicts
+from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdicts
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.model import Reply
 from snellen.probes import again
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
-from snellen.sample import Sample
 from snellen.scoring import (
     Explanation,
     Predicted,

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmark import Check, Missing, Reading, Scoring, Submission
 from snellen.benchmarks._forms import of_json, picture, place_of, texts
+from snellen.core.benchmark import Check, Missing, Reading, Scoring, Submission
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Found, Row
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
 from snellen.metrics.vqa import stvqa_accuracy
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 Split = Literal["val", "test"]

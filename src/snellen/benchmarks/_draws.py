@@ -5,8 +5,8 @@ from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
-from snellen.benchmark import Line, Reading, ReplyTable, Resolution
-from snellen.sample import Sample
+from snellen.core.benchmark import Line, Reading, ReplyTable, Resolution
+from snellen.core.sample import Sample
 
 
 def undecided(sample: Sample) -> Reading:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from snellen.benchmark import Judge, Reading
+from snellen.core.benchmark import Judge, Reading
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.media.content import Message, user
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 MATCHING_EN = (

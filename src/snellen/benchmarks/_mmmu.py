@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 
-from snellen import prompts
-from snellen.benchmark import Capabilities, Reading
 from snellen.benchmarks._draws import undecided
 from snellen.benchmarks._forms import texts
+from snellen.core import prompts
+from snellen.core.benchmark import Capabilities, Reading
+from snellen.core.sample import Sample
 from snellen.data import Facts, Filtered, Found, Row, Seekable, Table, find, home, parquet, rows_at
 from snellen.data.published import File
 from snellen.errors import DataError, MediaError
 from snellen.media.content import Image, Part
-from snellen.sample import Sample
 
 REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"
 AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"

@@ -24,11 +24,11 @@ from typing import Any
 
 import msgspec
 
-from snellen.benchmark import Reading, Said, Scoring
+from snellen.core.benchmark import Reading, Said, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.metrics import streaming
 from snellen.metrics.streaming import By, Heard, Message, Point, Slot, Watch
-from snellen.model import Reply
-from snellen.sample import Sample
 
 Row = Mapping[str, Any]
 """A question of the annotation file, whole: with `test_info`."""

@@ -41,7 +41,6 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, cast, get_args
 
-from snellen.benchmark import Benchmark, Check, History
 from snellen.benchmarks._tasks import (
     ASK,
     CHOICES,
@@ -53,12 +52,13 @@ from snellen.benchmarks._tasks import (
     verdict,
     yes_no,
 )
+from snellen.core.benchmark import Benchmark, Check, History
+from snellen.core.prompts import interleaved, lettered
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
 from snellen.media import forms, video
 from snellen.media.content import Image, Message, Part, Slice, Video, assistant, user
-from snellen.prompts import interleaved, lettered
-from snellen.sample import Sample
 
 FIELDS: Mapping[str, Sequence[str]] = {
     "id": ("id", "index"),

@@ -7,12 +7,12 @@ from hashlib import blake2b
 from typing import Any
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmark import Reading
 from snellen.benchmarks import _forms
+from snellen.core.benchmark import Reading
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Facts, Found, Row, Table, facts_of
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.text.vqa import normalise, on_one_line
 
 SHORT = "{question}\nAnswer the question using a single word or phrase."

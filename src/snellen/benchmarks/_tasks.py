@@ -15,11 +15,11 @@ from snellen.answers._reply import said
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.yes_no import YesNo, yes_or_no
-from snellen.benchmark import Reading, Scoring
 from snellen.benchmarks._judges import grading
+from snellen.core.benchmark import Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.metrics import Metric, mean
-from snellen.model import Reply
-from snellen.sample import Sample
 
 Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
 

@@ -15,7 +15,8 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
@@ -23,7 +24,6 @@ from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
 from snellen.models._own import told_as
 from snellen.models._vlmevalkit import aside, class_named, made_of, ours
-from snellen.sample import Sample
 from snellen.stats import Estimate
 from snellen.store import safe_name
 

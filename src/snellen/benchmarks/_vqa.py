@@ -23,15 +23,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmark import Missing, Reading, Scoring
 from snellen.benchmarks import _forms
+from snellen.core.benchmark import Missing, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, parquet, utf8
 from snellen.errors import DataError
 from snellen.media.content import Image
 from snellen.metrics import mean
 from snellen.metrics.vqa import LONGEST_KEPT
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.text.vqa import on_one_line
 
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"

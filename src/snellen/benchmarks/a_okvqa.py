@@ -46,7 +46,11 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.others import VLMEVALKIT
-from snellen.benchmark import (
+from snellen.benchmarks import _forms, _questions
+from snellen.benchmarks._results import of_json
+from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks._vqa import blip_question
+from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
     Check,
@@ -55,10 +59,9 @@ from snellen.benchmark import (
     Scoring,
     Submission,
 )
-from snellen.benchmarks import _forms, _questions
-from snellen.benchmarks._results import of_json
-from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.benchmarks._vqa import blip_question
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find, json_list
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
@@ -66,9 +69,6 @@ from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.among import among
 from snellen.metrics.vqa import vqa_accuracy_mmpretrain
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 REVISION = "83786de0b24c4fef0bfe39420684f6f73d9f3581"
 SOURCE = f"allenai/aokvqa@{REVISION}:evaluation/eval_predictions.py#L9-L50"

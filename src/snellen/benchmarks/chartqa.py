@@ -33,15 +33,15 @@ from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks import _forms
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.metrics.relaxed import relaxed_accuracy
-from snellen.model import Reply
-from snellen.sample import Sample
 
 REVISION = "3dab8e83b6ac559b847b7c6e2f24d1faa95a4507"
 SOURCE = (

@@ -34,14 +34,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.captions import caption_metrics
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.text.ptb import tokens
 
 COCO = "tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f"

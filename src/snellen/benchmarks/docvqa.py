@@ -27,12 +27,12 @@ Proof    1,500 made pairs that the code of each named scoring scored (tests/pari
 
 from pathlib import Path
 
-from snellen.benchmark import UNMAPPED, Benchmark, Capabilities
 from snellen.benchmarks import _documents, _forms
 from snellen.benchmarks._documents import Preset, Split
+from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
-from snellen.sample import Sample
 
 ALIASES = {
     "DocVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},

@@ -38,14 +38,14 @@ from typing import Any, Literal
 import orjson
 
 from snellen import metrics
-from snellen.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities, Check, History, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, user
 from snellen.media.drawing import UNIT, Canvas
 from snellen.metrics.acuity import threshold
-from snellen.model import Reply
-from snellen.sample import Sample
 
 ALIASES: dict[str, dict[str, object]] = {}
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import metrics
-from snellen.benchmark import (
+from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
     Check,
@@ -41,13 +41,13 @@ from snellen.benchmark import (
     Scoring,
     Streaming,
 )
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Row, home
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Message, Video, user
 from snellen.media.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
 from snellen.metrics.acuity import threshold
-from snellen.model import Reply
-from snellen.sample import Sample
 
 ALIASES: dict[str, dict[str, object]] = {}
 

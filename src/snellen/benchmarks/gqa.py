@@ -47,9 +47,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks import _forms, _questions
 from snellen.benchmarks._vqa import blip_question
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, Table, find, json_list, parquet
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -57,8 +59,6 @@ from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.among import among
 from snellen.metrics.gqa import TAGS, Choices, belonging, consistency, distribution
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.text.vqa import normalise
 
 SOURCE = (

@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.answers.yes_no import UNKNOWN
-from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
 from snellen.benchmarks._yes_no import (
     KIT_RULE,
     YES_NO,
@@ -44,14 +43,23 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
+from snellen.core.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Judge,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import NONE_WHOLE, groups, share_of_groups
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:

@@ -43,15 +43,23 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
 from snellen.benchmarks import _forms
+from snellen.core.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Judge,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
 from snellen.metrics import Columns, Metric
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:

@@ -23,16 +23,16 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import parse_letter
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, user
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 from snellen.text.numbers import latex2sympy_value
 
 REVISION = "a1f5cc3add200c0cd080fad463e500f44ef1fb41"

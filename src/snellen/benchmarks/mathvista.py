@@ -34,17 +34,25 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.value import cleaned, final_value, number, same_value
-from snellen.benchmark import Benchmark, Capabilities, Check, Judge, Published, Reading, Scoring
 from snellen.benchmarks._results import of_json
 from snellen.benchmarks._tasks import parse_letter
+from snellen.core.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Judge,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, parquet
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 REVISION = "53d525874bdde205128e6b160b7357a88277d479"
 SOURCE = f"lupantech/MathVista@{REVISION}:evaluation/calculate_score.py#L17-L94"

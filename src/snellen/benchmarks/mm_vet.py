@@ -36,7 +36,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmark import (
+from snellen.benchmarks._results import of_json
+from snellen.core.benchmark import (
     UNMAPPED,
     Benchmark,
     Capabilities,
@@ -46,14 +47,13 @@ from snellen.benchmark import (
     Reading,
     Scoring,
 )
-from snellen.benchmarks._results import of_json
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Message, system, user
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 
 REVISION = "acde843e02dae30047bb456ee4a8ab28dee7e0ae"
 SOURCE: Mapping[str, str] = {

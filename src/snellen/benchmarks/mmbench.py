@@ -47,7 +47,6 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024, vlmevalkit_2024_letter
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.benchmarks._judges import matching
 from snellen.benchmarks._tasks import (
     as_reading,
@@ -55,15 +54,16 @@ from snellen.benchmarks._tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Row, Table, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import UsageError
 from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular, vanilla
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {

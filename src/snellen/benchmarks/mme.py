@@ -36,16 +36,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    ReplyTable,
-    Resolution,
-    Scoring,
-)
 from snellen.benchmarks._tasks import is_target
 from snellen.benchmarks._yes_no import (
     KIT_RULE,
@@ -56,6 +46,18 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
+from snellen.core.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    ReplyTable,
+    Resolution,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.data.published import File, data_folder
 from snellen.errors import DataError, check_regular
@@ -63,8 +65,6 @@ from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.groups import groups, one_alone
 from snellen.metrics.yes_no import precision, recall
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:

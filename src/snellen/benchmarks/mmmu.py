@@ -46,7 +46,6 @@ from typing import Any, Literal
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number, same_value
-from snellen.benchmark import Benchmark, Check, Published, Reading, Scoring, Submission
 from snellen.benchmarks._draws import by_id, in_sequence, letter_by_id
 from snellen.benchmarks._forms import of_json, texts
 from snellen.benchmarks._mmmu import (
@@ -70,14 +69,15 @@ from snellen.benchmarks._mmmu import (
     wrong_letter,
 )
 from snellen.benchmarks._tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
+from snellen.core.benchmark import Benchmark, Check, Published, Reading, Scoring, Submission
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 SOURCE = f"{AUTHORS}:mmmu/utils/eval_utils.py#L10-L216"
 ALIASES = {

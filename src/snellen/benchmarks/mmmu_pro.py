@@ -37,7 +37,6 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import vlmevalkit_letter
-from snellen.benchmark import Benchmark, Check, Published, Reading, Scoring
 from snellen.benchmarks._draws import by_id
 from snellen.benchmarks._mmmu import (
     AUTHORS,
@@ -68,14 +67,15 @@ from snellen.benchmarks._tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
+from snellen.core.benchmark import Benchmark, Check, Published, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, Table, jsonl, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 SOURCE = f"{AUTHORS}:mmmu-pro/evaluate.py#L14-L289"
 ALIASES = {

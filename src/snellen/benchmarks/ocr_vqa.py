@@ -32,14 +32,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from snellen.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.benchmarks import _forms, _questions
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, Table, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import mean
-from snellen.sample import Sample
 
 SOURCE = (
     "google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:"

@@ -33,17 +33,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks import _forms
 from snellen.benchmarks._results import of_json
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import mean
 from snellen.metrics.points import points
-from snellen.model import Reply
-from snellen.sample import Sample
 
 REVISION = "794c36d6423cf1d5764081128bcaeb46b240def6"
 SOURCE = f"Yuliang-Liu/MultimodalOCR@{REVISION}:OCRBench/example.py#L120-L151"

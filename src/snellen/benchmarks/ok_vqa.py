@@ -31,13 +31,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmark import Benchmark, Capabilities, Check
 from snellen.benchmarks import _vqa
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.sample import Sample
 from snellen.data import Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy, vqa_accuracy_always
-from snellen.sample import Sample
 
 SOURCE = (
     "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:"

@@ -38,7 +38,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmark import (
+from snellen.benchmarks import _forms, _ovo_results, _results
+from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
+from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
     Check,
@@ -47,8 +49,8 @@ from snellen.benchmark import (
     Scoring,
     Streaming,
 )
-from snellen.benchmarks import _forms, _ovo_results, _results
-from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
+from snellen.core.model import Kind, Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
@@ -56,8 +58,6 @@ from snellen.formats.predictions import FAILED
 from snellen.media.content import Video, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
-from snellen.model import Kind, Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:

@@ -34,16 +34,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
-from snellen.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    ReplyTable,
-    Resolution,
-    Scoring,
-)
 from snellen.benchmarks._tasks import is_target
 from snellen.benchmarks._yes_no import (
     KIT_RULE,
@@ -54,14 +44,24 @@ from snellen.benchmarks._yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
+from snellen.core.benchmark import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    ReplyTable,
+    Resolution,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, mean_over, precision, recall, yes_ratio
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 REVISION = "3df3ba1b110ecce25696989577fad583b67d4239"

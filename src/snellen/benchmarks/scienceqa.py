@@ -33,7 +33,10 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmark import (
+from snellen.benchmarks._draws import by_id, undecided
+from snellen.benchmarks._results import json_object
+from snellen.benchmarks._tasks import is_target, parse_letter
+from snellen.core.benchmark import (
     UNMAPPED,
     Benchmark,
     Capabilities,
@@ -42,17 +45,14 @@ from snellen.benchmark import (
     Reading,
     Scoring,
 )
-from snellen.benchmarks._draws import by_id, undecided
-from snellen.benchmarks._results import json_object
-from snellen.benchmarks._tasks import is_target, parse_letter
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, find, utf8
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 REVISION = "2cbf8318e07b9ece895bb2ae605e71e38d623264"
 SOURCE = f"lupantech/ScienceQA@{REVISION}:models/run_gpt3.py#L52-L70"

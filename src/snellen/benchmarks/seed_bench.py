@@ -59,16 +59,24 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmark import UNMAPPED, Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.core.benchmark import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Published,
+    Reading,
+    Scoring,
+)
+from snellen.core.model import Reply
+from snellen.core.prompts import lettered
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError, check_regular
 from snellen.media.content import Image, Part, Video, user
 from snellen.metrics import macro_average, mean
-from snellen.model import Reply
-from snellen.prompts import lettered
-from snellen.sample import Sample
 
 AUTHORS = "AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54"
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"

@@ -36,14 +36,14 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Submission
 from snellen.benchmarks import _forms, _vqa
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Submission
+from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
-from snellen.sample import Sample
 
 SOURCE = f"{_vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"

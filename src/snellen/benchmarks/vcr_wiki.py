@@ -34,15 +34,15 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from snellen import stats
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks._results import of_json
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Row, Table, find, parquet, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
 from snellen.metrics import Columns, Metric
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 from snellen.text.english import english_tokens
 

@@ -48,16 +48,16 @@ from typing import Any, Literal
 import orjson
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.benchmarks import _forms
 from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Found, Row, find, utf8
 from snellen.data.published import File
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Part, Video, user
 from snellen.metrics import Columns, mean
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 AUTHORS = "thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758"

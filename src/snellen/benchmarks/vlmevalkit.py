@@ -33,7 +33,6 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import MMSTAR, mmstar_letter
-from snellen.benchmark import Benchmark, Check, Reading, Scoring
 from snellen.benchmarks._tasks import (
     ASK,
     EXPECT,
@@ -46,13 +45,14 @@ from snellen.benchmarks._tasks import (
     yes_no,
 )
 from snellen.benchmarks._vlmevalkit_sets import Kind, named
+from snellen.core.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, Part, Slice, user
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 
 # fmt: off
 ALIASES = {

@@ -31,8 +31,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmark import Benchmark, Capabilities, Check, Submission
 from snellen.benchmarks import _vqa
+from snellen.core.benchmark import Benchmark, Capabilities, Check, Submission
+from snellen.core.sample import Sample
 from snellen.data import Row, find
 from snellen.data.published import File
 from snellen.media.content import user
@@ -42,7 +43,6 @@ from snellen.metrics.vqa import (
     vqa_accuracy_lavis,
     vqa_accuracy_mmpretrain,
 )
-from snellen.sample import Sample
 
 SOURCE = (
     "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:"

@@ -10,9 +10,9 @@ from typing import Any
 import click
 import msgspec
 
+from snellen.core.profile import Profile
 from snellen.data import utf8
 from snellen.errors import UsageError, check_regular
-from snellen.models._profile import Profile
 
 PROFILES = "profiles"
 """Where a plan's profiles wait in click's context."""

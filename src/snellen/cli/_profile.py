@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
-from snellen.models._profile import Profile, Serve
 
 
 def flagged(

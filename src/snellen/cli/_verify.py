@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.data import published
 from snellen.data.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
-from snellen.sample import Sample
 from snellen.store import Mirror
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._progress import EVERY, FIRST, can_draw
+from snellen.core.benchmark import Benchmark
 from snellen.data import Row, published
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image

@@ -19,8 +19,8 @@ from snellen.cli._json import put, put_results
 from snellen.cli._places import RUNS
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
+from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
-from snellen.models._profile import Profile, read_profile
 from snellen.result import plain
 from snellen.store import ReplyRecord, Run
 

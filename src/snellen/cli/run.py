@@ -14,7 +14,6 @@ import click
 import msgspec
 
 from snellen import api, catalog, probes, report, suites
-from snellen.benchmark import Benchmark
 from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
@@ -24,11 +23,12 @@ from snellen.cli._places import OUT, RUNS
 from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.cli._rows import row_options
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.executors._replicas import Replicas
 from snellen.metrics import direction
-from snellen.model import Reply
-from snellen.models._profile import Profile, read_profile
 from snellen.result import Result, plain
 from snellen.runner import Progress
 from snellen.scoring import MetricReport, Scored, Tally

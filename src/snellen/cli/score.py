@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from snellen import api, report
-from snellen.benchmark import Missing
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put, put_results
 from snellen.cli._places import DATA, RUNS
+from snellen.core.benchmark import Missing
 from snellen.errors import UsageError
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import click
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._places import DATA
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.result import percent, plain
-from snellen.sample import Sample
 
 
 @click.command("show")

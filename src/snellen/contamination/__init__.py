@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from snellen.benchmark import Benchmark
 from snellen.contamination._report import (
     Compared,
     Contamination,
@@ -17,6 +16,7 @@ from snellen.contamination._report import (
     Overlap,
     Share,
 )
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.store import FORMAT, Run, is_object_run
 

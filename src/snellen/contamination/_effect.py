@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from snellen import stats
-from snellen.benchmark import Benchmark
 from snellen.contamination._read import Read
 from snellen.contamination._report import Effect
 from snellen.contamination._search import Seen
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.scoring import metric_report
 from snellen.stats import Estimate

@@ -10,13 +10,13 @@ from itertools import islice
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
-from snellen.benchmark import Benchmark
 from snellen.contamination._pictures import SIDE
 from snellen.contamination._texts import Words, words
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, Slice, Video
-from snellen.sample import Sample
 from snellen.scoring import common_answer
 
 if TYPE_CHECKING:

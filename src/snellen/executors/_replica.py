@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen import __version__
+from snellen.core.model import Reply, Request, Shown
+from snellen.core.outputs import check_ranking, check_reply
 from snellen.errors import (
     CatalogError,
     DataError,
@@ -35,8 +37,6 @@ from snellen.errors import (
 )
 from snellen.media import images, video
 from snellen.media.content import Frame, Image, Message, Part, Video
-from snellen.model import Reply, Request, Shown
-from snellen.outputs import check_ranking, check_reply
 
 MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""

@@ -22,9 +22,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from snellen.core.model import Generates, Model, Ranks, Request
+from snellen.core.profile import Serve
 from snellen.errors import Overloaded, Rejected, UsageError
-from snellen.model import Generates, Model, Ranks, Request
-from snellen.models._profile import Serve
 from snellen.store import safe_name
 
 T = TypeVar("T")

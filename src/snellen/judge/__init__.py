@@ -15,15 +15,15 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmark import Benchmark, Judge, Scoring, Verdicts
+from snellen.core.benchmark import Benchmark, Judge, Scoring, Verdicts
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.judge._jury import Jury, Slot, select_jury
 from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named
 from snellen.media.content import Message
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.store import MANIFEST, Run, safe_name
 
 __all__ = [

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.data import Facts, Row
-from snellen.model import Reply
-from snellen.sample import Sample
 
 CONTROL = "nothing"
 """The attempt that is none: how verdicts move by any addition at all."""

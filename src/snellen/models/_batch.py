@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from snellen.core.model import Reply, Request
 from snellen.media.content import Image
-from snellen.model import Reply, Request
 
 PATCH = 28
 """Pixels along a side of what a vision-language model takes for one token, about."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from snellen.models._profile import ImageRule
+from snellen.core.profile import ImageRule
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:

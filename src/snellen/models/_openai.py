@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from snellen.core.model import Reply
+from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image
-from snellen.model import Reply
-from snellen.models._profile import Profile
 from snellen.models._server import (
     Encoded,
     OnServer,

@@ -20,11 +20,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from snellen.core.model import Emission, Query, SessionSpec
+from snellen.core.outputs import check_emissions
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.media.content import Frame
-from snellen.model import Emission, Query, SessionSpec
 from snellen.models._threads import CallThreads
-from snellen.outputs import check_emissions
 
 # -- found
 

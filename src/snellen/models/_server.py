@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 import orjson
 from pybase64 import b64encode
 
+from snellen.core.model import Reply, Request, Times
+from snellen.core.outputs import MAX_COUNT
+from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media import images
 from snellen.media.content import Image, Message, Video
-from snellen.model import Reply, Request, Times
-from snellen.models._profile import Profile
-from snellen.outputs import MAX_COUNT
 from snellen.transport import Response, Transport
 
 ASK_AGAIN = (408, 409, 425, 429)

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from snellen.deadline import Deadline, current_deadline
+from snellen.core.deadline import Deadline, current_deadline
 from snellen.errors import Rejected
 
 T = TypeVar("T")

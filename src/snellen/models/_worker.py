@@ -15,9 +15,9 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
+from snellen.core.model import Emission, Forks, Query, Session, SessionSpec
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError, message_of
 from snellen.media.content import Frame, Image
-from snellen.model import Emission, Forks, Query, Session, SessionSpec
 from snellen.models._own import Calls, found, opened, told_as
 from snellen.models._threads import CallThreads
 

@@ -19,10 +19,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from snellen.core.model import Reply, Request, Usage
+from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, Message
-from snellen.model import Reply, Request, Usage
-from snellen.models._profile import Profile
 from snellen.models._server import (
     Encoded,
     OnServer,

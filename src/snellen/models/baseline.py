@@ -19,10 +19,10 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from string import ascii_uppercase
 
+from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
+from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.media.content import Frame
-from snellen.model import Emission, Query, Reply, Request, SessionSpec
-from snellen.models._profile import Profile
 
 Pick = Callable[[Sequence[str], int], int]
 """Chooses among choices, given a number drawn from the request's words and seed."""

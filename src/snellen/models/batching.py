@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.deadline import Deadline, current_deadline
+from snellen.core.deadline import Deadline, current_deadline
+from snellen.core.model import Ranked, Reply, Request
 from snellen.errors import Rejected
-from snellen.model import Ranked, Reply, Request
 from snellen.models._batch import Batches, Prepares, TooMuch, size_of
 from snellen.models._threads import CallThreads
 

@@ -28,11 +28,11 @@ from urllib.parse import quote as quoted
 
 from pybase64 import b64encode
 
+from snellen.core.model import Reply, Request, Usage
+from snellen.core.profile import Profile
 from snellen.errors import MediaError, Overloaded, Rejected, UsageError
 from snellen.media import video as videos
 from snellen.media.content import Image, Message, Part, Video
-from snellen.model import Reply, Request, Usage
-from snellen.models._profile import Profile
 from snellen.models._server import (
     Encoded,
     OnServer,

@@ -32,13 +32,13 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from snellen.core.model import Ranked, Reply, Request, Usage
+from snellen.core.profile import Checked, Count, Profile
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Message, Part, Video
-from snellen.model import Ranked, Reply, Request, Usage
 from snellen.models._batch import TooMuch, image_size, text_size
 from snellen.models._hf import libraries, stop_tokens
-from snellen.models._profile import Checked, Count, Profile
 from snellen.models._weights import digest
 
 MAX_TOKENS = 1024

@@ -23,12 +23,12 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import orjson
 
+from snellen.core.model import Emission, Query, SessionSpec, Usage
+from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image
-from snellen.model import Emission, Query, SessionSpec, Usage
 from snellen.models._hf import libraries, stop_tokens
-from snellen.models._profile import Profile
 from snellen.models._threads import CallThreads
 from snellen.models._weights import digest
 

@@ -9,11 +9,11 @@ from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from snellen.core.model import Generates, Model, Prompts, Ranks, Request
+from snellen.core.profile import ImageLimits
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message
-from snellen.model import Generates, Model, Prompts, Ranks, Request
-from snellen.models._profile import ImageLimits
 
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]

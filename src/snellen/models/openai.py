@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from snellen.core.model import Reply, Request, Usage
+from snellen.core.profile import Profile
 from snellen.media.content import Image, Message, Part
-from snellen.model import Reply, Request, Usage
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
-from snellen.models._profile import Profile
 from snellen.models._server import (
     Service,
     are_objects,

@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from snellen.core.model import Reply, Request, Usage
+from snellen.core.profile import Profile
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message
-from snellen.model import Reply, Request, Usage
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
-from snellen.models._profile import Profile
 from snellen.models._server import (
     are_parts,
     are_texts,

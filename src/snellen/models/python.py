@@ -16,7 +16,7 @@ NAME in FILE (a path ending in .py, or the name of an installed module), or the 
   Without the last two parameters it is asked about whole files alone;
 - or one with `open(spec)`, which gives a session that watches a stream: `feed(frames)`,
   `ask(query, must_answer)`, and if it can `fork()` and `close()`; they say text, a
-  `snellen.model.Emission`, a list of these, or None.
+  `snellen.core.model.Emission`, a list of these, or None.
 
 A sync function is called for one question at a time, unless `--concurrency` or the profile says how
 many; it must then bear as many threads. A call that takes longer than the total time-out is given
@@ -24,7 +24,7 @@ up and its question fails; the next question is asked in another thread. The old
 an exception as soon as it executes Python code again.
 
 A first parameter named `request` (or `requests`), or annotated so, gets all that a back end gets
-(`snellen.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
+(`snellen.core.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
 says which one it is, beside its file's digest: with another one it is asked again.
 """
 
@@ -37,10 +37,10 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
+from snellen.core.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
+from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError, type_of
-from snellen.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.models._own import Calls, found, opened, told_as
-from snellen.models._profile import Profile
 from snellen.models._threads import CallThreads
 
 

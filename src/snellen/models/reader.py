@@ -26,11 +26,11 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from snellen.core.model import Reply, Request
+from snellen.core.profile import Profile
 from snellen.errors import MediaError, Rejected
 from snellen.media import images
 from snellen.media.content import Image, Message, Video
-from snellen.model import Reply, Request
-from snellen.models._profile import Profile
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from snellen.core.model import Ranked, Reply, Request, loaded, request_digest
+from snellen.core.profile import Profile
 from snellen.errors import Rejected
-from snellen.model import Ranked, Reply, Request, loaded, request_digest
-from snellen.models._profile import Profile
 from snellen.store import ReplyRecord, Run
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import TypeVar
 
+from snellen.core.model import Emission, Query, Ranked, Reply, Request, SessionSpec
 from snellen.errors import ModelError
 from snellen.media.content import Frame
-from snellen.model import Emission, Query, Ranked, Reply, Request, SessionSpec
 
 T = TypeVar("T")
 Said = str | Reply | ModelError

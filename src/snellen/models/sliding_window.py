@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+from snellen.core.model import Emission, Generates, Query, Request, SessionSpec
 from snellen.errors import Rejected
 from snellen.media.content import Frame, Message, system, user
 from snellen.media.video import Policy, picked
-from snellen.model import Emission, Generates, Query, Request, SessionSpec
 
 
 class SlidingWindow:

@@ -19,11 +19,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from snellen.core.model import Ranked, Reply, Request, Times, Usage
+from snellen.core.profile import Profile, refuse_keys
 from snellen.errors import Overloaded, Rejected, UsageError, install
 from snellen.media import images
 from snellen.media.content import Image, Message, Part
-from snellen.model import Ranked, Reply, Request, Times, Usage
-from snellen.models._profile import Profile, refuse_keys
 from snellen.models._weights import digest
 
 MOST = 256

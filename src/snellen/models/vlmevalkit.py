@@ -27,12 +27,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from snellen.core.model import Reply, Request, has_addresses, loaded
+from snellen.core.profile import KEY, Profile, refuse_keys
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError, type_of
 from snellen.media import video
 from snellen.media.content import Message, Video
-from snellen.model import Reply, Request, has_addresses, loaded
 from snellen.models._own import told_as
-from snellen.models._profile import KEY, Profile, refuse_keys
 from snellen.models._threads import CallThreads
 from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
 

@@ -35,11 +35,11 @@ from typing import Any
 
 import msgspec
 
+from snellen.core.model import Emission, Query, Session, SessionSpec
+from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import Frame
-from snellen.model import Emission, Query, Session, SessionSpec
 from snellen.models._own import digest_of, split
-from snellen.models._profile import Profile
 from snellen.models._worker import LENGTH, MOST_BYTES, Answer, Call, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.probes._blind import Blind, blinded, checked_blind
 

@@ -8,13 +8,13 @@ from itertools import islice
 from random import Random
 from typing import Literal
 
-from snellen.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.prompts import IMAGE_MARK
+from snellen.core.sample import Sample
 from snellen.data import Seekable, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Part, Video
-from snellen.prompts import IMAGE_MARK
-from snellen.sample import Sample
 
 Blind = Literal["none", "blank", "other"]
 Medium = Image | Video

@@ -7,14 +7,16 @@ from collections import Counter
 from dataclasses import replace
 
 from snellen.answers._reply import said
-from snellen.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
+from snellen.core.benchmark import Benchmark, Check, History, Reading, Scoring, vary
+from snellen.core.model import Reply
+from snellen.core.prompts import IMAGE_MARK, interleaved
+from snellen.core.sample import Sample
 from snellen.data import Filtered, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import mean
-from snellen.model import Reply
 from snellen.probes._options import (
     by_letters,
     check_listed,
@@ -23,8 +25,6 @@ from snellen.probes._options import (
     right_place,
     why_not,
 )
-from snellen.prompts import IMAGE_MARK, interleaved
-from snellen.sample import Sample
 from snellen.scoring import OPTIONS
 
 NEEDS_OPTIONS = re.compile(

@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import islice
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.errors import MediaError, UsageError
-from snellen.sample import Sample
 
 LOOKED_AT = 20
 """Questions with options whose prompts are looked at."""

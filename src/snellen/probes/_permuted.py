@@ -10,7 +10,8 @@ from hashlib import blake2b
 from random import Random
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.sample import Sample
 from snellen.data import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
 from snellen.probes._options import (
@@ -21,7 +22,6 @@ from snellen.probes._options import (
     right_place,
     why_not,
 )
-from snellen.sample import Sample
 from snellen.scoring import LETTERED, ORDER, PASSES
 
 MOST = 120

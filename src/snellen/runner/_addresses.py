@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from snellen.core.model import Request, has_addresses
 from snellen.errors import MediaError, ModelError, UsageError
 from snellen.media.content import Address, Image, Part
 from snellen.media.forms import kind_of_head
-from snellen.model import Request, has_addresses
 from snellen.transport import Downloads
 
 SECONDS = 60.0

@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import partial
 from threading import Condition
 
+from snellen.core.model import Request
 from snellen.errors import MediaError
 from snellen.media import video
 from snellen.media.content import Message, Video
-from snellen.model import Request
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
 MOST_BYTES = 300 << 20

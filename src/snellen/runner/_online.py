@@ -23,12 +23,9 @@ from typing import Any, TypeVar
 
 import orjson
 
-from snellen.benchmark import Benchmark, Streaming
-from snellen.deadline import Deadline
-from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
-from snellen.media import video as videos
-from snellen.media.content import Frame, Video
-from snellen.model import (
+from snellen.core.benchmark import Benchmark, Streaming
+from snellen.core.deadline import Deadline
+from snellen.core.model import (
     Emission,
     Forks,
     Generation,
@@ -39,9 +36,12 @@ from snellen.model import (
     Streams,
     Usage,
 )
-from snellen.outputs import check_emissions
+from snellen.core.outputs import check_emissions
+from snellen.core.sample import Sample
+from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
+from snellen.media import video as videos
+from snellen.media.content import Frame, Video
 from snellen.runner._limiter import Limiter
-from snellen.sample import Sample
 from snellen.store import FORMAT, EventRecord
 
 STREAM = "fps:1,latest"

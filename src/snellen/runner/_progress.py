@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
-from snellen.model import Usage
-from snellen.models._profile import Prices
+from snellen.core.model import Usage
+from snellen.core.profile import Prices
 
 
 @dataclass

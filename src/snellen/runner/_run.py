@@ -19,21 +19,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
 
-from snellen.benchmark import Benchmark, History
-from snellen.data import Row
-from snellen.deadline import Deadline
-from snellen.errors import (
-    DataError,
-    MediaError,
-    ModelError,
-    Overloaded,
-    Rejected,
-    UsageError,
-    message_of,
-)
-from snellen.media.content import Image, Video
-from snellen.metrics import direction
-from snellen.model import (
+from snellen.core.benchmark import Benchmark, History
+from snellen.core.deadline import Deadline
+from snellen.core.model import (
     Expects,
     Generates,
     Generation,
@@ -47,7 +35,20 @@ from snellen.model import (
     loaded,
     request_digest,
 )
-from snellen.outputs import check_ranking, check_reply
+from snellen.core.outputs import check_ranking, check_reply
+from snellen.core.sample import Sample
+from snellen.data import Row
+from snellen.errors import (
+    DataError,
+    MediaError,
+    ModelError,
+    Overloaded,
+    Rejected,
+    UsageError,
+    message_of,
+)
+from snellen.media.content import Image, Video
+from snellen.metrics import direction
 from snellen.runner._addresses import fetched
 from snellen.runner._budget import Budget
 from snellen.runner._clips import THREADS, Clips, videos_of
@@ -55,7 +56,6 @@ from snellen.runner._limiter import Limiter, Slot
 from snellen.runner._online import Online, Terms, Told
 from snellen.runner._progress import Progress
 from snellen.runner._select import Selection, chosen
-from snellen.sample import Sample
 from snellen.store import (
     FORMAT,
     Failure,

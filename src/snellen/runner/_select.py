@@ -8,7 +8,7 @@ from itertools import islice
 from random import Random
 from time import monotonic
 
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.data import Row, rows_at
 from snellen.errors import DataError
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
-from snellen.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
 from snellen.metrics import mean
-from snellen.model import Reply
-from snellen.sample import Sample
 from snellen.scoring._report import Baselines
 from snellen.scoring._resolve import resolve
 from snellen.scoring._tally import Scored, Tally

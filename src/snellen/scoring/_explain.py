@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from snellen.benchmark import Benchmark, Verdicts
+from snellen.core.benchmark import Benchmark, Verdicts
 from snellen.media.content import Message
 from snellen.scoring._resolve import resolve
 from snellen.scoring._run import Predicted, replies_of, sample_of

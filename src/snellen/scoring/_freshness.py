@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.scoring._report import Report
 from snellen.store import FORMAT, Run
 

@@ -10,8 +10,8 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.benchmark import Benchmark
-from snellen.sample import Sample
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.scoring._report import (
     Baselines,
     MetricReport,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from snellen.benchmark import Benchmark, Line, Reading, ReplyTable
+from snellen.core.benchmark import Benchmark, Line, Reading, ReplyTable
 
 if TYPE_CHECKING:
     from snellen.scoring._tally import Scored

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from snellen.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
+from snellen.core.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
+from snellen.core.model import Reply
+from snellen.core.prompts import IMAGE_MARK
+from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import DataError, SnellenError, UsageError
 from snellen.media.content import Image, Video
-from snellen.model import Reply
-from snellen.prompts import IMAGE_MARK
-from snellen.sample import Sample
 from snellen.scoring._baselines import baselines
 from snellen.scoring._probed import probe_report
 from snellen.scoring._report import Report, Spent

@@ -11,9 +11,9 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
+from snellen.core.sample import Sample
 from snellen.media.content import Image
 from snellen.media.images import MAX_PIXELS
-from snellen.sample import Sample
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from snellen.model import Usage
-from snellen.models._profile import Prices
+from snellen.core.model import Usage
+from snellen.core.profile import Prices
 from snellen.scoring._report import Seconds, Spent
 from snellen.store import ReplyRecord, Run
 

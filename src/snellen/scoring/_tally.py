@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from snellen import stats
-from snellen.benchmark import (
+from snellen.core.benchmark import (
     READING_STATES,
     Benchmark,
     Missing,
@@ -22,10 +22,10 @@ from snellen.benchmark import (
     Verdicts,
     reading_state,
 )
+from snellen.core.model import Kind, Reply, ReplyState
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric, direction, mean
-from snellen.model import Kind, Reply, ReplyState
-from snellen.sample import Sample
 from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
 from snellen.scoring._labels import against
 from snellen.scoring._repeats import Rows, repeats_report

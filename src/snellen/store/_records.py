@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from snellen.model import Ranked, Reply, ReplyState, Times, Usage
+from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
 
 FORMAT = 0
 """Raised when a line written now could be misread by the readers of yesterday."""

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from snellen import catalog
-from snellen.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.probes import again
-from snellen.sample import Sample
 from snellen.store import Question, data_place_of, is_object_run
 from snellen.view._runs import Listed
 

@@ -13,8 +13,8 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
+from snellen.core.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
 from snellen.errors import Rejected, message_of, type_of
-from snellen.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
 
 T = TypeVar("T")
 MAX_COUNT = 2**53

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
+from snellen.core.model import Usage
 from snellen.errors import UsageError, check_regular
-from snellen.model import Usage
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]

@@ -12,13 +12,13 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
+from snellen.core.model import Generation, Kind, Origin, Reply, Request
+from snellen.core.sample import Sample
 from snellen.data import Found, Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
 from snellen.metrics import Columns, Metric
-from snellen.model import Generation, Kind, Origin, Reply, Request
-from snellen.sample import Sample
 from snellen.stats import Estimate
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
