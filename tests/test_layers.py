@@ -15,7 +15,7 @@ LAYERS = """
     data
     core suites
     store
-    executors formats judge models runner scoring
+    formats judge models runner scoring
     benchmarks capabilities contamination dummies shots
     probes
     catalog
@@ -33,7 +33,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "PIL": ("media/",),
     "av": ("media/",),
     "fsspec": ("store/_remote.py",),
-    "ray": ("executors/_cluster.py",),
+    "ray": ("models/executors/cluster.py",),
     "os.environ": ("catalog.py", "datasets/"),
     "os.environb": ("catalog.py", "datasets/"),
     "os.getenv": ("catalog.py", "datasets/"),

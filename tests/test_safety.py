@@ -21,10 +21,13 @@ BUILT_IN = {"__import__", "compile", "eval", "exec"}
 ARGUMENTS = {("shell", True), ("ssl", False), ("verify", False), ("allow_pickle", True)}
 CATCH_ALL = {"BaseException", "Exception"}
 ALLOWED: Mapping[tuple[str, str], str] = {
-    ("executors/_replica.py", "except Exception"): "what a model raises goes to another process",
-    ("executors/_cluster.py", "except Exception"): "Ray raises anything where it cannot join",
-    ("models/_own.py", "except BaseException"): "a user's own code may raise anything",
-    ("models/_threads.py", "except BaseException"): "what a thread raises goes to its caller",
+    (
+        "models/executors/replica.py",
+        "except Exception",
+    ): "what a model raises goes to another process",
+    ("models/executors/cluster.py", "except Exception"): "Ray raises anything where it cannot join",
+    ("models/user_code.py", "except BaseException"): "a user's own code may raise anything",
+    ("models/threads.py", "except BaseException"): "what a thread raises goes to its caller",
     ("outputs.py", "except Exception"): "the fields of a user's own class may raise anything",
     (
         "errors.py",

@@ -24,7 +24,7 @@ from snellen.core.benchmark import Benchmark, mark_from_catalog
 from snellen.core.model import Generates, Model, Ranks, Streams
 from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import CatalogError, DataError, UsageError, install
-from snellen.executors._replicas import Replicas, check_installed
+from snellen.models.executors.replicas import Replicas, check_installed
 from snellen.store import data_at, is_address, is_object_run
 
 FOLDER = Path(__file__).parent / "benchmarks"
@@ -580,8 +580,8 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
     check_replicated(spec, profile)
     import secrets
 
-    from snellen.executors._cluster import SETTINGS
-    from snellen.executors.ray import THREADS, Pool
+    from snellen.models.executors.cluster import SETTINGS
+    from snellen.models.executors.ray import THREADS, Pool
 
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
@@ -730,8 +730,8 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
             f"{spec}: the server that is started for it has its own address, and wants no key; "
             "leave out base_url and api_key_env."
         )
-    from snellen.executors.serve import Served, Server
-    from snellen.models._weights import digest
+    from snellen.models.executors.serve import Served, Server
+    from snellen.models.weights import digest
 
     environment = {k: v for k, v in os.environ.items() if k.startswith(HUB) or not k.endswith(KEYS)}
     server = Server(

@@ -28,8 +28,8 @@ from snellen import catalog
 from snellen.core.model import Reply, Request, loaded
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
-from snellen.executors._replicas import Replicas
 from snellen.media.content import Image, user
+from snellen.models.executors.replicas import Replicas
 from snellen.testing import check_model
 from tests import videos
 from tests.test_cli.conftest import Snellen, snellen
@@ -120,7 +120,7 @@ async def slow(messages):
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
-    from snellen.executors._cluster import SETTINGS
+    from snellen.models.executors.cluster import SETTINGS
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SETTINGS.items():
@@ -140,7 +140,7 @@ def cluster() -> Iterator[str]:
 @contextmanager
 def node(log: str, *where: str, cpus: int) -> Iterator[int]:
     """A node of a cluster; gives the group of its processes, which ends here."""
-    from snellen.executors._cluster import WATCH
+    from snellen.models.executors.cluster import WATCH
 
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *where]
     command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]
@@ -313,7 +313,7 @@ def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
 
 
 def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
-    words = "from snellen import catalog; from snellen.executors._replicas import Replicas; "
+    words = "from snellen import catalog; from snellen.models.executors.replicas import Replicas; "
     words += "catalog.model('python:works.py:answer', replicas=Replicas())"
     args = [sys.executable, "-c", words]
     with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
@@ -431,7 +431,7 @@ def jpeg(path: Path, seed: int) -> bytes:
 def test_pictures_go_as_references(cluster: str, here: Path) -> None:
     import ray
 
-    from snellen.executors.ray import referred
+    from snellen.models.executors.ray import referred
 
     data = jpeg(here / "one.jpg", 1)
     request = loaded(question(Image(here / "one.jpg"), "?"))
@@ -561,7 +561,7 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
 
 
 def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, here: Path) -> None:
-    from snellen.executors.ray import Pool
+    from snellen.models.executors.ray import Pool
 
     class Closes:
         name = "closes"
@@ -611,7 +611,7 @@ def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> 
 def test_another_version_on_a_node_is_said(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("snellen.executors.ray.__version__", "0.0.1")
+    monkeypatch.setattr("snellen.models.executors.ray.__version__", "0.0.1")
     with pytest.raises(UsageError, match=r"has snellen [\d.]+\S*, and here it is 0\.0\.1: install"):
         ask("pid", cluster, question("?"))
 
@@ -693,7 +693,7 @@ def of_a_full_device() -> catalog.Opened:
 def test_a_worker_that_cannot_open_its_model_at_once_tries_again(
     cluster: str, here: Path, by_value: None
 ) -> None:
-    from snellen.executors.ray import Pool
+    from snellen.models.executors.ray import Pool
 
     pool = Pool("mine", lambda _: of_a_full_device, Replicas(n=1, address=cluster), devices=False)
 
@@ -711,7 +711,7 @@ def test_a_worker_that_cannot_open_its_model_at_once_tries_again(
 def test_workers_whose_models_are_not_alike_are_refused(
     cluster: str, here: Path, by_value: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from snellen.executors.ray import Pool
+    from snellen.models.executors.ray import Pool
 
     with pytest.raises(UsageError, match=r"mine is not the same model on every node: its rev"):
         Pool("mine", lambda _: of_this_process, Replicas(n=2, address=cluster), devices=False)
@@ -722,7 +722,7 @@ def test_workers_whose_models_are_not_alike_are_refused(
         try:
             with pytest.raises(Overloaded):
                 await pool.generate(question("?"))
-            monkeypatch.setattr("snellen.executors.ray.PAUSES", (0.0, 0.0))
+            monkeypatch.setattr("snellen.models.executors.ray.PAUSES", (0.0, 0.0))
             with pytest.raises(Rejected) as caught:
                 await pool.generate(question("?"))
             return str(caught.value)
@@ -736,7 +736,7 @@ def test_workers_that_find_no_place_in_time_are_said(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     four = catalog.model("python:says.py:pid", replicas=Replicas(n=4, address=cluster)).model
-    monkeypatch.setattr("snellen.executors.ray.PLACING", 2.0)
+    monkeypatch.setattr("snellen.models.executors.ray.PLACING", 2.0)
     try:
         with pytest.raises(UsageError) as caught:
             catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster))
@@ -752,7 +752,7 @@ def test_a_model_that_is_not_open_in_time_is_said(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "waits.py").write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.setattr("snellen.executors.ray.OPENING", 1.0)
+    monkeypatch.setattr("snellen.models.executors.ray.OPENING", 1.0)
     with pytest.raises(
         UsageError, match=r"was not open in worker 1 \(process \d+ on .* within 1 s"
     ):

@@ -193,7 +193,7 @@ def test_a_small_file_leaves_nothing_in_the_cache(tmp_path: Path, cache: Path) -
 def test_a_file_that_was_changed_just_now_is_not_trusted_to_stay(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_index, "SETTLED", 3_600 * 10**9)
+    monkeypatch.setattr(row_index, "SETTLED", 3_600 * 10**9)
     path = written(tmp_path / "a.jsonl")
 
     table = jsonl(path)
@@ -238,8 +238,8 @@ def test_long_and_short_rows_have_the_digests_of_their_own_bytes(tmp_path: Path)
 def test_a_file_that_is_cut_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_sheets, "AHEAD", 1)
-    monkeypatch.setattr(_sheets, "HASHED_AT_ONCE", 1)
+    monkeypatch.setattr(sheets, "AHEAD", 1)
+    monkeypatch.setattr(sheets, "HASHED_AT_ONCE", 1)
     path = tmp_path / "t.tsv"
     path.write_text("id\ttext\n" + "".join(f"{n}\t{'y' * 8_000}\n" for n in range(10)))
     entries = tsv(path)._scan(path, Learnt())

@@ -13,10 +13,10 @@ from snellen import catalog
 from snellen.core.model import Request, loaded
 from snellen.core.profile import Profile, Serve
 from snellen.errors import MediaError, ModelError, UsageError, install
-from snellen.executors._replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
-from snellen.executors._replicas import Replicas
 from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video, user
+from snellen.models.executors.replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
+from snellen.models.executors.replicas import Replicas
 from tests import videos
 from tests.test_cli.conftest import Snellen, rows, snellen
 
@@ -145,7 +145,7 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
     ],
 )
 def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
-    from snellen.executors.ray import _shares
+    from snellen.models.executors.ray import _shares
 
     there = {"GPU": gpus, "CPU": 64.0}
     assert _shares(there, asked, devices=True, is_own=False) == (n, each)
@@ -164,14 +164,14 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
     gpus: float, asked: Replicas, said: str
 ) -> None:
-    from snellen.executors.ray import _shares
+    from snellen.models.executors.ray import _shares
 
     with pytest.raises(UsageError, match=said):
         _shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
-    from snellen.executors.ray import _shares
+    from snellen.models.executors.ray import _shares
 
     there = {"GPU": 8.0, "CPU": 64.0}
     assert _shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
@@ -237,7 +237,7 @@ def test_a_videos_questions_share_one_pass(clip: videos.Clip) -> None:
 def test_frames_are_let_go_where_there_is_no_room(
     clip: videos.Clip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("snellen.executors._replica.MOST_BYTES", 1)
+    monkeypatch.setattr("snellen.models.executors.replica.MOST_BYTES", 1)
     one, other = (Video(clip.path, end=end, policy="uniform:4") for end in (0.5, 1.0))
 
     async def body() -> int:
@@ -262,7 +262,7 @@ def test_a_picture_that_is_encoded_anew_keeps_its_name(says: str, tmp_path: Path
 
     PIL.Image.new("RGB", (9, 9)).save(tmp_path / "one.bmp")
     request = loaded(question(Image(tmp_path / "one.bmp"), "?"))
-    from snellen.executors.ray import referred
+    from snellen.models.executors.ray import referred
 
     sent = referred(request)
     assert sent.messages[0].images[0].source == tmp_path / "one.bmp"

@@ -21,7 +21,7 @@ from snellen import catalog
 from snellen.api._running import close_model
 from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
-from snellen.executors.serve import Server
+from snellen.models.executors.serve import Server
 from snellen.store import Run
 from tests.test_cli.conftest import Snellen, snellen
 

@@ -11,7 +11,7 @@ import pytest
 from snellen.core.model import Ranked, Reply, Request
 from snellen.errors import Rejected
 from snellen.media.content import Image, user
-from snellen.models._batch import TooMuch
+from snellen.models.batch import TooMuch
 from snellen.models.batching import Batching
 
 T = TypeVar("T")

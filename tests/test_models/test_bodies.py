@@ -5,7 +5,7 @@ import json
 import orjson
 import pytest
 
-from snellen.models._server import Encoded, body_of
+from snellen.models.service import Encoded, body_of
 
 
 def test_strings_that_are_encoded_already_stand_where_they_belong() -> None:

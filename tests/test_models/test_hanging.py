@@ -17,7 +17,7 @@ from snellen.catalog import Opened, benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, Timeouts
 from snellen.media.content import Message
-from snellen.models._threads import MAX_HUNG
+from snellen.models.threads import MAX_HUNG
 from snellen.store import ReplyRecord, Run
 
 QUICK = {"backoff": 0.001, "longest_wait": 0.01, "attempts": 2}

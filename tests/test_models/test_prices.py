@@ -7,7 +7,7 @@ import pytest
 from snellen.core.model import Usage
 from snellen.core.profile import ImageRule, Prices, Profile, read_profile
 from snellen.errors import UsageError
-from snellen.models._image_tokens import RULES, image_tokens
+from snellen.models.image_tokens import RULES, image_tokens
 
 PLAIN = Prices(input=2, output=8)
 CACHED = Prices(input=2, output=8, cached=0.5)

@@ -13,9 +13,9 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image, Message, Video, assistant, system, user
 from snellen.media.drawing import Canvas
-from snellen.models._vlmevalkit import aside, ours
 from snellen.models.limited import limited
 from snellen.models.vlmevalkit import VlmEvalKit, open_model
+from snellen.models.vlmevalkit_messages import aside, ours
 from tests.servers import closes, serving
 
 PNG = Canvas(8, 8).png()

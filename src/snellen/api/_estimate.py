@@ -25,7 +25,7 @@ from snellen.data import Facts, rows_at
 from snellen.errors import CatalogError, MediaError
 from snellen.media import images, video
 from snellen.media.content import Image, Part
-from snellen.models._image_tokens import image_tokens
+from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
 from snellen.runner import Settings, chosen, select
 from snellen.scoring import Spent, spent

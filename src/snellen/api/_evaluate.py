@@ -19,9 +19,9 @@ from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
 from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
-from snellen.executors._replicas import Replicas
 from snellen.media import forms, video
 from snellen.media.content import Video, user
+from snellen.models.executors.replicas import Replicas
 from snellen.probes import probed
 from snellen.result import Result
 from snellen.runner import fetched

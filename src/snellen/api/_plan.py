@@ -16,8 +16,8 @@ from snellen.core.model import Reply
 from snellen.core.profile import Profile
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
-from snellen.executors._replicas import Replicas
 from snellen.media import video
+from snellen.models.executors.replicas import Replicas
 from snellen.result import Result
 from snellen.runner import Progress
 

@@ -22,8 +22,8 @@ from snellen.errors import DataError, UsageError
 from snellen.formats import separated, xlsx
 from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
-from snellen.models._own import told_as
-from snellen.models._vlmevalkit import aside, class_named, made_of, ours
+from snellen.models.user_code import told_as
+from snellen.models.vlmevalkit_messages import aside, class_named, made_of, ours
 from snellen.stats import Estimate
 from snellen.store import safe_name
 

@@ -27,8 +27,8 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
-from snellen.executors._replicas import Replicas
 from snellen.metrics import direction
+from snellen.models.executors.replicas import Replicas
 from snellen.result import Result, plain
 from snellen.runner import Progress
 from snellen.scoring import MetricReport, Scored, Tally

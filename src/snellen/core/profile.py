@@ -26,7 +26,7 @@ KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
 """The names of options, and attributes, that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
-"""How many tokens a picture is, by its size: `models/_image_tokens.py`."""
+"""How many tokens a picture is, by its size: `models/image_tokens.py`."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

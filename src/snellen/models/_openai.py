@@ -9,7 +9,7 @@ from snellen.core.model import Reply
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image
-from snellen.models._server import (
+from snellen.models.service import (
     Encoded,
     OnServer,
     Service,

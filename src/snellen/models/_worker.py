@@ -18,8 +18,8 @@ import msgspec
 from snellen.core.model import Emission, Forks, Query, Session, SessionSpec
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError, message_of
 from snellen.media.content import Frame, Image
-from snellen.models._own import Calls, found, opened, told_as
-from snellen.models._threads import CallThreads
+from snellen.models.threads import CallThreads
+from snellen.models.user_code import Calls, found, opened, told_as
 
 Do = Literal["open", "feed", "ask", "fork", "close"]
 LENGTH = struct.Struct(">I")

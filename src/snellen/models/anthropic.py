@@ -23,7 +23,7 @@ from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, Message
-from snellen.models._server import (
+from snellen.models.service import (
     Encoded,
     OnServer,
     are_parts,

@@ -11,8 +11,8 @@ from typing import Any
 from snellen.core.deadline import Deadline, current_deadline
 from snellen.core.model import Ranked, Reply, Request
 from snellen.errors import Rejected
-from snellen.models._batch import Batches, Prepares, TooMuch, size_of
-from snellen.models._threads import CallThreads
+from snellen.models.batch import Batches, Prepares, TooMuch, size_of
+from snellen.models.threads import CallThreads
 
 
 class _AtOnce:

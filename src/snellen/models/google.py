@@ -33,7 +33,7 @@ from snellen.core.profile import Profile
 from snellen.errors import MediaError, Overloaded, Rejected, UsageError
 from snellen.media import video as videos
 from snellen.media.content import Image, Message, Part, Video
-from snellen.models._server import (
+from snellen.models.service import (
     Encoded,
     OnServer,
     Service,

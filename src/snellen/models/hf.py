@@ -37,9 +37,9 @@ from snellen.core.profile import Checked, Count, Profile
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Message, Part, Video
-from snellen.models._batch import TooMuch, image_size, text_size
 from snellen.models._hf import libraries, stop_tokens
-from snellen.models._weights import digest
+from snellen.models.batch import TooMuch, image_size, text_size
+from snellen.models.weights import digest
 
 MAX_TOKENS = 1024
 """Of a reply to which nobody set a limit."""

@@ -29,8 +29,8 @@ from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image
 from snellen.models._hf import libraries, stop_tokens
-from snellen.models._threads import CallThreads
-from snellen.models._weights import digest
+from snellen.models.threads import CallThreads
+from snellen.models.weights import digest
 
 FAMILY = ("qwen2_vl", "qwen2_5_vl")
 """The models whose positions and blocks these are."""

@@ -22,7 +22,7 @@ from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.media.content import Image, Message, Part
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
-from snellen.models._server import (
+from snellen.models.service import (
     Service,
     are_objects,
     are_parts,

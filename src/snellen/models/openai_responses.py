@@ -24,7 +24,7 @@ from snellen.core.profile import Profile
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message
 from snellen.models._openai import OpenAIService, data_url, opened, status_of
-from snellen.models._server import (
+from snellen.models.service import (
     are_parts,
     are_texts,
     body_of,

@@ -40,8 +40,8 @@ from typing import Any
 from snellen.core.model import Ranked, Ranks, Reply, Request, Session, SessionSpec, loaded
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError, type_of
-from snellen.models._own import Calls, found, opened, told_as
-from snellen.models._threads import CallThreads
+from snellen.models.threads import CallThreads
+from snellen.models.user_code import Calls, found, opened, told_as
 
 
 def open_model(

@@ -24,7 +24,7 @@ from snellen.core.profile import Profile, refuse_keys
 from snellen.errors import Overloaded, Rejected, UsageError, install
 from snellen.media import images
 from snellen.media.content import Image, Message, Part
-from snellen.models._weights import digest
+from snellen.models.weights import digest
 
 MOST = 256
 """Requests at once, at most, unless the profile says more."""

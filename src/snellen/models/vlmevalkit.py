@@ -32,9 +32,9 @@ from snellen.core.profile import KEY, Profile, refuse_keys
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError, type_of
 from snellen.media import video
 from snellen.media.content import Message, Video
-from snellen.models._own import told_as
-from snellen.models._threads import CallThreads
-from snellen.models._vlmevalkit import Pictures, aside, class_named, made_of, ours, theirs
+from snellen.models.threads import CallThreads
+from snellen.models.user_code import told_as
+from snellen.models.vlmevalkit_messages import Pictures, aside, class_named, made_of, ours, theirs
 
 T = TypeVar("T")
 API_THREADS = 32

@@ -39,8 +39,8 @@ from snellen.core.model import Emission, Query, Session, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import Frame
-from snellen.models._own import digest_of, split
 from snellen.models._worker import LENGTH, MOST_BYTES, Answer, Call, Do, packed, shown
+from snellen.models.user_code import digest_of, split
 
 SOURCE = Path(__file__).parents[2]
 """The folder that this package lies in."""

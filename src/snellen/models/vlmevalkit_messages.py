@@ -23,7 +23,7 @@ from typing import Any, TextIO, cast
 from snellen.errors import UsageError
 from snellen.media import forms, images
 from snellen.media.content import Image, Message, Part, Role
-from snellen.models._own import Found, found, told_as
+from snellen.models.user_code import Found, found, told_as
 
 PACKAGE = "vlmeval"
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")

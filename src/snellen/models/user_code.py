@@ -24,7 +24,7 @@ from snellen.core.model import Emission, Query, SessionSpec
 from snellen.core.outputs import check_emissions
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.media.content import Frame
-from snellen.models._threads import CallThreads
+from snellen.models.threads import CallThreads
 
 # -- found
 

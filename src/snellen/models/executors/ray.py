@@ -25,11 +25,11 @@ from typing import Any, Literal
 from snellen import __version__
 from snellen.core.model import Ranking, Reply, Request
 from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
-from snellen.executors._cluster import Cluster
-from snellen.executors._replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
-from snellen.executors._replicas import Replicas
 from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video
+from snellen.models.executors.cluster import Cluster
+from snellen.models.executors.replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
+from snellen.models.executors.replicas import Replicas
 
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
