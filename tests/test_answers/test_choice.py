@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.answers import _latex, _reply, choice
+from snellen.answers import _latex, choice
+from snellen.answers import reply as _reply
 from snellen.answers.choice import option_letter
 from tests.golden_data import golden
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snellen.answers._reply import ENDS, REFUSES, said
+from snellen.answers.reply import ENDS, REFUSES, said
 
 
 @pytest.mark.parametrize(

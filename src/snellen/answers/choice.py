@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 from snellen.answers._latex import boxed, cleaned, number, same_value
 from snellen.answers._letter import Letter
-from snellen.answers._reply import REFUSES, said
+from snellen.answers.reply import REFUSES, said
 
 __all__ = ["Letter", "option_letter"]
 

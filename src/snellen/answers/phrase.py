@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from snellen.answers._reply import said
+from snellen.answers.reply import said
 
 
 class Phrase(NamedTuple):

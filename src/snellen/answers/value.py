@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from snellen.answers._latex import LONGEST, boxed, cleaned, number, same_value
-from snellen.answers._reply import REFUSES, said
+from snellen.answers.reply import REFUSES, said
 
 __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 

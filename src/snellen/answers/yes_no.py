@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from snellen.answers._reply import said
+from snellen.answers.reply import said
 
 UNKNOWN = "does not know"
 """The rule that finds no answer in a reply that says so."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from snellen.answers._reply import said
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
+from snellen.answers.reply import said
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks._judges import grading
 from snellen.core.benchmark import Reading, Scoring

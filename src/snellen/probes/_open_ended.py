@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from snellen.answers._reply import said
+from snellen.answers.reply import said
 from snellen.benchmarks._questions import SHORT, WRONG
 from snellen.benchmarks._tasks import plain_words
 from snellen.core.benchmark import Benchmark, Check, History, Reading, Scoring, vary
