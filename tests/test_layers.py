@@ -32,7 +32,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "aiohttp": ("transport.py",),
     "PIL": ("media/",),
     "av": ("media/",),
-    "fsspec": ("store/_remote.py",),
+    "fsspec": ("store/remote.py",),
     "ray": ("models/executors/cluster.py",),
     "os.environ": ("catalog.py", "datasets/"),
     "os.environb": ("catalog.py", "datasets/"),

@@ -20,7 +20,7 @@ import pytest
 from PIL import Image as pillow
 
 from snellen.errors import install
-from snellen.store import _remote_lock as locks
+from snellen.store import remote_lock as locks
 from tests.stores import COMMAND, Bucket, Machine, Proxy
 from tests.test_cli.conftest import Snellen
 from tests.viewers import viewing

@@ -14,10 +14,19 @@ import pytest
 
 from snellen.core.model import Reply
 from snellen.errors import StoreError
-from snellen.store import ReplyRecord, Run, data_at, mirror, place_of, pull, reply_record, runs_at
-from snellen.store import _mirrored as mirrored
-from snellen.store import _remote_lock as locks
-from snellen.store._remote import Remote, _why
+from snellen.store import (
+    ReplyRecord,
+    Run,
+    data_at,
+    mirror,
+    mirrored,
+    place_of,
+    pull,
+    reply_record,
+    runs_at,
+)
+from snellen.store import remote_lock as locks
+from snellen.store.remote import Remote, _why
 from tests.stores import Bucket
 from tests.viewers import question
 

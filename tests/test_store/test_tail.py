@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from snellen.errors import StoreError
-from snellen.store import Folder, Placed, Run, _posix
-from snellen.store._posix import HELD
+from snellen.store import Folder, Placed, Run
+from snellen.store import folder as _posix
+from snellen.store.folder import HELD
 from snellen.view._runs import is_being_written
 from tests.viewers import question, reply, run_in
 

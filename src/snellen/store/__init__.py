@@ -2,9 +2,10 @@
 
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, is_address, mirror
-from snellen.store._mirrored import pull
-from snellen.store._posix import Folder, Stamp
-from snellen.store._records import (
+from snellen.store.folder import Folder, Stamp
+from snellen.store.locations import data_at, data_place_of, place_of, runs_at
+from snellen.store.mirrored import pull
+from snellen.store.records import (
     FORMAT,
     EventRecord,
     Failure,
@@ -19,7 +20,7 @@ from snellen.store._records import (
     reply_record,
     schemas,
 )
-from snellen.store._run import (
+from snellen.store.run_folder import (
     DEPTH,
     MANIFEST,
     REPORT,
@@ -36,7 +37,6 @@ from snellen.store._run import (
     runs_below,
     safe_name,
 )
-from snellen.store.locations import data_at, data_place_of, place_of, runs_at
 
 __all__ = [
     "DEPTH",

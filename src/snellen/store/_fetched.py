@@ -11,8 +11,8 @@ from functools import partial
 import msgspec
 
 from snellen.store._mirror import Mirror, is_name
-from snellen.store._posix import Folder, exclusive, store_error
-from snellen.store._remote import Object, Remote, in_parallel
+from snellen.store.folder import Folder, exclusive, store_error
+from snellen.store.remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"
 """What was fetched into a folder, by the objects' names: their stamps."""

@@ -21,9 +21,9 @@ import msgspec
 
 from snellen.errors import StoreError
 from snellen.store._mirror import Mirror, is_name
-from snellen.store._posix import BLOCK, Folder, exclusive, store_error, whole_lines
-from snellen.store._remote import Object, Remote, in_parallel, say
-from snellen.store._remote_lock import RemoteLock
+from snellen.store.folder import BLOCK, Folder, exclusive, store_error, whole_lines
+from snellen.store.remote import Object, Remote, in_parallel, say
+from snellen.store.remote_lock import RemoteLock
 
 SEGMENT = 4 << 20
 """Bytes from which a segment is followed by another."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from snellen.errors import StoreError
-from snellen.store._posix import Lock
-from snellen.store._remote import say
+from snellen.store.folder import Lock
+from snellen.store.remote import say
 
 if TYPE_CHECKING:
-    from snellen.store._mirrored import RemoteFolder
+    from snellen.store.mirrored import RemoteFolder
 
 EVERY = 5.0
 """Seconds between two uploads of what has grown."""

@@ -19,9 +19,9 @@ import orjson
 
 from snellen.errors import StoreError, UsageError
 from snellen.store._mirror import Mirror
-from snellen.store._mirrored import RemoteFolder, pull
-from snellen.store._posix import Folder, LineReader
-from snellen.store._records import (
+from snellen.store.folder import Folder, LineReader
+from snellen.store.mirrored import RemoteFolder, pull
+from snellen.store.records import (
     FORMAT,
     EndRecord,
     EventRecord,
