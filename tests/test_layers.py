@@ -15,7 +15,7 @@ LAYERS = """
     data
     core suites
     store
-    formats judge models runner scoring
+    formats models runner scoring
     benchmarks capabilities contamination dummies shots
     probes
     catalog

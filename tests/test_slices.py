@@ -18,7 +18,7 @@ from snellen.metrics import mean
 from snellen.report import as_text, markdown
 from snellen.result import Result
 from snellen.scoring import Report, Scored, Tally
-from snellen.scoring._slices import chi_square_p, difference_p
+from snellen.scoring.slices import chi_square_p, difference_p
 from tests.scenes import jpeg, scene
 
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen import catalog, judge
+from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
@@ -25,7 +25,7 @@ from snellen.formats import (
     vlmevalkit,
     xlsx,
 )
-from snellen.scoring import Scored, replies_of
+from snellen.scoring import Scored, judge, replies_of
 from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]

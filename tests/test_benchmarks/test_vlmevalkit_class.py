@@ -14,7 +14,7 @@ from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
 from snellen.media.drawing import Canvas
 from snellen.scoring import Scored, Tally
-from snellen.scoring._report import MetricReport
+from snellen.scoring.document import MetricReport
 
 CLASS = """
 import json, math

@@ -20,7 +20,7 @@ import pytest
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import StoreError
-from snellen.judge import asked_as
+from snellen.scoring.judge import asked_as
 from snellen.store import EventRecord, Run
 from snellen.view import _index, _pages
 from snellen.view._index import FILE, TEXTS, Index, phrase

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from snellen import judge
 from snellen.api._plan import Finished, Plan
 from snellen.api._run import budget_of, run_plan
 from snellen.api._running import Show
@@ -18,6 +17,7 @@ from snellen.errors import DataError, UsageError
 from snellen.formats.labels import read as read_labels
 from snellen.result import Result
 from snellen.runner import Budget
+from snellen.scoring import judge
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
 

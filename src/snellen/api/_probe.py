@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from snellen import judge, stats
+from snellen import stats
 from snellen.api._judge import judge_run
 from snellen.api._plan import Finished, Plan
 from snellen.api._run import budget_of, run_plan
@@ -19,7 +19,14 @@ from snellen.api._score import benchmark_of
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.runner import Budget
-from snellen.scoring import AttemptReport, MetricReport, SteeringReport, metric_report, replies_of
+from snellen.scoring import (
+    AttemptReport,
+    MetricReport,
+    SteeringReport,
+    judge,
+    metric_report,
+    replies_of,
+)
 from snellen.store import FORMAT, Run, identity_digest, safe_name
 
 STEERING = "steering.json"

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import catalog, judge
+from snellen import catalog
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
 from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdicts
@@ -27,6 +27,7 @@ from snellen.scoring import (
     asks_notes,
     explain_reply,
     explain_run,
+    judge,
     replies_of,
     rules_of,
     score_predictions,

@@ -4,12 +4,9 @@ Reads a run folder, or anybody's predictions, and gives a report: every scoring'
 intervals, and what became of every single reply.
 """
 
-from snellen.scoring._baselines import Common
-from snellen.scoring._explain import Attempt, Explained, Explanation, explain_reply, explain_run
-from snellen.scoring._freshness import Rules, asks_notes, rules_of, stale_reasons
-from snellen.scoring._judged import averaged
-from snellen.scoring._probed import LETTERED, OPTIONS, ORDER, PASSES
-from snellen.scoring._report import (
+from snellen.scoring.baselines import Common
+from snellen.scoring.cost import spent
+from snellen.scoring.document import (
     AttemptReport,
     Baselines,
     CapabilityReport,
@@ -27,10 +24,13 @@ from snellen.scoring._report import (
     SteeringReport,
     metric_report,
 )
-from snellen.scoring._resolve import Resolved, resolve
-from snellen.scoring._run import Predicted, replies_of, score_predictions, score_run
-from snellen.scoring._spent import spent
-from snellen.scoring._tally import Scored, ScoredRows, Tally, common_answer
+from snellen.scoring.explain import Attempt, Explained, Explanation, explain_reply, explain_run
+from snellen.scoring.freshness import Rules, asks_notes, rules_of, stale_reasons
+from snellen.scoring.probe_pairs import LETTERED, OPTIONS, ORDER, PASSES
+from snellen.scoring.replies import Predicted, replies_of, score_predictions, score_run
+from snellen.scoring.resolution import Resolved, resolve
+from snellen.scoring.tally import Scored, ScoredRows, Tally, common_answer
+from snellen.scoring.verdicts import averaged
 
 __all__ = [
     "LETTERED",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from snellen.core.benchmark import Benchmark
-from snellen.scoring._report import Report
+from snellen.scoring.document import Report
 from snellen.store import FORMAT, Run
 
 INPUTS = {

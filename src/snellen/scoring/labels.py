@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from snellen import stats
-from snellen.scoring._report import JudgeReport, metric_report
+from snellen.scoring.document import JudgeReport, metric_report
 from snellen.store import LabelRecord
 
 if TYPE_CHECKING:

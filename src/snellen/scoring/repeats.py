@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from snellen import stats
-from snellen.scoring._report import MetricReport, RepeatsReport, metric_report
+from snellen.scoring.document import MetricReport, RepeatsReport, metric_report
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from snellen.core.benchmark import Judge, Reading, ReadingState, Scoring
 from snellen.core.sample import Sample
-from snellen.scoring._report import MetricReport
+from snellen.scoring.document import MetricReport
 from snellen.stats import normal_quantile
 
 Z = normal_quantile(0.975)

@@ -26,10 +26,7 @@ from snellen.core.model import Kind, Reply, ReplyState
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric, direction, mean
-from snellen.scoring._judged import UNREADABLE, Found, agreement, averaged, judged
-from snellen.scoring._labels import against
-from snellen.scoring._repeats import Rows, repeats_report
-from snellen.scoring._report import (
+from snellen.scoring.document import (
     Baselines,
     CapabilityReport,
     Disagreement,
@@ -41,8 +38,11 @@ from snellen.scoring._report import (
     SliceReport,
     metric_report,
 )
-from snellen.scoring._resolve import Resolved
-from snellen.scoring._slices import BINS, PLACE, Slices, difference_p, known, tested
+from snellen.scoring.labels import against
+from snellen.scoring.repeats import Rows, repeats_report
+from snellen.scoring.resolution import Resolved
+from snellen.scoring.slices import BINS, PLACE, Slices, difference_p, known, tested
+from snellen.scoring.verdicts import UNREADABLE, Found, agreement, averaged, judged
 from snellen.stats import Estimate
 from snellen.store import FORMAT, LabelRecord, ScoreRow
 

@@ -64,7 +64,7 @@ class CapabilityReport(msgspec.Struct, frozen=True, kw_only=True):
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The mean score under the headline scoring, as a share of the best, for each bin of something
-    that samples differ in. `p` says whether it differs between bins (`scoring/_slices.py`), None
+    that samples differ in. `p` says whether it differs between bins (`scoring/slices.py`), None
     where that is not known; `adjusted` is Holm's over the slices of the report."""
 
     bins: dict[str, MetricReport]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from snellen.scoring._report import StreamReport
+from snellen.scoring.document import StreamReport
 from snellen.store import Run
 
 

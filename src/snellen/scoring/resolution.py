@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from snellen.core.benchmark import Benchmark, Line, Reading, ReplyTable
 
 if TYPE_CHECKING:
-    from snellen.scoring._tally import Scored
+    from snellen.scoring.tally import Scored
 
 Key = tuple[str, int]
 """A sample's id and the number of the repeat."""

@@ -20,10 +20,10 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
-from snellen.judge._jury import Jury, Slot, select_jury
-from snellen.judge._steering import Seen, Steered, attempts, drawn, is_right, named
 from snellen.media.content import Message
 from snellen.metrics import mean
+from snellen.scoring.judge._jury import Jury, Slot, select_jury
+from snellen.scoring.judge._steering import Seen, Steered, attempts, drawn, is_right, named
 from snellen.store import MANIFEST, Run, safe_name
 
 __all__ = [

@@ -12,9 +12,9 @@ from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.metrics import mean
-from snellen.scoring._report import Baselines
-from snellen.scoring._resolve import resolve
-from snellen.scoring._tally import Scored, Tally
+from snellen.scoring.document import Baselines
+from snellen.scoring.resolution import resolve
+from snellen.scoring.tally import Scored, Tally
 
 DRAWS = 3
 """Blind models whose mean stands for chance, where it has no formula."""

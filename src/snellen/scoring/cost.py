@@ -14,7 +14,7 @@ import msgspec
 
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
-from snellen.scoring._report import Seconds, Spent
+from snellen.scoring.document import Seconds, Spent
 from snellen.store import ReplyRecord, Run
 
 

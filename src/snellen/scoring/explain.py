@@ -6,9 +6,9 @@ import msgspec
 
 from snellen.core.benchmark import Benchmark, Verdicts
 from snellen.media.content import Message
-from snellen.scoring._resolve import resolve
-from snellen.scoring._run import Predicted, replies_of, sample_of
-from snellen.scoring._tally import Scored, Tally
+from snellen.scoring.replies import Predicted, replies_of, sample_of
+from snellen.scoring.resolution import resolve
+from snellen.scoring.tally import Scored, Tally
 from snellen.store import Key, ReplyRecord, Run, ScoreRow
 
 

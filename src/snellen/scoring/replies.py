@@ -18,13 +18,13 @@ from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import DataError, SnellenError, UsageError
 from snellen.media.content import Image, Video
-from snellen.scoring._baselines import baselines
-from snellen.scoring._probed import probe_report
-from snellen.scoring._report import Report, Spent
-from snellen.scoring._resolve import resolve
-from snellen.scoring._spent import spent
-from snellen.scoring._streams import stream_notes, stream_report
-from snellen.scoring._tally import Scored, Tally
+from snellen.scoring.baselines import baselines
+from snellen.scoring.cost import spent
+from snellen.scoring.document import Report, Spent
+from snellen.scoring.probe_pairs import probe_report
+from snellen.scoring.resolution import resolve
+from snellen.scoring.streams import stream_notes, stream_report
+from snellen.scoring.tally import Scored, Tally
 from snellen.store import REPORT, SCORES, Question, ReplyRecord, Run, ShownMedia
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from snellen import stats
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
-from snellen.scoring._report import (
+from snellen.scoring.document import (
     Baselines,
     MetricReport,
     PlaceReport,
@@ -20,7 +20,7 @@ from snellen.scoring._report import (
     Report,
     metric_report,
 )
-from snellen.scoring._tally import Tally
+from snellen.scoring.tally import Tally
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
