@@ -15,7 +15,7 @@ LAYERS = """
     data
     core suites
     store
-    formats models runner scoring
+    interop models runner scoring
     benchmarks capabilities contamination dummies shots
     probes
     catalog

@@ -12,7 +12,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
-from snellen.formats import predictions
+from snellen.interop import predictions
 from snellen.media.content import user
 from snellen.metrics import Columns, mean, yes_no
 from snellen.scoring import Report, Scored, Tally, score_predictions

@@ -15,7 +15,7 @@ from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.formats import (
+from snellen.interop import (
     EXPORTED,
     Answered,
     jsonl,

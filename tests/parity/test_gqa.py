@@ -14,7 +14,7 @@ import pytest
 from snellen.benchmarks.gqa import gqa
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.formats import predictions
+from snellen.interop import predictions
 from tests.golden_data import golden
 from tests.parity.engine import score
 

@@ -13,7 +13,7 @@ from snellen.contamination import contamination
 from snellen.core.profile import read_profile
 from snellen.data import Found, csv, json_list, jsonl, tsv
 from snellen.errors import DataError
-from snellen.formats import predictions
+from snellen.interop import predictions
 
 ENCODINGS = {
     "utf-16": "UTF-16",

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from snellen.errors import DataError, UsageError
-from snellen.formats import Answered, jsonl, lmms_eval, predictions, separated, vlmevalkit, xlsx
+from snellen.interop import Answered, jsonl, lmms_eval, predictions, separated, vlmevalkit, xlsx
 
 NEEDS_XLSX = "spreadsheets need the extra [xlsx]"
 RISKY = ["=1+1", "+cmd", "-a", "@SUM(A1)", "\t=1", "\r=1", "- a cat", "'=1", "''-x", "\uff1d1"]

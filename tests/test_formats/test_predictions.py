@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from snellen.errors import DataError, UsageError
-from snellen.formats import predictions
-from snellen.formats.predictions import Predictions
+from snellen.interop import predictions
+from snellen.interop.predictions import Predictions
 from tests.golden_data import golden
 
 

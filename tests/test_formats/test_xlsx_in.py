@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from snellen.errors import DataError, UsageError
-from snellen.formats import predictions
-from snellen.formats.predictions import Predictions
+from snellen.interop import predictions
+from snellen.interop.predictions import Predictions
 from tests.golden_data import golden
 
 pytest.importorskip("python_calamine", reason="spreadsheets need the extra [xlsx]")

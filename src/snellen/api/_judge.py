@@ -14,7 +14,7 @@ from snellen.api._running import Show
 from snellen.api._score import benchmark_of, judgeable, scored
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
-from snellen.formats.labels import read as read_labels
+from snellen.interop.labels import read as read_labels
 from snellen.result import Result
 from snellen.runner import Budget
 from snellen.scoring import judge

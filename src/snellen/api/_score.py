@@ -37,7 +37,7 @@ from snellen.scoring import (
 from snellen.store import MANIFEST, Mirror, Run, data_at, is_object_run, runs_at
 
 if TYPE_CHECKING:
-    from snellen.formats.predictions import Predictions
+    from snellen.interop.predictions import Predictions
 
 PASS_OBJECT = (
     "In Python, pass the Benchmark object that made the run: `snellen.score(run, benchmark)`, or "
@@ -175,7 +175,7 @@ def said_in(
     replies_in: str | None,
     only: str | None,
 ) -> Said:
-    from snellen.formats import predictions
+    from snellen.interop import predictions
 
     if isinstance(benchmark, str):
         benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
@@ -236,7 +236,7 @@ def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published 
     Raises:
         UsageError: several files have replies to the same questions.
     """
-    from snellen.formats import predictions
+    from snellen.interop import predictions
 
     if benchmark.layout is None:
         return None

@@ -19,7 +19,7 @@ from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
-from snellen.formats import separated, xlsx
+from snellen.interop import separated, xlsx
 from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
 from snellen.models.user_code import told_as

@@ -54,7 +54,7 @@ from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
-from snellen.formats.predictions import FAILED
+from snellen.interop.predictions import FAILED
 from snellen.media.content import Video, user
 from snellen.metrics import Columns, Metric, mean
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import DataError
-from snellen.formats._rows import rows_of
+from snellen.interop._rows import rows_of
 from snellen.store import FORMAT, LabelRecord
 
 COLUMNS = ("id", "repeat", "scoring", "question", "right", "reply", "label", "seed")

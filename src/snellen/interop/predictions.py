@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import DataError, UsageError
-from snellen.formats._cells import EXACT, LONGEST, NoText
-from snellen.formats._json import KEYS, VALUES, NotRows
-from snellen.formats._rows import KINDS, Named, kind_of, rows_of
+from snellen.interop._json import KEYS, VALUES, NotRows
+from snellen.interop._rows import KINDS, Named, kind_of, rows_of
+from snellen.interop._spreadsheet_cells import EXACT, LONGEST, NoText
 
 IDS = (
     *(KEYS, "id", "index", "question_id", "questionId", "sample", "pid", "qid", "sample_id"),

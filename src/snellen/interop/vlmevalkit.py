@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 
 from snellen.errors import DataError
-from snellen.formats._answered import Answered
+from snellen.interop._answered import Answered
 from snellen.store import STEM, safe_name
 
 NO_REPLY = "Failed to obtain answer via API."

@@ -6,9 +6,9 @@ from typing import Any
 
 from snellen.data import csv, tsv
 from snellen.errors import DataError
-from snellen.formats import _json, _xlsx
-from snellen.formats._answered import EXPORTED
-from snellen.formats._cells import original
+from snellen.interop import _json, _xlsx
+from snellen.interop._answered import EXPORTED
+from snellen.interop._spreadsheet_cells import original
 
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 Named = tuple[str, Mapping[str, Any]]

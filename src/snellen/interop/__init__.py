@@ -1,5 +1,5 @@
 """Other tools' files, in (`predictions`) and out; each module is one kind."""
 
-from snellen.formats._answered import EXPORTED, Answered
+from snellen.interop._answered import EXPORTED, Answered
 
 __all__ = ["EXPORTED", "Answered"]

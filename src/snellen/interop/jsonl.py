@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.formats._cells import whole
+from snellen.interop._spreadsheet_cells import whole
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.data import placed
 from snellen.errors import DataError, UsageError, install
-from snellen.formats._cells import EXACT, LONGEST, cell
+from snellen.interop._spreadsheet_cells import EXACT, LONGEST, cell
 
 MOST_ROWS = 1_048_575  # under the header
 NOT_XML = re.compile("[\ufffe\uffff]")

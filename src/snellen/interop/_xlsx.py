@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import DataError, UsageError, check_regular, install
-from snellen.formats._cells import EXACT, NoText
+from snellen.interop._spreadsheet_cells import EXACT, NoText
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet

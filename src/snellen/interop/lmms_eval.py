@@ -8,7 +8,7 @@ is absent: the hash of its row, its metrics, its token counts.
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from snellen.formats._answered import Answered
+from snellen.interop._answered import Answered
 from snellen.store import STEM, safe_name
 
 COLUMNS = ("doc_id", "target", "filtered_resps", "input", "id")
