@@ -16,8 +16,8 @@ LAYERS = """
     core suites
     store
     interop models runner scoring
-    benchmarks capabilities contamination dummies shots
-    probes
+    benchmarks capabilities contamination dummies
+    transforms
     catalog
     export result
     comparing

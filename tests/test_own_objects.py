@@ -16,8 +16,8 @@ from snellen.data import Drawn
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user
 from snellen.metrics import mean
-from snellen.probes import probed
-from snellen.shots import with_shots
+from snellen.transforms.probes import probed
+from snellen.transforms.shots import with_shots
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.viewers import viewing

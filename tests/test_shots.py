@@ -17,8 +17,8 @@ from snellen.media import images
 from snellen.media.content import Image, Message, system, user
 from snellen.media.drawing import Canvas
 from snellen.runner import own_prompt
-from snellen.shots import with_shots
 from snellen.store import Run
+from snellen.transforms.shots import with_shots
 from tests.servers import said, serving
 from tests.tiny import Says, benchmark, run, states
 

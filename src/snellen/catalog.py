@@ -188,7 +188,7 @@ def few_shot(
     Raises:
         UsageError: there must be a source, or no examples can be had.
     """
-    from snellen.shots import with_shots
+    from snellen.transforms.shots import with_shots
 
     name, asked = _split_options(spec)
     of: Benchmark | None = None
@@ -214,7 +214,7 @@ def of_run(manifest: Mapping[str, Any]) -> Benchmark:
     Raises:
         CatalogError: it is none of ours, nor a file of rows, or it was a Python object.
     """
-    from snellen.probes import again
+    from snellen.transforms.probes import again
 
     return again(_of_run(manifest), manifest["identity"].get("probe", {}))
 

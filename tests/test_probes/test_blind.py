@@ -16,10 +16,10 @@ from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
-from snellen.probes import again, probed
-from snellen.probes._blind import _may_stand_for
 from snellen.result import Result
 from snellen.store import Run
+from snellen.transforms.blind import _may_stand_for
+from snellen.transforms.probes import again, probed
 from tests.servers import said, serving
 from tests.tiny import Says, run, states
 

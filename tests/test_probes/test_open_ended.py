@@ -12,8 +12,8 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.errors import UsageError
 from snellen.media.drawing import Canvas
-from snellen.probes import probed
-from snellen.probes._open_ended import NEEDS_OPTIONS
+from snellen.transforms.open_ended import NEEDS_OPTIONS
+from snellen.transforms.probes import probed
 from tests.tiny import Says, run
 
 ASK = "Answer the question using a single word or phrase."

@@ -15,9 +15,9 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.errors import Rejected, UsageError
-from snellen.probes import probed
-from snellen.probes._permuted import orders
 from snellen.scoring import LETTERED, ORDER, ProbeReport
+from snellen.transforms.permuted import orders
+from snellen.transforms.probes import probed
 from tests.tiny import Says, run
 
 POSITIONS = "eyechart:tasks=positions,n=24"

@@ -22,10 +22,10 @@ from snellen.errors import UsageError
 from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.models.executors.replicas import Replicas
-from snellen.probes import probed
 from snellen.result import Result
 from snellen.runner import fetched
 from snellen.store import data_at, place_of
+from snellen.transforms.probes import probed
 
 
 def evaluate(

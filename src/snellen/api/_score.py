@@ -17,7 +17,6 @@ from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdi
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.probes import again
 from snellen.report.words import write_markdown
 from snellen.result import Result, load_report
 from snellen.scoring import (
@@ -35,6 +34,7 @@ from snellen.scoring import (
     spent,
 )
 from snellen.store import MANIFEST, Mirror, Run, data_at, is_object_run, runs_at
+from snellen.transforms.probes import again
 
 if TYPE_CHECKING:
     from snellen.interop.predictions import Predictions

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from snellen import api, catalog, probes, report, suites
+from snellen import api, catalog, report, suites
 from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
@@ -32,6 +32,7 @@ from snellen.models.executors.replicas import Replicas
 from snellen.result import Result, plain
 from snellen.runner import Progress
 from snellen.scoring import MetricReport, Scored, Tally
+from snellen.transforms import probes
 
 NUMBER = click.IntRange(1)
 PATH = click.Path(path_type=Path)

@@ -22,8 +22,8 @@ from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.probes import again
 from snellen.store import Question, data_place_of, is_object_run
+from snellen.transforms.probes import again
 from snellen.view._runs import Listed
 
 HELD = 48 << 20

@@ -8,7 +8,7 @@ from typing import get_args
 
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.probes._blind import Blind, blinded, checked_blind
+from snellen.transforms.blind import Blind, blinded, checked_blind
 
 __all__ = ["Blind", "again", "probed"]
 
@@ -55,10 +55,10 @@ def probed(
         return checked_blind(benchmark, blind, seed)
     # Imported where they are asked for: every run would wait for them.
     if permute_options is not None:
-        from snellen.probes._permuted import checked_permuted
+        from snellen.transforms.permuted import checked_permuted
 
         return checked_permuted(benchmark, permute_options, seed)
-    from snellen.probes._open_ended import checked_open_ended
+    from snellen.transforms.open_ended import checked_open_ended
 
     return checked_open_ended(benchmark)
 
@@ -76,11 +76,11 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
         case {"blind": "none" | "blank" | "other" as kind}:
             made = blinded(benchmark, kind, _seed(probe))
         case {"permute_options": int(most)}:
-            from snellen.probes._permuted import permuted
+            from snellen.transforms.permuted import permuted
 
             made = permuted(benchmark, most, _seed(probe))
         case {"open_ended": True}:
-            from snellen.probes._open_ended import open_ended
+            from snellen.transforms.open_ended import open_ended
 
             made = open_ended(benchmark)
     if made is None or made.probe != probe:

@@ -14,7 +14,8 @@ from snellen.core.benchmark import Benchmark, vary
 from snellen.core.sample import Sample
 from snellen.data import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
-from snellen.probes._options import (
+from snellen.scoring import LETTERED, ORDER, PASSES
+from snellen.transforms._choices import (
     by_letters,
     check_listed,
     left_out,
@@ -22,7 +23,6 @@ from snellen.probes._options import (
     right_place,
     why_not,
 )
-from snellen.scoring import LETTERED, ORDER, PASSES
 
 MOST = 120
 """Passes of a question: as many as five options have orders."""

@@ -17,7 +17,8 @@ from snellen.data import Filtered, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, Part, user
 from snellen.metrics import mean
-from snellen.probes._options import (
+from snellen.scoring import OPTIONS
+from snellen.transforms._choices import (
     by_letters,
     check_listed,
     left_out,
@@ -25,7 +26,6 @@ from snellen.probes._options import (
     right_place,
     why_not,
 )
-from snellen.scoring import OPTIONS
 
 NEEDS_OPTIONS = re.compile(
     r"\b(?:which|what|who|where|one|all|none|any) (?:\w+ ){0,3}?of the following\b"
