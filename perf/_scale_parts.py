@@ -20,7 +20,6 @@ import numpy as np
 import PIL.Image
 import pybase64
 
-from snellen import catalog
 from snellen.api._plan import Plan
 from snellen.api._run import run_plan
 from snellen.api._running import run_async
@@ -31,6 +30,7 @@ from snellen.core.profile import Profile
 from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
+from snellen.registry import catalog
 from snellen.runner._run import _question
 from snellen.store import FORMAT, Folder, Question, ReplyRecord, Run, reply_record
 from snellen.transport import Transport

@@ -21,11 +21,11 @@ import PIL.Image
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageFont
 
-from snellen import catalog
 from snellen.contamination import contamination
 from snellen.contamination._pictures import SIDE, Index, _Band
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from tests.scenes import CHANGES, jpeg, scene
 
 DRAWN, SAME_LAYOUT = 300, 60

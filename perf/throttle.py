@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from snellen.api import Plan, run_plan
-from snellen.catalog import benchmark
 from snellen.core.profile import Profile
+from snellen.registry.catalog import benchmark
 from tests.servers import said, serving
 
 ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

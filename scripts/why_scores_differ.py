@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 
-from snellen import catalog
 from snellen.answers.choice import option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.benchmarks._draws import drawn_by_id
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.truth.labelled import said
 from tests.truth.readings import filled, of_tools

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
-from snellen.catalog import benchmark
 from snellen.core.profile import Profile, Timeouts
+from snellen.registry.catalog import benchmark
 from tests.servers import Answer
 from tests.vendors import VENDORS, Vendor
 

@@ -25,7 +25,6 @@ import numpy as np
 import PIL.Image
 
 import snellen
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Origin, Request, loaded
 from snellen.core.profile import Profile
@@ -35,6 +34,7 @@ from snellen.media import encode, images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.models.vlmevalkit import open_model
+from snellen.registry import catalog
 from snellen.runner import fetched
 from tests import tiny
 from tests.servers_download import Served, serving_files

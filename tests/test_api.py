@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.api import Plan, run_async, run_plan
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
@@ -27,6 +26,7 @@ from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.media.content import Image
 from snellen.media.drawing import Canvas
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
@@ -158,7 +158,7 @@ def test_a_value_that_an_option_does_not_take_is_met_with_those_it_does(tmp_path
 
 
 def test_another_toolkits_name_is_known() -> None:
-    from snellen import catalog
+    from snellen.registry import catalog
 
     benchmark = catalog.benchmark("MathVision_MINI")
     assert (benchmark.name, benchmark.options["split"]) == ("mathvision", "testmini")

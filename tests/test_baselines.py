@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog, report
+from snellen import report
 from snellen.core.benchmark import Benchmark, Check
 from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.media.content import user
 from snellen.metrics import Columns, mean
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snellen import catalog, report
+from snellen import report
 from snellen.api import Plan, run_plan
 from snellen.capabilities import LEAVES, over
 from snellen.core.benchmark import Benchmark, Capabilities, Reading, Scoring
@@ -15,6 +15,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.metrics import mean
+from snellen.registry import catalog
 from snellen.scoring import CapabilityReport, MetricReport, Report, Scored, Tally
 from snellen.testing import check_benchmark
 

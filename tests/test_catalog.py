@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 
 NAMES = [entry.name for entry in catalog.entries()]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from snellen import catalog
 from snellen.cli import Verbs, cli
+from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen, snellen
 
 __all__ = ["snellen"]

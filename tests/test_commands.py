@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from snellen import catalog
 from snellen.cli import VERBS, Verbs, cli
 from snellen.errors import SnellenError
+from snellen.registry import catalog
 from snellen.store import locations
 from tests.pages import Block, blocks, commands, followed, matches
 from tests.servers import said, serving

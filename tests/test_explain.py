@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from snellen import api, catalog, report
+from snellen import api, report
 from snellen.errors import Overloaded, UsageError
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from tests.test_judge import JUDGE, benchmark, opened, openly, plan, replied
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen import api, catalog
+from snellen import api
 from snellen.core.benchmark import Benchmark, Judge, Reading, Scoring
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
@@ -19,6 +19,7 @@ from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from snellen.scoring import Scored, Tally, score_predictions
 
 N = 40

@@ -13,12 +13,12 @@ LAYERS = """
     errors stats text
     answers media metrics transport
     data
-    core suites
+    core
     store
     interop models runner scoring
     benchmarks capabilities contamination dummies
     transforms
-    catalog
+    registry
     export result
     comparing
     report

@@ -15,10 +15,10 @@ from time import process_time
 
 import pytest
 
-from snellen import catalog
 from snellen.core.benchmark import Benchmark, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.registry import catalog
 
 LENGTH = 100_000
 SECONDS = 4.0

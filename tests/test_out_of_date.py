@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api, catalog
+from snellen import api
 from snellen.errors import StoreError
+from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.test_own_objects import no, own

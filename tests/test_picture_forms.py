@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import forms
 from snellen.media.content import Image, Message, assistant, user
+from snellen.registry import catalog
 from tests import picture_forms as page
 from tests import tiny
 from tests.picture_forms import PNG

@@ -130,7 +130,7 @@ def test_each_turn_of_own_rows_has_its_own_pictures(
     (tmp_path / "mine.jsonl").write_text(
         json.dumps({"id": 1, "turns": turns, "answer": ["1", "1"]}) + "\n"
     )
-    from snellen import catalog
+    from snellen.registry import catalog
 
     eyes = Eyes()
     made = catalog.benchmark(str(tmp_path / "mine.jsonl"), task="vqa")

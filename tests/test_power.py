@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from snellen import api, catalog, stats
+from snellen import api, stats
 from snellen.cli.power import command
 from snellen.errors import UsageError
+from snellen.registry import catalog
 
 
 def rows(path: Path, *, pictures: int, each: int, hidden: int = 0) -> Path:

@@ -11,9 +11,9 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from snellen import catalog
 from snellen.data.published import File, expected
 from snellen.errors import UsageError
+from snellen.registry import catalog
 
 BENCHMARKS = [entry.name for entry in catalog.entries()]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.errors import DataError, UsageError
+from snellen.registry import catalog
 from tests.golden_data import golden
 
 IDS = [row["pid"] for row in catalog.benchmark("mathvista", data=Path(catalog.SYNTHETIC)).data]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks._own import own_data
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, system, user
 from snellen.media.drawing import Canvas
+from snellen.registry import catalog
 from snellen.runner import own_prompt
 from snellen.store import Run
 from snellen.transforms.shots import with_shots

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from snellen import catalog
+from snellen.registry import catalog
 from tests.pages import FENCE
 
 ROOT = Path(__file__).parents[1]

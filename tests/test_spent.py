@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from snellen import api, catalog
+from snellen import api
 from snellen.core.model import Reply, Request, Times, Usage
 from snellen.core.profile import Prices, Profile
+from snellen.registry import catalog
 from snellen.scoring import Seconds, Spent, spent
 from snellen.store import Failure, Run, reply_record
 from tests.test_judge import benchmark, replied

@@ -12,7 +12,6 @@ import pytest
 import snellen
 from snellen.api import explain
 from snellen.benchmarks._own import guess, own_data, stored
-from snellen.catalog import of_run
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
@@ -21,6 +20,7 @@ from snellen.errors import DataError, Rejected, UsageError
 from snellen.media.content import Message, assistant, system, user
 from snellen.media.drawing import Canvas
 from snellen.models.recorded import Recorded
+from snellen.registry.catalog import of_run
 from snellen.result import Result
 from snellen.scoring import score_predictions
 from snellen.store import Run

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
-from snellen.catalog import Opened
 from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.model import Model, Reply, Request
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics import mean
+from snellen.registry.catalog import Opened
 from snellen.store import ReplyRecord, Run
 
 QUICK = {"backoff": 0.001, "longest_wait": 0.01}

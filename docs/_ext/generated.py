@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import capabilities, catalog
+from snellen import capabilities
+from snellen.registry import catalog
 from snellen.core.benchmark import Benchmark, UNMAPPED
 from snellen.cli import show
 from snellen.media.content import Image

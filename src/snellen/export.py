@@ -11,7 +11,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
@@ -25,6 +24,7 @@ from snellen.interop import (
     vlmevalkit,
     xlsx,
 )
+from snellen.registry import catalog
 from snellen.scoring import Scored, judge, replies_of
 from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
 

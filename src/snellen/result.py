@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from snellen import catalog
 from snellen.errors import SnellenError, StoreError, UsageError, shortened
+from snellen.registry import catalog
 from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
 from snellen.store import FORMAT, REPORT, Run, is_object_run
 

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from snellen import api, catalog, dummies
+from snellen import api, dummies
 from snellen.capabilities import LEAVES
 from snellen.core.benchmark import UNMAPPED, Benchmark
 from snellen.core.model import (
@@ -38,6 +38,7 @@ from snellen.media.content import Frame
 from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import snellen.metrics
-from snellen import catalog
 from snellen.core.model import Generates, Request
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import user
+from snellen.registry import catalog
 from snellen.testing import check_benchmark, check_metric, check_model
 
 BENCHMARKS = [entry.name for entry in catalog.entries()]

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen import api, catalog, dummies
+from snellen import api, dummies
 from snellen.metrics import Columns, Metric
 from snellen.models.recorded import Recorded
+from snellen.registry import catalog
 from snellen.stats import Estimate
 
 DRAWN = {"eyechart", "eyechart-video"}

@@ -21,13 +21,13 @@ import PIL.Image
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.model import Generation, Ranked, Reply, Request
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image, Message, Part, Video, assistant, system, user
 from snellen.models.hf import open_model
+from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_ranks
 from tests.heavy.tiny_models import build

@@ -15,13 +15,13 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen import catalog
 from snellen.api import Plan, run_plan
 from snellen.core.model import Emission, Generation, Query, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media.content import Frame, Image
 from snellen.models.hf_stream import Watching, open_model
+from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_streams
 

@@ -24,12 +24,12 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen import catalog
 from snellen.core.model import Reply, Request, loaded
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, user
 from snellen.models.executors.replicas import Replicas
+from snellen.registry import catalog
 from snellen.testing import check_model
 from tests import videos
 from tests.test_cli.conftest import Snellen, snellen

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.media.content import Image, user
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden

@@ -20,12 +20,12 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.core.model import Generation, Ranked, Reply, Request
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Image, user
+from snellen.registry import catalog
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("default")]
 ENGINE = {"dtype": "float32", "enforce_eager": True, "max_model_len": 512, "max_num_seqs": 4}

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks.ovo_bench import GROUPS, ovo_bench
 from snellen.core.benchmark import Published
+from snellen.registry import catalog
 from snellen.report.words import markdown
 from tests.golden_data import golden
 

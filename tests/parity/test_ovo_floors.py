@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import _forms, ovo_bench
 from snellen.benchmarks import _ovo_proactive as proactive
 from snellen.benchmarks._ovo_proactive import (
@@ -32,6 +31,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.metrics import Columns
 from snellen.metrics.streaming import METRICS, Heard, Watch, columns_of
+from snellen.registry import catalog
 from tests.golden_data import golden
 
 Say = Callable[[Watch], tuple[Spoken, ...]]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import a_okvqa as file
 from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
 from snellen.core.benchmark import Benchmark
@@ -18,6 +17,7 @@ from snellen.errors import DataError, UsageError
 from snellen.export import export
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "a_okvqa"

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import chartqa as file
 from snellen.benchmarks.chartqa import Preset, Questions, chartqa
 from snellen.core.benchmark import Benchmark
@@ -15,6 +14,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "chartqa"

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import coco_captions as file
 from snellen.benchmarks.coco_captions import Preset, Split, coco_captions
 from snellen.core.benchmark import Benchmark
@@ -18,6 +17,7 @@ from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.metrics.captions import bleu, captions, rouge_l_scores
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "coco_captions"

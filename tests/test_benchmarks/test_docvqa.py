@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import docvqa as file
 from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.docvqa import docvqa
@@ -16,6 +15,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "docvqa"

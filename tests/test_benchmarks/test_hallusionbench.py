@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import hallusionbench as file
 from snellen.benchmarks.hallusionbench import Preset, hallusionbench, published
 from snellen.core.benchmark import Benchmark, Reading
@@ -19,6 +18,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import MetricReport, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "hallusionbench"

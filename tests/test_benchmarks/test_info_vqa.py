@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import info_vqa as file
 from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.info_vqa import KINDS, info_vqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "info_vqa"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import mmbench as file
 from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
 from snellen.core.benchmark import Benchmark, Missing
@@ -17,6 +16,7 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmbench"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
 from snellen.core.benchmark import Benchmark, Reading
@@ -18,6 +17,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.result import Result
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mme"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api, catalog
+from snellen import api
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks._mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
@@ -25,6 +25,7 @@ from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from snellen.scoring import Predicted, Tally, resolve
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import mmmu_pro as file
 from snellen.benchmarks.mmmu_pro import Mode, Preset, Setting, mmmu_pro
 from snellen.core.benchmark import Benchmark, Reading
@@ -20,6 +19,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.testing import check_benchmark
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu_pro"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import _forms
 from snellen.benchmarks import ocrbench as file
 from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
@@ -18,6 +17,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ocrbench"

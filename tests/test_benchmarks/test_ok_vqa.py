@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import ok_vqa as file
 from snellen.benchmarks.ok_vqa import Preset, ok_vqa
 from snellen.core.benchmark import Benchmark
@@ -14,6 +13,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ok_vqa"
 ASK = "Answer the question using a single word or phrase."

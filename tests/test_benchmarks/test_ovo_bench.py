@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
 from snellen.core.benchmark import Benchmark
@@ -19,6 +18,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Video
 from snellen.metrics import Category, Columns
+from snellen.registry import catalog
 from snellen.result import Result
 
 DIGESTS = [

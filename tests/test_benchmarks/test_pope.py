@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import pope as file
 from snellen.benchmarks.pope import Images, Preset, Release, Sets, pope, published
 from snellen.core.benchmark import Benchmark, Reading
@@ -16,6 +15,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "pope"
 DOG = Sample(id="1", question="Is there a dog in the image?", choices=("yes", "no"), target="no")

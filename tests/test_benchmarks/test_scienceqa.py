@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import scienceqa as file
 from snellen.benchmarks.scienceqa import Preset, scienceqa
 from snellen.core.benchmark import Benchmark, Reading
@@ -17,6 +16,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import Scored, resolve, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "scienceqa"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import seed_bench as file
 from snellen.benchmarks.seed_bench import published, results, seed_bench
 from snellen.core.benchmark import Benchmark, Published, Reading
@@ -17,6 +16,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 from tests import videos
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import textvqa as file
 from snellen.benchmarks.textvqa import Ocr, Preset, textvqa
 from snellen.core.benchmark import Benchmark
@@ -19,6 +18,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "textvqa"
 VAL = "TextVQA_0.5.1_val.json"

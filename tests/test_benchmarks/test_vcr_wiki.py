@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import vcr_wiki as file
 from snellen.benchmarks.vcr_wiki import (
     ENGLISH,
@@ -27,6 +26,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vcr_wiki"

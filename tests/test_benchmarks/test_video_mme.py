@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import video_mme as file
 from snellen.benchmarks.video_mme import lines_of, of_template, results, video_mme
 from snellen.core.benchmark import Benchmark, Reading
@@ -19,6 +18,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import video
 from snellen.media.content import Video
+from snellen.registry import catalog
 from snellen.scoring import Report, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "video_mme"

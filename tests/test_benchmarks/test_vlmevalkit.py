@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import vlmevalkit as file
 from snellen.benchmarks._vlmevalkit_sets import ELSEWHERE, sets
 from snellen.benchmarks.vlmevalkit import ALIASES, OTHER_WORDS, Preset, published, vlmevalkit
@@ -22,6 +21,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.scoring import score_predictions
 from snellen.testing import check_benchmark
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks._vlmevalkit_class import flattened
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
 from snellen.media.drawing import Canvas
+from snellen.registry import catalog
 from snellen.scoring import Scored, Tally
 from snellen.scoring.document import MetricReport
 

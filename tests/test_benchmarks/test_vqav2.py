@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks import vqav2 as file
 from snellen.benchmarks.vqav2 import Preset, Split, vqav2
 from snellen.core.benchmark import Benchmark
@@ -17,6 +16,7 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vqav2"
 QUESTIONS = "v2_OpenEnded_mscoco_val2014_questions.json"

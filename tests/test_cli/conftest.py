@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog, cli
+from snellen import cli
+from snellen.registry import catalog
 
 
 @dataclass(frozen=True)

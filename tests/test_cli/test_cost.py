@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from snellen import api
-from snellen.catalog import Opened
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Usage
 from snellen.core.sample import Sample
 from snellen.media.content import Message, user
 from snellen.media.drawing import Canvas
+from snellen.registry.catalog import Opened
 from tests import videos
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written

@@ -20,12 +20,12 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.benchmarks import mathvision
-from snellen.catalog import bundled
 from snellen.cli.data import progress_line
 from snellen.data.published import File, Progress
 from snellen.media.drawing import Canvas
+from snellen.registry import catalog
+from snellen.registry.catalog import bundled
 from tests.golden_data import golden
 from tests.servers_download import Asked, Served, Server, serving_files
 from tests.test_cli.conftest import Snellen

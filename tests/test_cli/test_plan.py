@@ -102,8 +102,8 @@ def test_a_suite_that_is_none_is_told(
 
 
 def test_every_suite_names_benchmarks_that_there_are() -> None:
-    from snellen import catalog
-    from snellen.suites import SUITES
+    from snellen.registry import catalog
+    from snellen.registry.suites import SUITES
 
     for suite in SUITES.values():
         for name in suite.benchmarks:

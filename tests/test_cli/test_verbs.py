@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import snellen as package
-from snellen import catalog
 from snellen.cli import VERBS, doctor, show
+from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 
 ROWS = catalog.ROWS / "own"

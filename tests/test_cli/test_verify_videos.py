@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
+from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from snellen import api, catalog, report
+from snellen import api, report
 from snellen.comparing import Comparisons, verdict
 from snellen.core.benchmark import Benchmark, Reading
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.errors import Rejected
 from snellen.metrics import Columns, Metric, direction, mean
+from snellen.registry import catalog
 from snellen.stats import Estimate
 from snellen.view._pages import Pages
 from snellen.view._query import Wanted

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.contamination import (
     Contamination,
     Duplicate,
@@ -22,6 +21,7 @@ from snellen.contamination import (
 )
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
+from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from snellen import catalog
 from snellen.core.model import Request, loaded
 from snellen.core.profile import Profile, Serve
 from snellen.errors import MediaError, ModelError, UsageError, install
@@ -17,6 +16,7 @@ from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video, user
 from snellen.models.executors.replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
 from snellen.models.executors.replicas import Replicas
+from snellen.registry import catalog
 from tests import videos
 from tests.test_cli.conftest import Snellen, rows, snellen
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from snellen import catalog
 from snellen.metrics import direction
 from snellen.metrics.streaming import METRICS
+from snellen.registry import catalog
 
 # Shares of a kind of answer or of blame: neither way is better. Another model's score is no score.
 NEITHER = {

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.api import Finished, Plan, run_plan
-from snellen.catalog import Opened, benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, Timeouts
 from snellen.media.content import Message
 from snellen.models.threads import MAX_HUNG
+from snellen.registry import catalog
+from snellen.registry.catalog import Opened, benchmark
 from snellen.store import ReplyRecord, Run
 
 QUICK = {"backoff": 0.001, "longest_wait": 0.01, "attempts": 2}

@@ -14,13 +14,13 @@ import PIL.Image
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
 from snellen.core.profile import ImageLimits, Profile, read_profile
 from snellen.errors import Rejected, UsageError
 from snellen.media.content import Image, user
 from snellen.media.images import smaller
 from snellen.models.limited import limited
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_model, check_ranks

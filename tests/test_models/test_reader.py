@@ -15,7 +15,6 @@ import PIL.Image
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.benchmarks.eyechart import LADDERS, eyechart
 from snellen.core.model import Generates, Reply, Request, loaded
 from snellen.core.sample import Sample
@@ -24,6 +23,7 @@ from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.media.drawing import UNIT, Canvas
 from snellen.models.reader import Reader
+from snellen.registry import catalog
 
 CHART = eyechart(seed=5, n=9 * 96)
 TASKS = ("letters", "rotation", "noise", "clutter", "contrast")

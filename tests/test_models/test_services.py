@@ -16,7 +16,6 @@ import msgspec
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, Usage
 from snellen.core.profile import ImageLimits, Profile, Timeouts, read_profile
@@ -24,6 +23,7 @@ from snellen.core.sample import Sample
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media import images, video
 from snellen.media.content import Frame, Image, Video, assistant, system, user
+from snellen.registry import catalog
 from snellen.testing import check_model
 from tests.servers import (
     Answer,

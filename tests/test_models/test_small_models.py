@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.errors import CatalogError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image, user
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
+from snellen.registry import catalog
 from snellen.testing import check_model, check_ranks, check_streams
 
 CHOICES = ("a cat", "a dog", "a horse")

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from snellen import catalog
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
+from snellen.registry import catalog
 
 
 def test_without_vllm_its_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

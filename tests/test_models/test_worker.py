@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from snellen import catalog
 from snellen.core.model import (
     Emission,
     Forks,
@@ -24,6 +23,7 @@ from snellen.core.model import (
 from snellen.core.profile import Profile, Timeouts
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image
+from snellen.registry import catalog
 from snellen.testing import check_streams
 
 SPEC = SessionSpec(rate=2.0, seed=3, generation=Generation(max_tokens=7, extra={"a": [1, None]}))

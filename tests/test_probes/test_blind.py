@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.store import Run
 from snellen.transforms.blind import _may_stand_for

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.errors import UsageError
 from snellen.media.drawing import Canvas
+from snellen.registry import catalog
 from snellen.transforms.open_ended import NEEDS_OPTIONS
 from snellen.transforms.probes import probed
 from tests.tiny import Says, run

@@ -10,11 +10,11 @@ from string import ascii_uppercase
 import pytest
 
 import snellen
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.errors import Rejected, UsageError
+from snellen.registry import catalog
 from snellen.scoring import LETTERED, ORDER, ProbeReport
 from snellen.transforms.permuted import orders
 from snellen.transforms.probes import probed

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from snellen import catalog
+from snellen.registry import catalog
 from snellen.report import _cite
 
 OF_THEIR_OWN = {"eyechart", "eyechart-video", "vlmevalkit"}

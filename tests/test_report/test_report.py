@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from snellen import report
-from snellen.catalog import BUNDLED
+from snellen.registry.catalog import BUNDLED
 from snellen.result import Result, Shown, shown
 from snellen.scoring import (
     Baselines,

@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from snellen.api import Plan, run_plan
-from snellen.catalog import Opened
 from snellen.core.benchmark import History, Reading, Scoring
 from snellen.core.model import Ranked, Reply, Request
 from snellen.core.sample import Sample
@@ -16,6 +15,7 @@ from snellen.data import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean
+from snellen.registry.catalog import Opened
 from tests.tiny import QUICK, Says, benchmark, parse, records, right, run, states
 
 

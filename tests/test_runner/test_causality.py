@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from snellen import api, catalog
+from snellen import api
 from snellen.core.model import Generation, SessionSpec
+from snellen.registry import catalog
 from snellen.result import Result
 from tests import videos
 

@@ -12,7 +12,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen import api, catalog
+from snellen import api
 from snellen.core.benchmark import Benchmark, Reading, Scoring, Streaming
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile, Timeouts
@@ -23,6 +23,7 @@ from snellen.media.content import Frame, Video, user
 from snellen.metrics import mean
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.runner import _online
 from tests import videos

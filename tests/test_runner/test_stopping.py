@@ -16,11 +16,11 @@ import pytest
 import snellen.runner._run as asking
 from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
-from snellen.catalog import Opened
 from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Prices, Profile
 from snellen.core.sample import Sample
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
+from snellen.registry.catalog import Opened
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
-from snellen import api, catalog
+from snellen import api
+from snellen.registry import catalog
 from snellen.store import Run
 from tests.viewers import Viewer, question, reply, run_in, score, viewing
 

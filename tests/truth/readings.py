@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
 
-from snellen import catalog
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.answers.value import cleaned, final_value, same_value
@@ -20,6 +19,7 @@ from snellen.benchmarks.scienceqa import llava_answer
 from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs
 

@@ -19,8 +19,8 @@ from scripts.why_scores_differ import (
     tools_themselves,
     widest,
 )
-from snellen import catalog
 from snellen.core.sample import Sample
+from snellen.registry import catalog
 from tests.truth.readings import filled
 
 

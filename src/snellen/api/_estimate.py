@@ -14,7 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from snellen import catalog
 from snellen.api._identity import run_identity
 from snellen.api._plan import Plan
 from snellen.api._run import settings_of
@@ -27,6 +26,7 @@ from snellen.media import images, video
 from snellen.media.content import Image, Part
 from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
+from snellen.registry import catalog
 from snellen.runner import Settings, chosen, select
 from snellen.scoring import Spent, spent
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name

@@ -10,7 +10,6 @@ from typing import Literal
 
 import msgspec
 
-from snellen import catalog
 from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
@@ -22,6 +21,7 @@ from snellen.errors import UsageError
 from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.models.executors.replicas import Replicas
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.runner import fetched
 from snellen.store import data_at, place_of

@@ -12,12 +12,13 @@ from typing import Any
 
 import msgspec
 
-from snellen import __version__, catalog
+from snellen import __version__
 from snellen.api._plan import Plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
+from snellen.registry import catalog
 from snellen.runner import Settings, own_prompt
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")

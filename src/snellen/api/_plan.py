@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from snellen import catalog
 from snellen.core.benchmark import Benchmark, Missing, vary
 from snellen.core.model import Reply
 from snellen.core.profile import Profile
@@ -18,6 +17,7 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
+from snellen.registry import catalog
 from snellen.result import Result
 from snellen.runner import Progress
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from snellen import catalog, dummies
+from snellen import dummies
 from snellen.api._earlier import check_pictures, reuse_of
 from snellen.api._identity import manifest_of, run_identity
 from snellen.api._plan import Finished, OnSample, Plan
@@ -21,6 +21,7 @@ from snellen.core.model import Generation, Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
+from snellen.registry import catalog
 from snellen.runner import (
     Asking,
     Budget,

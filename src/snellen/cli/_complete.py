@@ -18,7 +18,7 @@ def benchmarks(
     that is begun; files where none of these begins so."""
     from click.shell_completion import CompletionItem
 
-    from snellen import catalog, suites
+    from snellen.registry import catalog, suites
 
     name, colon, _ = incomplete.partition(":")
     if colon and f"{name}:" != suites.PREFIX:
@@ -37,8 +37,8 @@ def benchmarks(
 
 def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
     """`mmbench:lang=en,` with each option that it has."""
-    from snellen import catalog
     from snellen.errors import CatalogError
+    from snellen.registry import catalog
 
     begun = incomplete[: max(incomplete.rfind(sign) for sign in ":,") + 1]
     try:
@@ -58,7 +58,7 @@ def models(
     """Models that are whole names, and of others what stands before a name of one's own."""
     from click.shell_completion import CompletionItem
 
-    from snellen import catalog
+    from snellen.registry import catalog
 
     offered = []
     for pattern, (_, title) in catalog.MODELS.items():

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data import published
@@ -18,6 +17,7 @@ from snellen.data.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
+from snellen.registry import catalog
 from snellen.store import Mirror
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from snellen import catalog
 from snellen.cli import _complete
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.registry import catalog
 
 if TYPE_CHECKING:
     from snellen.testing import Checked

@@ -10,7 +10,7 @@ from time import monotonic
 import click
 import msgspec
 
-from snellen import catalog, report
+from snellen import report
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
@@ -18,6 +18,7 @@ from snellen.cli._places import DATA, RUNS
 from snellen.cli._progress import EVERY, FIRST
 from snellen.contamination import Duplicate, Hit, contamination
 from snellen.errors import UsageError
+from snellen.registry import catalog
 from snellen.result import plain
 
 PATH = click.Path(path_type=Path)

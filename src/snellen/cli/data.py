@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from snellen import catalog
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
@@ -25,6 +24,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.data import Row, published
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
+from snellen.registry import catalog
 from snellen.result import duration, plain
 from snellen.store import data_at
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from snellen import api, catalog, report
+from snellen import api, report
 from snellen.cli._exit import DONE, INTERRUPTED
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put_results
 from snellen.cli._progress import ProgressLines
+from snellen.registry import catalog
 
 SAYS = """
 {drawn} were drawn here, and read by a small program that gets what a model gets: {shown}

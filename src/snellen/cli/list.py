@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from snellen import catalog, suites
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
+from snellen.registry import catalog, suites
 
 KINDS = ["benchmarks", "suites", "models", "metrics"]
 

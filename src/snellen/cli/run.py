@@ -13,7 +13,7 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from snellen import api, catalog, report, suites
+from snellen import api, report
 from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
@@ -29,6 +29,7 @@ from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.metrics import direction
 from snellen.models.executors.replicas import Replicas
+from snellen.registry import catalog, suites
 from snellen.result import Result, plain
 from snellen.runner import Progress
 from snellen.scoring import MetricReport, Scored, Tally

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from snellen import catalog
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
@@ -18,6 +17,7 @@ from snellen.cli._places import DATA
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.errors import DataError
+from snellen.registry import catalog
 from snellen.result import percent, plain
 
 

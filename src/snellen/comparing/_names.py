@@ -8,8 +8,8 @@ from itertools import permutations
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from snellen import catalog
 from snellen.errors import CatalogError
+from snellen.registry import catalog
 from snellen.store import differing
 
 NAMES = ("model", "replies")

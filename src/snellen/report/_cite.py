@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from snellen import __version__, catalog
+from snellen import __version__
+from snellen.registry import catalog
 
 TITLE = "Snellen: measuring vision-language models on public benchmarks"
 AUTHORS = "The Snellen authors"

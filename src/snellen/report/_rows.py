@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from snellen.capabilities import over
-from snellen.catalog import BUNDLED
 from snellen.comparing import benchmark_names, side_names
+from snellen.registry.catalog import BUNDLED
 from snellen.report._ladder import ladder, number
 from snellen.result import Result, Shown, duration, money, percent, shown
 from snellen.scoring import (

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import __version__, catalog
+from snellen import __version__
 from snellen.comparing import (
     BestOf,
     Comparison,
@@ -27,6 +27,7 @@ from snellen.comparing import (
     lines,
     verdict,
 )
+from snellen.registry import catalog
 from snellen.report import _differences, _rows
 from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
 from snellen.report._cite import citations

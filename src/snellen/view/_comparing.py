@@ -9,9 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any
 
-from snellen import api, catalog
+from snellen import api
 from snellen.comparing import Comparisons
 from snellen.errors import UsageError
+from snellen.registry import catalog
 from snellen.store import Run
 from snellen.view._runs import Listed
 

@@ -15,13 +15,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from snellen import catalog
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
+from snellen.registry import catalog
 from snellen.store import Question, data_place_of, is_object_run
 from snellen.transforms.probes import again
 from snellen.view._runs import Listed

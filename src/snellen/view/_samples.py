@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import orjson
 
-from snellen import catalog
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import SnellenError
 from snellen.metrics import direction
+from snellen.registry import catalog
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
 from snellen.view._index import Index
