@@ -72,7 +72,7 @@ def measure(name: str, path: str) -> dict[str, float]:
 
     before = peak()
     started, worked = time.perf_counter(), time.process_time()
-    table = getattr(datasets, name)(Path(path))
+    table = getattr(data, name)(Path(path))
     facts = table.facts()
     next(iter(table))
     seconds, cpu = time.perf_counter() - started, time.process_time() - worked

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from snellen.benchmarks._mmmu import DOMAIN_OF
+from snellen.benchmarks.families.mmmu import DOMAIN_OF
 
 ROWS = Path(__file__).parents[1] / "tests/data/mmmu_replies.jsonl"
 COUNT = 1000

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 
 from snellen.answers.choice import option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
-from snellen.benchmarks._draws import drawn_by_id
+from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.registry import catalog

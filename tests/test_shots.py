@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.benchmarks._own import own_data
+from snellen.benchmarks.families.own_rows import own_data
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images

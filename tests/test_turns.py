@@ -11,7 +11,7 @@ import pytest
 
 import snellen
 from snellen.api import explain
-from snellen.benchmarks._own import guess, own_data, stored
+from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmarks._mmmu import DOMAINS
+from snellen.benchmarks.families.mmmu import DOMAINS
 from snellen.benchmarks.mmmu import mmmu, predicted
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

@@ -10,9 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from snellen.benchmarks import _forms, ovo_bench
-from snellen.benchmarks import _ovo_proactive as proactive
-from snellen.benchmarks._ovo_proactive import (
+from snellen.benchmarks import ovo_bench
+from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import ovo_proactive as proactive
+from snellen.benchmarks.families.ovo_proactive import (
     Spoken,
     Transcript,
     after,
@@ -44,7 +45,7 @@ def later(say: Callable[[Watch, float], tuple[Spoken, ...]], seconds: float) -> 
 
 @cache
 def rows(task: str) -> tuple[Mapping[str, Any], ...]:
-    annotations = _forms.of_json(golden("ovobench") / "annotations.json")
+    annotations = authors_files.of_json(golden("ovobench") / "annotations.json")
     return tuple(row for row in annotations if row["task"] == task)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from snellen.answers.yes_no import yes_or_no
 from snellen.benchmarks import mme, pope
-from snellen.benchmarks._yes_no import vlmevalkit_answer
+from snellen.benchmarks.families.yes_no import vlmevalkit_answer
 from snellen.core.model import Reply
 from tests.truth.labelled import Labelled, labelled, packs
 

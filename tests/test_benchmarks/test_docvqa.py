@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from snellen.benchmarks import docvqa as file
-from snellen.benchmarks._documents import Preset
 from snellen.benchmarks.docvqa import docvqa
+from snellen.benchmarks.families.documents import Preset
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from snellen.benchmarks import info_vqa as file
-from snellen.benchmarks._documents import Preset
+from snellen.benchmarks.families.documents import Preset
 from snellen.benchmarks.info_vqa import KINDS, info_vqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply

@@ -2,8 +2,8 @@
 
 import pytest
 
-from snellen.benchmarks._judges import grading, matching
-from snellen.benchmarks._tasks import parse_letter
+from snellen.benchmarks.families.judges import grading, matching
+from snellen.benchmarks.families.tasks import parse_letter
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 

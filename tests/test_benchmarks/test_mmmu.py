@@ -16,7 +16,7 @@ import pytest
 import snellen
 from snellen import api
 from snellen.benchmarks import mmmu as file
-from snellen.benchmarks._mmmu import DOMAIN_OF
+from snellen.benchmarks.families.mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
 from snellen.core.benchmark import Benchmark, Reading
 from snellen.core.model import Reply

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmarks import _forms
 from snellen.benchmarks import ocrbench as file
+from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
@@ -82,7 +82,7 @@ def test_a_formula_of_the_authors_that_looks_like_a_list_is_one_answer(tmp_path:
 
 @pytest.mark.parametrize("answer", ["[" + "-" * 100_000 + "1]", "[1, {[]: 2}]", "[ 4 , x ]"])
 def test_a_cell_that_is_no_list_but_begins_as_one_is_one_answer(answer: str) -> None:
-    assert _forms.texts(answer) == (answer,)
+    assert authors_files.texts(answer) == (answer,)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from snellen.benchmarks import _ovo_proactive as proactive
-from snellen.benchmarks._ovo_proactive import (
+from snellen.benchmarks.families import ovo_proactive as proactive
+from snellen.benchmarks.families.ovo_proactive import (
     Spoken,
     Transcript,
     after,

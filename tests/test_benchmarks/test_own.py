@@ -16,8 +16,8 @@ import pytest
 
 import snellen
 from snellen import dummies
-from snellen.benchmarks import _own
-from snellen.benchmarks._own import guess, own_data, stored
+from snellen.benchmarks.families import own_rows
+from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
@@ -28,7 +28,7 @@ from snellen.media.content import Image, Video
 from snellen.scoring import Scored, Tally
 from tests import videos
 
-BUNDLED = Path(_own.__file__).parent / "rows" / "own"
+BUNDLED = Path(own_rows.__file__).parent / "rows" / "own"
 MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}
 ASKED = {"image": "1.png", "question": "What is it?"}
 
@@ -306,7 +306,7 @@ def test_what_rows_about_one_picture_share_is_made_without_another_copy_of_it() 
     one, same, other = (Image(bytes([n]) * 2_000_000) for n in (1, 1, 2))
 
     tracemalloc.start()
-    keys = [_own._image_key(image) for image in (one, same, other)]
+    keys = [own_rows._image_key(image) for image in (one, same, other)]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -324,16 +324,16 @@ def test_what_rows_about_one_picture_share_is_made_without_another_copy_of_it() 
     ],
 )
 def test_a_benchmark_has_the_name_of_its_file(name: str, expected: str) -> None:
-    assert _own._safe_name(Path(name)) == expected
+    assert own_rows._safe_name(Path(name)) == expected
 
 
 def test_own_rows_never_have_the_name_of_a_benchmark_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ovo_bench.py").touch()
-    monkeypatch.setattr(_own, "__file__", str(tmp_path / "_own.py"))
+    monkeypatch.setattr(_own, "__file__", str(tmp_path / "own_rows.py"))
 
-    assert _own._safe_name(Path("OVO-bench.jsonl")) == "OVO-bench-own"
+    assert own_rows._safe_name(Path("OVO-bench.jsonl")) == "OVO-bench-own"
 
 
 # -- images

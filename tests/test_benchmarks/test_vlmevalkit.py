@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from snellen.benchmarks import vlmevalkit as file
-from snellen.benchmarks._vlmevalkit_sets import ELSEWHERE, sets
+from snellen.benchmarks.families.vlmevalkit_sets import ELSEWHERE, sets
 from snellen.benchmarks.vlmevalkit import ALIASES, OTHER_WORDS, Preset, published, vlmevalkit
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply

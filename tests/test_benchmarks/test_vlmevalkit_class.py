@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.benchmarks._vlmevalkit_class import flattened
+from snellen.benchmarks.families.vlmevalkit_class import flattened
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError

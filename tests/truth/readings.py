@@ -13,7 +13,7 @@ from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.answers.yes_no import yes_or_no
-from snellen.benchmarks._draws import drawn_by_id
+from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
 from snellen.core.benchmark import Benchmark, Reading, Scoring

@@ -46,10 +46,10 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.others import VLMEVALKIT
-from snellen.benchmarks import _forms, _questions
-from snellen.benchmarks._results import of_json
-from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.benchmarks._vqa import blip_question
+from snellen.benchmarks.families import authors_files, questions
+from snellen.benchmarks.families.results import of_json
+from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks.families.vqa import blip_question
 from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
@@ -112,7 +112,7 @@ def a_okvqa(
         names = [*sheets, *names] if prompt == "vlmevalkit" else [*names, *sheets]
     spec = f"a-okvqa:setting={setting},split={split},prompt={prompt}"
     found = find(data, "a-okvqa", names, published(split, prompt), spec)
-    table, files = _forms.table(found, lambda path: iter(json_list(path)), REVISION)
+    table, files = authors_files.table(found, lambda path: iter(json_list(path)), REVISION)
     in_words = (setting, prompt) not in HEADLINES
     scorings = direct_answer() if setting == "da" else multiple_choice()
     headline = HEADLINES.get((setting, prompt), "official")
@@ -181,7 +181,7 @@ def to_sample(row: Row, found: Found, setting: Setting, split: Split) -> Sample:
         choices = tuple(row[letter] for letter in "ABCD" if row.get(letter))
         target = row.get("answer") or None
     else:
-        choices = _forms.texts(row["choices"])
+        choices = authors_files.texts(row["choices"])
         right = row.get("correct_choice_idx")
         target = None if right is None else ascii_uppercase[int(right)]
     given = next((row[key] for key in ANSWERS if row.get(key)), ())
@@ -193,14 +193,14 @@ def to_sample(row: Row, found: Found, setting: Setting, split: Split) -> Sample:
     if not isinstance(file, str) and "image_id" in row:
         file = f"{split}2017/{row['image_id']:012d}.jpg"
     names = (file, f"coco/{file}", f"coco/images/{file}", f"images/{file}") if file else ()
-    image, shared = _questions.picture(row, found, names)
+    image, shared = questions.picture(row, found, names)
     return Sample(
         id=str(row["index"] if "index" in row else row["question_id"]),
         question=row["question"],
         choices=choices if setting == "mc" else (),
         media=(image,),
         target=target if setting == "mc" else None,
-        references=_forms.texts(given) if setting == "da" else (),
+        references=authors_files.texts(given) if setting == "da" else (),
         tags={"difficult_direct_answer": difficulty},
         data={"image": shared},
     )
@@ -257,7 +257,7 @@ def layout(path: Path, setting: Setting) -> Published | None:
 
 
 PROMPTS: Mapping[tuple[Setting, Preset], Callable[[Sample], str]] = {
-    ("da", "llava"): lambda sample: _questions.SHORT.format(question=sample.question),
+    ("da", "llava"): lambda sample: questions.SHORT.format(question=sample.question),
     ("da", "gpt3"): lambda sample: f"Q: {sample.question}\nA:",
     ("da", "blip2"): lambda sample: f"Question: {blip_question(sample.question)} Short answer:",
     ("mc", "llava"): lambda sample: f"{sample.question}\n{lettered(sample.choices)}\n{LETTER}",
@@ -285,7 +285,7 @@ def direct_answer() -> dict[str, Scoring]:
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=_questions.whole_reply,
+            parse=questions.whole_reply,
             score=agreement,
             metrics=easy,
             missing="wrong",
@@ -294,7 +294,7 @@ def direct_answer() -> dict[str, Scoring]:
         "lavis": Scoring(
             version=1,
             source=LAVIS,
-            parse=_questions.whole_reply,
+            parse=questions.whole_reply,
             score=agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -302,7 +302,7 @@ def direct_answer() -> dict[str, Scoring]:
         "mmpretrain": Scoring(
             version=1,
             source=MMPRETRAIN,
-            parse=_questions.whole_reply,
+            parse=questions.whole_reply,
             score=mmpretrain_agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -319,7 +319,7 @@ def direct_answer() -> dict[str, Scoring]:
         "robust": Scoring(
             version=1,
             source="ours",
-            parse=_questions.phrase,
+            parse=questions.phrase,
             score=plain_agreement,
             metrics=easy,
             missing="wrong",
@@ -338,12 +338,12 @@ def mmpretrain_agreement(reading: Reading, sample: Sample) -> float:
 
 
 def normalized_reply(reply: Reply, _: Sample) -> Reading:
-    text = _questions.plain(reply.text)
+    text = questions.plain(reply.text)
     return Reading(answer=text or None, rule="normalized reply" if text else "nothing said")
 
 
 def plain_agreement(reading: Reading, sample: Sample) -> float:
-    return min(1.0, [*map(_questions.plain, sample.references)].count(str(reading.answer)) / 3)
+    return min(1.0, [*map(questions.plain, sample.references)].count(str(reading.answer)) / 3)
 
 
 # -- scoring, multiple choice
@@ -398,8 +398,8 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
     """The choice that says what the reply says, both normalized; unparsed where two do."""
-    text = _questions.plain(reply.text)
-    matches = {choice for choice in sample.choices if _questions.plain(choice) == text}
+    text = questions.plain(reply.text)
+    matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:
         return Reading(answer=matches.pop(), rule="normalized choice")
     rule = "several choices" if matches else "no choice"
@@ -420,7 +420,7 @@ def said_in_words(sample: Sample, letter: str) -> str:
 
 def wrong_answer(sample: Sample) -> str:
     if not sample.choices:
-        return _questions.WRONG
+        return questions.WRONG
     letters = ascii_uppercase[: len(sample.choices)]
     return letters[letters.index(sample.target or "A") - 1]
 

@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
-from snellen.benchmarks import _forms
+from snellen.benchmarks.families import authors_files
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -80,7 +80,7 @@ def chartqa(
     ]
     spec = f"chartqa:split={split}"
     found = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = _forms.table(found, lambda path: charts(path, kinds), REVISION)
+    table, file = authors_files.table(found, lambda path: charts(path, kinds), REVISION)
     metrics = {"relaxed_accuracy": mean}
     perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
@@ -144,7 +144,7 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
-        for place, row in enumerate(_forms.of_json(of_kind)):
+        for place, row in enumerate(authors_files.of_json(of_kind)):
             yield {"id": f"{kind}-{place}", "type": kind, **row}
 
 
@@ -164,7 +164,7 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
         folder = found.path.parent
         image = Image(folder / "png" / name, place=f"png/{name}", within=folder)
     else:
-        image = _forms.picture(row)
+        image = authors_files.picture(row)
     (label,) = as_list(row["label"] if "label" in row else row["answer"])
     return Sample(
         id=str(row.get("id", row.get("index", place))),
@@ -172,7 +172,7 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
         media=(image,),
         target=label,
         tags={"questions": kind_of(row)},
-        data={"image": name or _forms.place_of(image)},
+        data={"image": name or authors_files.place_of(image)},
     )
 
 
@@ -194,7 +194,9 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 def kit_score(reading: Reading, sample: Sample) -> float:
     said = str(reading.answer or "").strip()
-    return max((relaxed_accuracy(said, one) for one in _forms.texts(sample.target)), default=0.0)
+    return max(
+        (relaxed_accuracy(said, one) for one in authors_files.texts(sample.target)), default=0.0
+    )
 
 
 YEAR = re.compile(r"(?:19|20)\d\d")

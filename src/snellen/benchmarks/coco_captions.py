@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks import _forms
+from snellen.benchmarks.families import authors_files
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -83,7 +83,7 @@ def coco_captions(
 ) -> Benchmark:
     files = published(split)
     found = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
-    table, file = _forms.table(found, lambda path: rows(path, split))
+    table, file = authors_files.table(found, lambda path: rows(path, split))
     asked = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
     wrong = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
@@ -172,7 +172,7 @@ def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
 
 def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
     """A row an image: `id`, `image` (its file), `captions`."""
-    content = _forms.of_json(path)
+    content = authors_files.of_json(path)
     if isinstance(content, list):
         yield from of_lavis(content)
     elif split.startswith("karpathy"):
@@ -214,8 +214,8 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
     return Sample(
         id=str(row.get("index", row.get("id", place))),
         question="",
-        media=(found.image(row["image"]) if named else _forms.picture(row),),
-        references=_forms.texts(captions),
+        media=(found.image(row["image"]) if named else authors_files.picture(row),),
+        references=authors_files.texts(captions),
     )
 
 

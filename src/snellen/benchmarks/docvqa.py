@@ -27,8 +27,8 @@ Proof    1,500 made pairs that the code of each named scoring scored (tests/pari
 
 from pathlib import Path
 
-from snellen.benchmarks import _documents, _forms
-from snellen.benchmarks._documents import Preset, Split
+from snellen.benchmarks.families import authors_files, documents
+from snellen.benchmarks.families.documents import Preset, Split
 from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities
 from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
@@ -66,14 +66,14 @@ def docvqa(
     names = [f"{folder}{name}" for folder in folders for name in NAMES[split]]
     spec = f"docvqa:split={split}"
     found = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = _forms.table(found, _documents.questions)
+    table, file = authors_files.table(found, documents.questions)
     return Benchmark(
         name="docvqa",
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, found, split),
-        prompt=lambda sample, _: _documents.message(sample, prompt),
-        scorings=_documents.scorings(),
+        prompt=lambda sample, _: documents.message(sample, prompt),
+        scorings=documents.scorings(),
         break_down_by=(*TYPES, "unlisted"),
         capabilities=Capabilities(
             tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2007.00398, section 3.2"
@@ -81,9 +81,9 @@ def docvqa(
         cluster_by=lambda sample: str(sample.data["image"]),
         group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=100,
-        check=_documents.check(),
+        check=documents.check(),
         files=file,
-        submission=_documents.submission(f"docvqa_{split}.json"),
+        submission=documents.submission(f"docvqa_{split}.json"),
     )
 
 
@@ -96,16 +96,16 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 def to_sample(row: Row, found: Found, split: Split) -> Sample:
     name = row["image"] if isinstance(row["image"], str) else ""
     folders = ("documents/", f"{split}/documents/", "spdocvqa_images/")
-    image, shared = _documents.picture_of(row, found, name, folders)
+    image, shared = documents.picture_of(row, found, name, folders)
     page = row.get("ucsf_document_page_no", "") if not name else ""
     return Sample(
-        id=_documents.id_of(row),
+        id=documents.id_of(row),
         question=row["question"],
         media=(image,),
-        references=_documents.answers_of(row),
-        tags=_documents.kinds(row.get("question_types") or (), {name: name for name in TYPES}),
+        references=documents.answers_of(row),
+        tags=documents.kinds(row.get("question_types") or (), {name: name for name in TYPES}),
         data={
-            "questionId": str(row.get("questionId") or _documents.id_of(row)),
+            "questionId": str(row.get("questionId") or documents.id_of(row)),
             "image": f"{shared}_{page}" if page else shared,
         },
     )

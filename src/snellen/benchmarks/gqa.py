@@ -47,8 +47,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks import _forms, _questions
-from snellen.benchmarks._vqa import blip_question
+from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import questions as _questions
+from snellen.benchmarks.families.vqa import blip_question
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -194,7 +195,7 @@ def rows_of(found: Found, split: Split) -> tuple[Table, Found | None, Pictures]:
     folder = found.data
     asked_in = None if folder is None else folder / f"{split}_instructions"
     if folder is None or asked_in is None or not asked_in.is_dir():
-        return *_forms.table(found, questions), dict
+        return *authors_files.table(found, questions), dict
     shown_in = folder / f"{split}_images"
     pictures = cache(lambda: {str(row["id"]): row["image"] for row in parquet(shown_in)})
     return parquet(asked_in), None, pictures
@@ -207,7 +208,7 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
     if is_list:
         yield from json_list(path)
         return
-    for name, row in _forms.of_json(path).items():
+    for name, row in authors_files.of_json(path).items():
         yield {"question_id": name, **row}
 
 
@@ -218,7 +219,7 @@ def to_sample(row: Row, found: Found, pictures: Pictures) -> Sample:
     structural, semantic = (types.get(kind) or "" for kind in ("structural", "semantic"))
     steps = row.get("semantic")
     right = next((row[key] for key in ("answer", "gt_answers", "gt_answer") if row.get(key)), None)
-    (target,) = _forms.texts(right) or (None,)
+    (target,) = authors_files.texts(right) or (None,)
     return Sample(
         id=name,
         question=row["question"],
@@ -264,7 +265,7 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 def entailed(value: object) -> Sequence[str]:
     """Ids of questions; parquet has them as Python writes a list."""
-    return _forms.texts(value)
+    return authors_files.texts(value)
 
 
 def image_of(sample: Sample) -> str:
@@ -352,7 +353,7 @@ def choices_of(found: Found, file: str) -> Choices | None:
     folder = found.folder
     for path in (folder / file, folder / "eval" / file, found.path.parent / file):
         if path.is_file():
-            known: Any = _forms.of_json(path)
+            known: Any = authors_files.of_json(path)
             if not isinstance(known, dict):
                 raise DataError(f"{path} is no object of choices by question id.")
             return known

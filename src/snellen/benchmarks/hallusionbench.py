@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.answers.yes_no import UNKNOWN
-from snellen.benchmarks._yes_no import (
+from snellen.benchmarks.families.yes_no import (
     KIT_RULE,
     YES_NO,
     robust_answer,

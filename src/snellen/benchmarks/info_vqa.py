@@ -26,8 +26,8 @@ Proof    1,500 made pairs that the code of each named scoring scored (tests/pari
 
 from pathlib import Path
 
-from snellen.benchmarks import _documents, _forms
-from snellen.benchmarks._documents import Preset, Split
+from snellen.benchmarks.families import authors_files, documents
+from snellen.benchmarks.families.documents import Preset, Split
 from snellen.core.benchmark import Benchmark, Capabilities
 from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
@@ -79,14 +79,14 @@ def info_vqa(
     names = [f"{folder}{name}" for folder in ("", "infographicsvqa_qas/") for name in NAMES[split]]
     spec = f"info-vqa:split={split}"
     found = find(data, "info-vqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = _forms.table(found, _documents.questions)
+    table, file = authors_files.table(found, documents.questions)
     return Benchmark(
         name="info-vqa",
         asks=1,
         data=table,
         sample=lambda _, row: to_sample(row, found),
-        prompt=lambda sample, _: _documents.message(sample, prompt),
-        scorings=_documents.scorings(),
+        prompt=lambda sample, _: documents.message(sample, prompt),
+        scorings=documents.scorings(),
         break_down_by=(*KINDS.values(), "unlisted"),
         capabilities=Capabilities(
             tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2104.12756, section 3"
@@ -94,9 +94,9 @@ def info_vqa(
         cluster_by=lambda sample: str(sample.data["image"]),
         group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=100,
-        check=_documents.check(),
+        check=documents.check(),
         files=file,
-        submission=_documents.submission(f"infographicvqa_{split}.json"),
+        submission=documents.submission(f"infographicvqa_{split}.json"),
     )
 
 
@@ -109,20 +109,20 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 def to_sample(row: Row, found: Found) -> Sample:
     folders = ("infographicsvqa_images/", "images/")
     name = row.get("image_local_name", "")
-    image, shared = _documents.picture_of(row, found, name, folders)
+    image, shared = documents.picture_of(row, found, name, folders)
     named = [
         kind
         for column in ("answer_type", "evidence", "operation/reasoning")
         for kind in row.get(column) or ()
     ]
     return Sample(
-        id=_documents.id_of(row),
+        id=documents.id_of(row),
         question=row["question"],
         media=(image,),
-        references=_documents.answers_of(row),
-        tags=_documents.kinds(named, KINDS),
+        references=documents.answers_of(row),
+        tags=documents.kinds(named, KINDS),
         data={
-            "questionId": str(row.get("questionId") or _documents.id_of(row)),
+            "questionId": str(row.get("questionId") or documents.id_of(row)),
             "image": shared,
         },
     )

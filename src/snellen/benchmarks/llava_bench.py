@@ -43,7 +43,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmarks import _forms
+from snellen.benchmarks.families import authors_files
 from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
@@ -102,7 +102,7 @@ POINTS = "points of 100"
 
 def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
     found = find(data, "llava-bench", FILES[split], published(split), f"llava-bench:split={split}")
-    table, file = _forms.table(found, lambda path: questions(path, split))
+    table, file = authors_files.table(found, lambda path: questions(path, split))
     reviewer = Judge(
         name="gpt-4-0314",
         prompt=lambda sample, reply: review(sample, reply, split),
@@ -203,8 +203,8 @@ def to_sample(row: Row, found: Found) -> Sample:
         image, shared, shown = picture(row["image"], found), row["image"], row["shown"]
         name, question, answer = row["question_id"], row["text"], row["answer"]
     else:
-        image, shown = _forms.picture(row), in_words(row)
-        shared, question = _forms.place_of(image), row["question"]
+        image, shown = authors_files.picture(row), in_words(row)
+        shared, question = authors_files.place_of(image), row["question"]
         name = row["index"] if "index" in row else row["question_id"]
         answer = row["gpt4_ans"] if "gpt4_ans" in row else row["gpt_answer"]
     return Sample(

@@ -23,7 +23,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
-from snellen.benchmarks._tasks import parse_letter
+from snellen.benchmarks.families.tasks import parse_letter
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.prompts import lettered

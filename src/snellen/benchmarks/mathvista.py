@@ -34,8 +34,8 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.value import cleaned, final_value, number, same_value
-from snellen.benchmarks._results import of_json
-from snellen.benchmarks._tasks import parse_letter
+from snellen.benchmarks.families.results import of_json
+from snellen.benchmarks.families.tasks import parse_letter
 from snellen.core.benchmark import (
     Benchmark,
     Capabilities,

@@ -36,7 +36,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks._results import of_json
+from snellen.benchmarks.families.results import of_json
 from snellen.core.benchmark import (
     UNMAPPED,
     Benchmark,

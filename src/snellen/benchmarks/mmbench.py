@@ -47,8 +47,8 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024, vlmevalkit_2024_letter
-from snellen.benchmarks._judges import matching
-from snellen.benchmarks._tasks import (
+from snellen.benchmarks.families.judges import matching
+from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
     parse_letter,

@@ -46,9 +46,9 @@ from typing import Any, Literal
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number, same_value
-from snellen.benchmarks._draws import by_id, in_sequence, letter_by_id
-from snellen.benchmarks._forms import of_json, texts
-from snellen.benchmarks._mmmu import (
+from snellen.benchmarks.families.authors_files import of_json, texts
+from snellen.benchmarks.families.draws import by_id, in_sequence, letter_by_id
+from snellen.benchmarks.families.mmmu import (
     AUTHORS,
     CAPABILITIES,
     DOMAIN_OF,
@@ -68,7 +68,7 @@ from snellen.benchmarks._mmmu import (
     subject_of,
     wrong_letter,
 )
-from snellen.benchmarks._tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks.families.tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
 from snellen.core.benchmark import Benchmark, Check, Published, Reading, Scoring, Submission
 from snellen.core.model import Reply
 from snellen.core.prompts import lettered

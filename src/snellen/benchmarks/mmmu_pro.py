@@ -37,8 +37,8 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import vlmevalkit_letter
-from snellen.benchmarks._draws import by_id
-from snellen.benchmarks._mmmu import (
+from snellen.benchmarks.families.draws import by_id
+from snellen.benchmarks.families.mmmu import (
     AUTHORS,
     CAPABILITIES,
     DOMAIN_OF,
@@ -61,7 +61,7 @@ from snellen.benchmarks._mmmu import (
     subject_of,
     wrong_letter,
 )
-from snellen.benchmarks._tasks import (
+from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
     parse_letter,

@@ -32,7 +32,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from snellen.benchmarks import _forms, _questions
+from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families import questions as _questions
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
 from snellen.core.sample import Sample
 from snellen.data import Found, Row, Table, find
@@ -136,14 +137,14 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 
 def table_of(found: Found, split: Split) -> tuple[Table, Found | None]:
     """A row for each question, and the file that they are read from."""
-    table, files = _forms.table(found, lambda path: covers(path, split))
+    table, files = authors_files.table(found, lambda path: covers(path, split))
     sheet = ".tsv" in Path(table.where).suffixes
     return (table if sheet else _questions.Unfolded(table, asked)), files
 
 
 def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
     """The covers of a split, from the authors' one object that has all by id."""
-    for name, cover in _forms.of_json(path).items():
+    for name, cover in authors_files.of_json(path).items():
         if cover["split"] == NUMBERS[split]:
             yield {"image_id": name, **cover}
 
@@ -163,7 +164,7 @@ def asked(cover: Row) -> Iterator[dict[str, Any]]:
 def to_sample(row: Row, found: Found) -> Sample:
     sheet = "index" in row
     # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
-    right = _forms.texts(row["answer"]) if sheet else (str(row["answer"]),)
+    right = authors_files.texts(row["answer"]) if sheet else (str(row["answer"]),)
     ending = PurePosixPath(row.get("imageURL") or "").suffix or ".jpg"
     name = row.get("image_id", "")
     files = (f"images/{name}{ending}", f"images/{name}.jpg", f"{name}{ending}")

@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks import _forms
-from snellen.benchmarks._results import of_json
+from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.results import of_json
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -83,7 +83,7 @@ def ocrbench(
     names = [f"{folder}{NAMES[split]}" for folder in ("OCRBench/", "OCRBench/OCRBench/", "")]
     spec = f"ocrbench:split={split}"
     found = find(data, "ocrbench", [*names, *(file.name for file in files)], files, spec)
-    table, file = _forms.table(found, entries, REVISION)
+    table, file = authors_files.table(found, entries, REVISION)
     accuracy = {"accuracy": mean}
     metrics = accuracy if split == "full" else {"final_score": points, **accuracy}
     all_right = 1.0 if split == "full" else 11.0
@@ -139,7 +139,7 @@ def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
 
 
 def entries(path: Path) -> Iterator[dict[str, Any]]:
-    for row in _forms.of_json(path):
+    for row in authors_files.of_json(path):
         yield {**row, "id": id_of(row)}
 
 
@@ -154,21 +154,21 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
     if "image_path" in row and not row.get("image"):
         image = picture(found, row["image_path"])
     else:
-        image = _forms.picture(row)
+        image = authors_files.picture(row)
     answers = row["answers"] if "answers" in row else row["answer"]
     return Sample(
         id=str(row.get("id", row.get("index", place))),
         question=row["question"],
         media=(image,),
         # A formula such as "[ 4 , 5 ]" is no list, but a sheet's cell that reads as one is.
-        references=_forms.texts(answers, written="index" in row),
+        references=authors_files.texts(answers, written="index" in row),
         tags={
             "type": kind,
             "recognition": "Text Recognition" if kind in RECOGNITION else "",
             "dataset": dataset,
         },
         data={
-            "image": row.get("image_path") or _forms.place_of(image),
+            "image": row.get("image_path") or authors_files.place_of(image),
             # VLMEvalKit's sheet names the kind alone.
             "formula": dataset == FORMULAS if dataset else kind == FORMULA,
         },

@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks import _vqa
+from snellen.benchmarks.families import vqa
 from snellen.core.benchmark import Benchmark, Capabilities, Check
 from snellen.core.sample import Sample
 from snellen.data import Row, find
@@ -88,49 +88,49 @@ Preset = Literal["llava", "lmms-eval", "blip2", "qwen-vl"]
 
 def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
     found = find(data, "ok-vqa", FILES, FILES_PUBLISHED)
-    pictures = _vqa.Pictures(found, _vqa.folders("val2014"), "COCO_val2014")
+    pictures = vqa.Pictures(found, vqa.folders("val2014"), "COCO_val2014")
     return Benchmark(
         name="ok-vqa",
         asks=1,
-        data=_vqa.table(found, ANNOTATIONS),
+        data=vqa.table(found, ANNOTATIONS),
         sample=lambda _, row: to_sample(row, pictures),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
-            "official": _vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
-            "lmms-eval": _vqa.scoring(
+            "official": vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
+            "lmms-eval": vqa.scoring(
                 f"{LMMS_EVAL}:lmms_eval/tasks/ok_vqa/utils.py#L13-L41", textvqa_accuracy
             ),
-            "robust": _vqa.robust(vqa_accuracy_always),
+            "robust": vqa.robust(vqa_accuracy_always),
         },
         break_down_by=("category",),
         capabilities=Capabilities(
             tag="category", leaves=LEAVES, source="https://arxiv.org/abs/1906.00067, section 3"
         ),
-        cluster_by=_vqa.picture_of,
-        group_by=_vqa.picture_of,
+        cluster_by=vqa.picture_of,
+        group_by=vqa.picture_of,
         max_answer_tokens=128,
-        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
         files=found,
     )
 
 
-def to_sample(row: Row, pictures: _vqa.Pictures) -> Sample:
+def to_sample(row: Row, pictures: vqa.Pictures) -> Sample:
     image, shared = pictures.of(row)
     category = row["question_type"]
     return Sample(
         id=str(row["question_id"]),
         question=row["question"],
         media=(image,),
-        references=_vqa.answers_of(row),
+        references=vqa.answers_of(row),
         tags={"category": CATEGORIES.get(category, category)},
         data={"image": shared},
     )
 
 
 PROMPTS: Mapping[Preset, Callable[[str], str]] = {
-    "llava": lambda question: f"{question}\n{_vqa.SHORT}",
-    "lmms-eval": lambda question: f"{question}\n{UNANSWERABLE}\n{_vqa.SHORT}",
-    "blip2": lambda question: f"Question: {_vqa.blip_question(question)} Short answer:",
+    "llava": lambda question: f"{question}\n{vqa.SHORT}",
+    "lmms-eval": lambda question: f"{question}\n{UNANSWERABLE}\n{vqa.SHORT}",
+    "blip2": lambda question: f"Question: {vqa.blip_question(question)} Short answer:",
     "qwen-vl": lambda question: f"{question} Answer:",
 }
 

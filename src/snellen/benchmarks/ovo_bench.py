@@ -38,8 +38,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
-from snellen.benchmarks import _forms, _ovo_results, _results
-from snellen.benchmarks._tasks import is_target, parse_count, parse_letter, parse_yes_no
+from snellen.benchmarks.families import authors_files, ovo_results
+from snellen.benchmarks.families import results as _results
+from snellen.benchmarks.families.tasks import is_target, parse_count, parse_letter, parse_yes_no
 from snellen.core.benchmark import (
     Benchmark,
     Capabilities,
@@ -176,7 +177,7 @@ def ovo_bench(
         check=Check(says=in_words, wrong=wrong_answer, expect=EXPECT),
         files=found,
         layout=lambda path: results(path, map(sample, table)),
-        results=lambda model, replies: _ovo_results.results(
+        results=lambda model, replies: ovo_results.results(
             rows_of(found.path, tasks),
             GROUPS,
             "offline" if mode == "offline" else "online",
@@ -217,7 +218,7 @@ def proactive(
     speed: float,
 ) -> Benchmark:
     """REC, SSR and CRR as questions that stand while the video runs; see `_ovo_proactive`."""
-    from snellen.benchmarks import _ovo_proactive
+    from snellen.benchmarks.families import ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]
     if not tasks or scope == "point":
@@ -228,15 +229,15 @@ def proactive(
     root = cache(lambda: rooted(found.folder, SOURCES))
 
     def sample(row: Row) -> Sample:
-        query = _ovo_proactive.watch(row)
+        query = ovo_proactive.watch(row)
         return Sample(
             id=str(row["id"]),
             question=question(row) if row["task"] != "SSR" else "; ".join(row["all_steps"]),
             choices=tuple(row["all_steps"]) if row["task"] == "SSR" else (),
             media=(video(root(), row["video"], query.end),),
-            target=_ovo_proactive.target(row),
+            target=ovo_proactive.target(row),
             tags={"task": row["task"]},
-            data={"video": row["video"], "text": _ovo_proactive.query_of(row)[1]},
+            data={"video": row["video"], "text": ovo_proactive.query_of(row)[1]},
         )
 
     return Benchmark(
@@ -245,17 +246,17 @@ def proactive(
         data=Drawn(str(found), lambda: rows_of(found.path, tasks), REVISION),
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data["text"])),),
-        scorings={"default": _ovo_proactive.scoring()},
+        scorings={"default": ovo_proactive.scoring()},
         ask="session",
         streaming=Streaming(
-            when=_ovo_proactive.when,
-            until=_ovo_proactive.until,
+            when=ovo_proactive.when,
+            until=ovo_proactive.until,
             session=video_of if scope == "video" else lambda sample: sample.id,
             memory="keep",
             clock=clock,
             drop=drop,
             speed=speed,
-            attribute=_ovo_proactive.attribute,
+            attribute=ovo_proactive.attribute,
         ),
         frames="fps:1,latest",
         break_down_by=("task",),
@@ -317,7 +318,7 @@ def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The authors' rows of these tasks."""
     try:
-        for annotation in _forms.of_json(path):
+        for annotation in authors_files.of_json(path):
             task = annotation["task"]
             if task not in GROUP_OF:
                 raise DataError(

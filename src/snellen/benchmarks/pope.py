@@ -34,8 +34,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import stats
-from snellen.benchmarks._tasks import is_target
-from snellen.benchmarks._yes_no import (
+from snellen.benchmarks.families.tasks import is_target
+from snellen.benchmarks.families.yes_no import (
     KIT_RULE,
     LMMS,
     SHORT,

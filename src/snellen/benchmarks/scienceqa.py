@@ -33,9 +33,9 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmarks._draws import by_id, undecided
-from snellen.benchmarks._results import json_object
-from snellen.benchmarks._tasks import is_target, parse_letter
+from snellen.benchmarks.families.draws import by_id, undecided
+from snellen.benchmarks.families.results import json_object
+from snellen.benchmarks.families.tasks import is_target, parse_letter
 from snellen.core.benchmark import (
     UNMAPPED,
     Benchmark,

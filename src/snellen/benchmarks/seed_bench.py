@@ -59,7 +59,7 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmarks._tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.core.benchmark import (
     UNMAPPED,
     Benchmark,

@@ -36,7 +36,7 @@ from typing import Any, Literal
 
 import orjson
 
-from snellen.benchmarks import _forms, _vqa
+from snellen.benchmarks.families import authors_files, vqa
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Submission
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
@@ -45,7 +45,7 @@ from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics.vqa import textvqa_accuracy, textvqa_accuracy_vlmevalkit
 
-SOURCE = f"{_vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
+SOURCE = f"{vqa.LLAVA}:llava/eval/m4c_evaluator.py#L181-L257"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 ALIASES = {
     "TextVQA_VAL": {"split": "val", "prompt": "vlmevalkit"},
@@ -80,21 +80,21 @@ def textvqa(
         sample=lambda _, row: to_sample(row, found, split, tokens if ocr == "rosetta" else None),
         prompt=lambda sample, _: (user(*sample.media, text(sample, prompt)),),
         scorings={
-            "official": _vqa.scoring(SOURCE, textvqa_accuracy),
-            "vlmevalkit": _vqa.scoring(
+            "official": vqa.scoring(SOURCE, textvqa_accuracy),
+            "vlmevalkit": vqa.scoring(
                 f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L242-L270",
                 textvqa_accuracy_vlmevalkit,
                 missing="wrong",
             ),
-            "robust": _vqa.robust(textvqa_accuracy),
+            "robust": vqa.robust(textvqa_accuracy),
         },
         capabilities=Capabilities(
             tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/1904.08920, abstract"
         ),
-        cluster_by=_vqa.picture_of,
-        group_by=_vqa.picture_of,
+        cluster_by=vqa.picture_of,
+        group_by=vqa.picture_of,
         max_answer_tokens=128,
-        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
         files=found,
         layout=lambda path: llava_answers(path, table),
         submission=Submission(
@@ -189,12 +189,12 @@ def picture(row: Row, found: Found, split: Split) -> tuple[Image, str]:
     if not isinstance(image, Image):
         name = row["image_id"]
         return found.image(f"{FOLDERS[split]}/{name}.jpg"), name
-    return image, str(row.get("image_id") or _forms.place_of(image))
+    return image, str(row.get("image_id") or authors_files.place_of(image))
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
     """What people answered; none where that is hidden, or as the hub hides it, ten times ""."""
-    answers = _forms.texts(row["answer"] if "answer" in row else row.get("answers"))
+    answers = authors_files.texts(row["answer"] if "answer" in row else row.get("answers"))
     return answers if any(answers) else ()
 
 
@@ -255,9 +255,9 @@ def text(sample: Sample, preset: Preset) -> str:
     match preset:
         case "llava":
             # Names lose their capitals, as they do in the data.
-            return f"{question.capitalize()}{seen}\n{_vqa.SHORT}"
+            return f"{question.capitalize()}{seen}\n{vqa.SHORT}"
         case "vlmevalkit":
-            return f"{question}{seen}\n{_vqa.SHORT}"
+            return f"{question}{seen}\n{vqa.SHORT}"
         case "qwen-vl":
             return f"{question}{seen} Answer:"
 

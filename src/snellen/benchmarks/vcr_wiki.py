@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from snellen import stats
-from snellen.benchmarks._results import of_json
+from snellen.benchmarks.families.results import of_json
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

@@ -48,8 +48,8 @@ from typing import Any, Literal
 import orjson
 
 from snellen.answers.others import lmms_eval_letter
-from snellen.benchmarks import _forms
-from snellen.benchmarks._tasks import as_reading, is_target, parse_letter
+from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -126,7 +126,7 @@ def video_mme(
     data: Path | None = None,
 ) -> Benchmark:
     found = find(data, "video-mme", FILES, FILES_PUBLISHED)
-    table, file = _forms.table(found, questions)
+    table, file = authors_files.table(found, questions)
     if duration != "all":
         table = Filtered(table, lambda row: row["duration"] == duration)
     folder = cache(lambda: whole(found))

@@ -33,7 +33,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import MMSTAR, mmstar_letter
-from snellen.benchmarks._tasks import (
+from snellen.benchmarks.families.tasks import (
     ASK,
     EXPECT,
     WRONG,
@@ -44,7 +44,7 @@ from snellen.benchmarks._tasks import (
     verdict,
     yes_no,
 )
-from snellen.benchmarks._vlmevalkit_sets import Kind, named
+from snellen.benchmarks.families.vlmevalkit_sets import Kind, named
 from snellen.core.benchmark import Benchmark, Check, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

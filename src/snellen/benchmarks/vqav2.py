@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.benchmarks import _vqa
+from snellen.benchmarks.families import vqa
 from snellen.core.benchmark import Benchmark, Capabilities, Check, Submission
 from snellen.core.sample import Sample
 from snellen.data import Row, find
@@ -91,37 +91,37 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
     )
     annotations = f"v2_mscoco_{subset}_annotations.json" if split == "val" else None
     folder = "val2014" if split == "val" else "test2015"
-    pictures = _vqa.Pictures(found, _vqa.folders(folder), f"COCO_{folder}")
+    pictures = vqa.Pictures(found, vqa.folders(folder), f"COCO_{folder}")
     return Benchmark(
         name="vqav2",
         asks=1,
-        data=_vqa.table(found, annotations),
+        data=vqa.table(found, annotations),
         sample=lambda _, row: to_sample(row, pictures),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
-            "official": _vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
-            "lavis": _vqa.scoring(
+            "official": vqa.scoring(SOURCE, vqa_accuracy, missing="wrong"),
+            "lavis": vqa.scoring(
                 f"{LAVIS}:lavis/common/vqa_tools/vqa_eval.py#L210-L231",
                 vqa_accuracy_lavis,
                 missing="wrong",
             ),
-            "mmpretrain": _vqa.scoring(
+            "mmpretrain": vqa.scoring(
                 f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/vqa.py#L242-L268",
                 vqa_accuracy_mmpretrain,
             ),
-            "lmms-eval": _vqa.scoring(
+            "lmms-eval": vqa.scoring(
                 f"{LMMS_EVAL}:lmms_eval/tasks/vqav2/utils.py#L15-L50", vqa_accuracy_always
             ),
-            "robust": _vqa.robust(vqa_accuracy_always),
+            "robust": vqa.robust(vqa_accuracy_always),
         },
         break_down_by=("answer_type", "question_type"),
         capabilities=Capabilities(
             tag="answer_type", leaves=LEAVES, source="https://arxiv.org/abs/1505.00468, section 4"
         ),
-        cluster_by=_vqa.picture_of,
-        group_by=_vqa.picture_of,
+        cluster_by=vqa.picture_of,
+        group_by=vqa.picture_of,
         max_answer_tokens=128,
-        check=Check(says=lambda _, answer: answer, wrong=_vqa.wrong_answer, expect=EXPECT),
+        check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
         files=found,
         submission=Submission(
             name=f"v2_OpenEnded_mscoco_{subset}_results.json",
@@ -150,13 +150,13 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     )
 
 
-def to_sample(row: Row, pictures: _vqa.Pictures) -> Sample:
+def to_sample(row: Row, pictures: vqa.Pictures) -> Sample:
     image, shared = pictures.of(row)
     return Sample(
         id=str(row["question_id"]),
         question=row["question"],
         media=(image,),
-        references=_vqa.answers_of(row),
+        references=vqa.answers_of(row),
         tags={
             "answer_type": row["answer_type"] or "",
             "question_type": row["question_type"] or "",
@@ -170,8 +170,8 @@ def submitted(sample: Sample, reply: str) -> Sequence[object]:
 
 
 PROMPTS: Mapping[Preset, Callable[[str], str]] = {
-    "llava": lambda question: f"{question}\n{_vqa.SHORT}",
-    "blip2": lambda question: f"Question: {_vqa.blip_question(question)} Short answer:",
+    "llava": lambda question: f"{question}\n{vqa.SHORT}",
+    "blip2": lambda question: f"Question: {vqa.blip_question(question)} Short answer:",
     "qwen-vl": lambda question: f"{question} Answer:",
 }
 

@@ -230,7 +230,7 @@ def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
     if _is_own(options):
-        from snellen.benchmarks._own import stored
+        from snellen.benchmarks.families.own_rows import stored
 
         return mark_from_catalog(stored(name, options))
     if not _is_canonical(name):
@@ -419,7 +419,7 @@ def own(
         raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
     if str(data) == SYNTHETIC:
         raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
-    from snellen.benchmarks._own import own_data
+    from snellen.benchmarks.families.own_rows import own_data
 
     return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
 
@@ -428,7 +428,7 @@ def _of_class(*named: str) -> Benchmark:
     """The benchmark of a data set class written for VLMEvalKit."""
     if len(named) not in (2, 3) or not all(named):
         raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
-    from snellen.benchmarks._vlmevalkit_class import vlmevalkit_class
+    from snellen.benchmarks.families.vlmevalkit_class import vlmevalkit_class
 
     return mark_from_catalog(vlmevalkit_class(":".join(named[:2]), *named[2:]))
 

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import replace
 
 from snellen.answers.reply import said
-from snellen.benchmarks._questions import SHORT, WRONG
-from snellen.benchmarks._tasks import plain_words
+from snellen.benchmarks.families.questions import SHORT, WRONG
+from snellen.benchmarks.families.tasks import plain_words
 from snellen.core.benchmark import Benchmark, Check, History, Reading, Scoring, vary
 from snellen.core.model import Reply
 from snellen.core.prompts import IMAGE_MARK, interleaved

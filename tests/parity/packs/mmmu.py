@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks._mmmu import DOMAINS
+from snellen.benchmarks.families.mmmu import DOMAINS
 from tests.parity.engine import Case, Expected, Figure, Item, Pack, expected_of, items_of
 from tests.parity.packs.mathvision import in_order
 

@@ -41,7 +41,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, cast, get_args
 
-from snellen.benchmarks._tasks import (
+from snellen.benchmarks.families.tasks import (
     ASK,
     CHOICES,
     EXPECT,

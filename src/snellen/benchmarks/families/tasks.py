@@ -15,7 +15,7 @@ from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.reply import said
 from snellen.answers.yes_no import YesNo, yes_or_no
-from snellen.benchmarks._judges import grading
+from snellen.benchmarks.families.judges import grading
 from snellen.core.benchmark import Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks import _forms
+from snellen.benchmarks.families import authors_files
 from snellen.core.benchmark import Reading
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -45,8 +45,8 @@ def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:
     """A row's picture, in the row or the first of the files that is there, and what tells it from
     others."""
     if isinstance(row.get("image"), Image | tuple):
-        image = _forms.picture(row)
-        return image, _forms.place_of(image)
+        image = authors_files.picture(row)
+        return image, authors_files.place_of(image)
     there = (name for name in names if (found.folder / name).is_file())
     name = next(there, names[0])
     return found.image(name), names[0]

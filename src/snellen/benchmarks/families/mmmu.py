@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 
-from snellen.benchmarks._draws import undecided
-from snellen.benchmarks._forms import texts
+from snellen.benchmarks.families.authors_files import texts
+from snellen.benchmarks.families.draws import undecided
 from snellen.core import prompts
 from snellen.core.benchmark import Capabilities, Reading
 from snellen.core.sample import Sample

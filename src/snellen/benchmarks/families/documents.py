@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks._forms import of_json, picture, place_of, texts
+from snellen.benchmarks.families.authors_files import of_json, picture, place_of, texts
 from snellen.core.benchmark import Check, Missing, Reading, Scoring, Submission
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from snellen.answers.phrase import final_phrase
-from snellen.benchmarks import _forms
+from snellen.benchmarks.families import authors_files
 from snellen.core.benchmark import Missing, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -182,7 +182,7 @@ class Pictures:
         """A row's picture, and what tells it from others."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
-            return image, str(row.get("image_id") or _forms.place_of(image))
+            return image, str(row.get("image_id") or authors_files.place_of(image))
         which = image or row["image_id"]
         # Questions about one picture follow each other, and a path takes as long as a score.
         if self._last is None or self._last[0] != which:

@@ -3,7 +3,7 @@
 import re
 
 from snellen.answers.yes_no import yes_or_no
-from snellen.benchmarks._tasks import as_reading
+from snellen.benchmarks.families.tasks import as_reading
 from snellen.core.benchmark import Reading
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
