@@ -6,7 +6,7 @@ log(mlflow, result, step)
 
 from typing import Any
 
-from snellen.result import Result
+from snellen.analysis.result import Result
 
 
 def log(mlflow: Any, result: Result, step: int) -> None:

@@ -6,7 +6,7 @@ log(wandb.init(project="my-model"), result, step)
 
 from typing import Any
 
-from snellen.result import Result
+from snellen.analysis.result import Result
 
 
 def log(run: Any, result: Result, step: int) -> None:

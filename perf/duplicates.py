@@ -21,8 +21,8 @@ import PIL.Image
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageFont
 
-from snellen.contamination import contamination
-from snellen.contamination._pictures import SIDE, Index, _Band
+from snellen.analysis.contamination import contamination
+from snellen.analysis.contamination.pictures import SIDE, Index, _Band
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog

@@ -132,7 +132,7 @@ def page() -> str:
 
 def standings(document: Any) -> Iterator[str]:
     """The leaderboard, and how much of its order is known."""
-    from snellen.result import shown
+    from snellen.analysis.result import shown
 
     (board,) = document.leaderboards
     rows = []
@@ -160,7 +160,7 @@ def orders(document: Any) -> tuple[int, int]:
 
 
 def pairs(document: Any) -> Iterator[str]:
-    from snellen.comparing import p_value, shown_difference, significant
+    from snellen.analysis.comparing import p_value, shown_difference, significant
 
     rows = []
     for one in document.comparisons:
@@ -184,7 +184,7 @@ def categories(document: Any, tag: str) -> Iterator[str]:
 
 
 def cell(one: Any) -> str:
-    from snellen.comparing import significant
+    from snellen.analysis.comparing import significant
 
     difference = one.difference
     if difference.ci95 is None:

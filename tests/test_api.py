@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.api import Plan, run_async, run_plan
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
@@ -27,7 +28,6 @@ from snellen.media.content import Image
 from snellen.media.drawing import Canvas
 from snellen.models.scripted import Scripted
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from snellen import report
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Check
 from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.media.content import user
 from snellen.metrics import Columns, mean
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
 from tests.test_judge import scoring

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from snellen import report
+from snellen.analysis.capabilities import LEAVES, over
 from snellen.api import Plan, run_plan
-from snellen.capabilities import LEAVES, over
 from snellen.core.benchmark import Benchmark, Capabilities, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample

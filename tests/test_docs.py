@@ -11,6 +11,7 @@ import msgspec
 import orjson
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, read_profile
 from snellen.core.sample import Sample
@@ -18,7 +19,6 @@ from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, user
 from snellen.media.drawing import Canvas
 from snellen.models.hf import Settings
-from snellen.result import Result
 from snellen.testing import check_benchmark, check_model
 from tests.servers import Answer, serving
 

@@ -7,10 +7,10 @@ from types import ModuleType
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.api import evaluate
 from snellen.core.model import Request
 from snellen.errors import Rejected
-from snellen.result import Result
 from tests.tiny import Says, benchmark
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

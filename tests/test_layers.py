@@ -16,11 +16,10 @@ LAYERS = """
     core
     store
     interop models runner scoring
-    benchmarks capabilities contamination dummies
+    benchmarks dummies
     transforms
     registry
-    export result
-    comparing
+    analysis export
     report
     api
     testing view

@@ -25,7 +25,7 @@ import PIL.Image
 import pytest
 
 import snellen
-from snellen.result import Result
+from snellen.analysis.result import Result
 from snellen.store import ReplyRecord, Run
 from tests import ovo, videos
 from tests.ovo import Made, Point

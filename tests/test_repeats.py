@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Judge, Reading
 from snellen.core.model import Reply, Request
 from snellen.errors import Rejected
 from snellen.metrics import Columns
 from snellen.report import terminal, words
-from snellen.result import Result
 from snellen.scoring import RepeatsReport, Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
 from tests.test_scoring import benchmark, scoring

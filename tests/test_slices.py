@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
@@ -16,7 +17,6 @@ from snellen.data import Drawn, Row
 from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.report import as_text, markdown
-from snellen.result import Result
 from snellen.scoring import Report, Scored, Tally
 from snellen.scoring.slices import chi_square_p, difference_p
 from tests.scenes import jpeg, scene

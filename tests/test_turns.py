@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.api import explain
 from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import History
@@ -21,7 +22,6 @@ from snellen.media.content import Message, assistant, system, user
 from snellen.media.drawing import Canvas
 from snellen.models.recorded import Recorded
 from snellen.registry.catalog import of_run
-from snellen.result import Result
 from snellen.scoring import score_predictions
 from snellen.store import Run
 from snellen.testing import check_benchmark

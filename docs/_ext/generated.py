@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import capabilities
+from snellen.analysis import capabilities
 from snellen.registry import catalog
 from snellen.core.benchmark import Benchmark, UNMAPPED
 from snellen.cli import show

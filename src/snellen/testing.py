@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen import api, dummies
-from snellen.capabilities import LEAVES
+from snellen.analysis.capabilities import LEAVES
+from snellen.analysis.result import Result
 from snellen.core.benchmark import UNMAPPED, Benchmark
 from snellen.core.model import (
     Emission,
@@ -39,7 +40,6 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run
 

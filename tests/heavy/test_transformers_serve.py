@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.media.content import Image, user
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden
 from tests.heavy.counting_proxy import Seen, counting_proxy

@@ -22,12 +22,12 @@ import numpy as np
 
 import snellen
 from snellen import SnellenError
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Missing, Scoring
 from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.metrics import Columns
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.stats import Estimate
 from tests.parity.lines import Line, Proof
 

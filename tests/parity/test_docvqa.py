@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from snellen.result import Result
+from snellen.analysis.result import Result
 from tests.golden_data import golden
 from tests.parity.engine import score
 

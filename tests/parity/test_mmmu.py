@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.benchmarks.families.mmmu import DOMAINS
 from snellen.benchmarks.mmmu import mmmu, predicted
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.result import Result
 from snellen.scoring import Predicted, resolve
 from tests.golden_data import FOLDER, golden
 from tests.parity.engine import score

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.benchmarks.vcr_wiki import ENGLISH, best_run, of_sets
-from snellen.result import Result
 from tests.golden_data import golden
 from tests.parity.engine import score
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from snellen.analysis.result import Result
 from snellen.metrics.vqa import (
     vqa_accuracy,
 )
-from snellen.result import Result
 from snellen.text.vqa import CONTRACTIONS, normalise, on_one_line
 from tests.golden_data import golden
 from tests.parity.engine import score

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.benchmarks.eyechart_video import CHANCE, eyechart_video
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
@@ -24,7 +25,6 @@ from snellen.media.drawing import CLIP_KINDS, clip_script
 from snellen.media.drawing.clip import Kind
 from snellen.metrics import Category, Columns
 from snellen.metrics.acuity import threshold
-from snellen.result import Result
 from snellen.stats import Estimate
 
 OFFICIAL = eyechart_video().scorings["official"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
 from snellen.core.benchmark import Benchmark, Reading
@@ -18,7 +19,6 @@ from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog
-from snellen.result import Result
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mme"
 TABLES = BUNDLED / "eval_tool" / "Your_Results"

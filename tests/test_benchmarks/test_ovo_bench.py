@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
 from snellen.core.benchmark import Benchmark
@@ -19,7 +20,6 @@ from snellen.errors import DataError, UsageError
 from snellen.media.content import Video
 from snellen.metrics import Category, Columns
 from snellen.registry import catalog
-from snellen.result import Result
 
 DIGESTS = [
     "f825899ecacf4e13",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.api import compare
-from snellen.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.core.benchmark import Benchmark, Capabilities, Scoring
 from snellen.core.model import Reply, Request
 from snellen.data import Drawn

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snellen import api, report
-from snellen.comparing import Comparisons, verdict
+from snellen.analysis.comparing import Comparisons, verdict
 from snellen.core.benchmark import Benchmark, Reading
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from snellen.analysis.comparing import Comparisons, Loaded, RankFlip
+from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare
-from snellen.comparing import Comparisons, Loaded, RankFlip
-from snellen.comparing._sides import in_order
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, macro_average, mean

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from snellen import stats
-from snellen.contamination._effect import FOUND, less
-from snellen.contamination._search import Seen
+from snellen.analysis.contamination.effect import FOUND, less
+from snellen.analysis.contamination.search import Seen
 from snellen.stats import Estimate
 
 

@@ -7,8 +7,8 @@ import PIL.Image
 import pytest
 from numpy.typing import NDArray
 
-from snellen.contamination import _pictures
-from snellen.contamination._pictures import MOST_BITS, SIDE, Index, hashes
+from snellen.analysis.contamination import pictures as _pictures
+from snellen.analysis.contamination.pictures import MOST_BITS, SIDE, Index, hashes
 from snellen.errors import MediaError
 from snellen.media import images
 from snellen.media.content import Image

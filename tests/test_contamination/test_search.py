@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from snellen.contamination import (
+from snellen.analysis.contamination import (
     Contamination,
     Duplicate,
     FoundIn,
     Hit,
     _corpus,
-    _search,
     contamination,
+    search,
 )
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError

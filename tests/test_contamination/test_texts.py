@@ -2,7 +2,7 @@
 
 import pytest
 
-from snellen.contamination._texts import Grams, alike, has, words
+from snellen.analysis.contamination.texts import Grams, alike, has, words
 
 
 @pytest.mark.parametrize(

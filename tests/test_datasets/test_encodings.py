@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 import snellen
+from snellen.analysis.contamination import contamination
 from snellen.benchmarks import mme, pope, scienceqa
 from snellen.cli import cli
-from snellen.contamination import contamination
 from snellen.core.profile import read_profile
 from snellen.data import Found, csv, json_list, jsonl, tsv
 from snellen.errors import DataError

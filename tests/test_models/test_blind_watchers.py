@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from snellen import api
+from snellen.analysis.result import Result
 from snellen.core.model import Streams
 from snellen.errors import UsageError
 from snellen.media.content import Frame, Image
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.testing import check_streams
 from tests import videos
 

@@ -14,6 +14,7 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
 from snellen.core.profile import ImageLimits, Profile, read_profile
 from snellen.errors import Rejected, UsageError
@@ -21,7 +22,6 @@ from snellen.media.content import Image, user
 from snellen.media.images import smaller
 from snellen.models.limited import limited
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_model, check_ranks
 from tests.servers import said, serving

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.model import Generates, Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected
 from snellen.media.content import user
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from tests.servers import Answer, Asked, Server, serving
 from tests.vendors import ANTHROPIC, GOOGLE, OPENAI, RESPONSES, VENDORS, Vendor, answer, stream

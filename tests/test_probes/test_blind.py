@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.store import Run
 from snellen.transforms.blind import _may_stand_for
 from snellen.transforms.probes import again, probed

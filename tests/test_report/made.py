@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from snellen.comparing import (
+from snellen.analysis.comparing import (
     Comparison,
     Comparisons,
     Flips,
@@ -12,7 +12,7 @@ from snellen.comparing import (
     Standing,
     Unpaired,
 )
-from snellen.result import Result
+from snellen.analysis.result import Result
 from snellen.scoring import Baselines, MetricReport, Report, ScoringReport
 
 HOSTILE = '"><script>alert(1)</script>\u202e\x1b[31m\ud800{{7*7}}'

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
+from snellen.analysis.result import ACTED_ON
 from snellen.api import compare
 from snellen.registry import catalog
 from snellen.report import compared_html, compared_markdown, compared_text
-from snellen.result import ACTED_ON
 from tests.test_comparing.test_compare import A, B, run
 from tests.tiny import benchmark
 

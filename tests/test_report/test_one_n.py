@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from snellen import api, report
+from snellen.analysis.result import Counts, Result
 from snellen.cli._json import results_as_json
 from snellen.core.benchmark import Benchmark, Scoring
 from snellen.core.model import Reply, Request
@@ -22,7 +23,6 @@ from snellen.errors import Rejected
 from snellen.metrics.circular import circular
 from snellen.registry.catalog import benchmark as from_catalog
 from snellen.registry.catalog import bundled
-from snellen.result import Counts, Result
 from snellen.view._pages import Pages
 from tests import test_judge, tiny
 

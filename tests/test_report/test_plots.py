@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from snellen import report
+from snellen.analysis.result import Result
 from snellen.errors import UsageError
-from snellen.result import Result
 from tests.test_report.made import comparisons, result
 
 

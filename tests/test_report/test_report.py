@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from snellen import report
+from snellen.analysis.result import Result, Shown, shown
 from snellen.registry.catalog import BUNDLED
-from snellen.result import Result, Shown, shown
 from snellen.scoring import (
     Baselines,
     CapabilityReport,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from snellen import report
-from snellen.comparing import Comparisons
+from snellen.analysis.comparing import Comparisons
 from tests.test_report.made import HOSTILE, comparisons, result
 
 PAGE = r"""\documentclass{article}

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from snellen import api
+from snellen.analysis.result import Result
 from snellen.core.model import Generation, SessionSpec
 from snellen.registry import catalog
-from snellen.result import Result
 from tests import videos
 
 FPS = 2

@@ -13,6 +13,7 @@ import PIL.Image
 import pytest
 
 from snellen import api
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Reading, Scoring, Streaming
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile, Timeouts
@@ -24,7 +25,6 @@ from snellen.metrics import mean
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.runner import _online
 from tests import videos
 from tests.servers_download import Served, serving_files

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.analysis.result import Result
 from snellen.core.model import Emission, Query, Ranked, Reply, Request, SessionSpec, Times, Usage
 from snellen.core.outputs import check_emissions, check_ranking, check_reply
 from snellen.core.sample import Sample
@@ -17,7 +18,6 @@ from snellen.data import Row
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Message, user
 from snellen.models.python import of_object
-from snellen.result import Result
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, run, states
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snellen.analysis.comparing import Compared
 from snellen.api._compare import compare
-from snellen.comparing import Compared
 from snellen.errors import SnellenError
 from snellen.store import MANIFEST, Run, pull
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from snellen.analysis.result import Result
 from snellen.api._plan import OnSample, Plan
 from snellen.api._run import run_plan
 from snellen.api._running import INTERRUPTED, Show, close_model, run_async
@@ -22,7 +23,6 @@ from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.runner import fetched
 from snellen.store import data_at, place_of
 from snellen.transforms.probes import probed

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Missing, vary
 from snellen.core.model import Reply
 from snellen.core.profile import Profile
@@ -18,7 +19,6 @@ from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
-from snellen.result import Result
 from snellen.runner import Progress
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from snellen import metrics, stats
+from snellen.analysis.comparing import MetricDifference
 from snellen.api._compare import compare
-from snellen.comparing import MetricDifference
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.runner import chosen, select

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.analysis.result import Result, load_report
 from snellen.api._identity import data_notes
 from snellen.api._plan import check_missing
 from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdicts
@@ -18,7 +19,6 @@ from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.registry import catalog
 from snellen.report.words import write_markdown
-from snellen.result import Result, load_report
 from snellen.scoring import (
     Explanation,
     Predicted,

@@ -93,7 +93,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except SnellenError as error:
-            from snellen.result import plain
+            from snellen.analysis.result import plain
 
             if ctx.params["traceback"]:
                 import traceback

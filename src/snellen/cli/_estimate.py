@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from snellen.analysis.result import duration, money, plain
 from snellen.api import Estimate
-from snellen.result import duration, money, plain
 
 
 def lines(found: Sequence[Estimate]) -> list[str]:

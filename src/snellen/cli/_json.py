@@ -9,7 +9,7 @@ import click
 import msgspec
 
 if TYPE_CHECKING:
-    from snellen.result import Result
+    from snellen.analysis.result import Result
 
 as_json = click.option(
     "--json",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from time import monotonic
 
-from snellen.result import duration, money, plain
+from snellen.analysis.result import duration, money, plain
 from snellen.runner import Progress
 
 FIRST, EVERY = 1.0, 10.0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from snellen.analysis.result import duration, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._json import as_json as json_option
@@ -25,7 +26,6 @@ from snellen.data import Row, published
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 from snellen.registry import catalog
-from snellen.result import duration, plain
 from snellen.store import data_at
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from snellen import api, report
+from snellen.analysis.result import plain
 from snellen.cli import _parse
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
@@ -21,7 +22,6 @@ from snellen.cli._profile import flagged
 from snellen.cli._progress import ProgressLines
 from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
-from snellen.result import plain
 from snellen.store import ReplyRecord, Run
 
 NUMBER = click.IntRange(1)

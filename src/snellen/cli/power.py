@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from snellen import api
+from snellen.analysis.result import percent, plain
 from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
@@ -15,7 +16,6 @@ from snellen.cli._json import put
 from snellen.cli._places import RUNS
 from snellen.cli._rows import row_options
 from snellen.registry import catalog
-from snellen.result import percent, plain
 
 NEVER = "none"
 

@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from snellen import api, report
+from snellen.analysis.result import Result, plain
 from snellen.cli import _estimate, _parse, _plan
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
@@ -30,7 +31,6 @@ from snellen.errors import UsageError
 from snellen.metrics import direction
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog, suites
-from snellen.result import Result, plain
 from snellen.runner import Progress
 from snellen.scoring import MetricReport, Scored, Tally
 from snellen.transforms import probes

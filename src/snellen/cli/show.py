@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from snellen.analysis.result import percent, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
@@ -18,7 +19,6 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.errors import DataError
 from snellen.registry import catalog
-from snellen.result import percent, plain
 
 
 @click.command("show")

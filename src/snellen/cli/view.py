@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
 from snellen.cli._json import as_json as json_option
 from snellen.cli._json import put
 from snellen.cli._places import RUNS
 from snellen.errors import UsageError, install
-from snellen.result import plain
 
 
 @click.command("view")

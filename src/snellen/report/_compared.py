@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from snellen.comparing import (
+from snellen.analysis.comparing import (
     Comparison,
     Comparisons,
     Leaderboard,
@@ -19,8 +19,8 @@ from snellen.comparing import (
     significant,
     verdict,
 )
+from snellen.analysis.result import shown
 from snellen.report._differences import by_benchmark, standings
-from snellen.result import shown
 
 BOARD = ("rank", "model", "value", "95 % interval", "ranks", "group", "n", "remark")
 PAIRS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from snellen.contamination import Contamination, Corpus, Duplicate, FoundIn, Overlap, Share
-from snellen.result import percent, shown
+from snellen.analysis.contamination import Contamination, Corpus, Duplicate, FoundIn, Overlap, Share
+from snellen.analysis.result import percent, shown
 
 SHARED = ("benchmark", "with", "same question", "other answer", "same file", "near picture")
 IN_CORPUS = ("what of a sample is there", "samples", "share")

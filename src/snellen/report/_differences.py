@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from snellen.comparing import (
+from snellen.analysis.comparing import (
     BestOf,
     Comparison,
     Comparisons,
@@ -16,7 +16,7 @@ from snellen.comparing import (
     p_value,
     shown_difference,
 )
-from snellen.result import shown
+from snellen.analysis.result import shown
 from snellen.scoring import MetricReport
 
 SIDES = ("model", "benchmark", "replies", "failed", "where")

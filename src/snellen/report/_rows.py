@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from snellen.capabilities import over
-from snellen.comparing import benchmark_names, side_names
+from snellen.analysis.capabilities import over
+from snellen.analysis.comparing import benchmark_names, side_names
+from snellen.analysis.result import Result, Shown, duration, money, percent, shown
 from snellen.registry.catalog import BUNDLED
 from snellen.report._ladder import ladder, number
-from snellen.result import Result, Shown, duration, money, percent, shown
 from snellen.scoring import (
     Disagreement,
     JudgeReport,

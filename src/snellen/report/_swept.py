@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from snellen import stats
-from snellen.comparing import (
+from snellen.analysis.comparing import (
     Comparison,
     Comparisons,
     Side,
@@ -14,7 +14,7 @@ from snellen.comparing import (
     p_value,
     shown_difference,
 )
-from snellen.result import shown
+from snellen.analysis.result import shown
 from snellen.scoring import MetricReport
 
 SWEEP = (

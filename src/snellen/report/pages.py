@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen import __version__
-from snellen.comparing import (
+from snellen.analysis.comparing import (
     BestOf,
     Comparison,
     Comparisons,
@@ -27,11 +27,11 @@ from snellen.comparing import (
     lines,
     verdict,
 )
+from snellen.analysis.result import Result, baselines, plain, shown
 from snellen.registry import catalog
 from snellen.report import _differences, _rows
 from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
 from snellen.report._cite import citations
-from snellen.result import Result, baselines, plain, shown
 from snellen.scoring import MetricReport
 from snellen.store import Run
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.comparing import Comparisons
+from snellen.analysis.comparing import Comparisons
+from snellen.analysis.result import Result, plain
 from snellen.errors import UsageError, install
 from snellen.report import _rows
 from snellen.report._differences import in_points
 from snellen.report._ladder import number, numeral, place
-from snellen.result import Result, plain
 from snellen.scoring import MetricReport
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import csv as sheet
 import io
 from collections.abc import Sequence
 
-from snellen.comparing import Comparisons
+from snellen.analysis.comparing import Comparisons
+from snellen.analysis.result import Result, plain
 from snellen.report import _rows
-from snellen.result import Result, plain
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import ascii_uppercase
 
-from snellen.result import plain
+from snellen.analysis.result import plain
 from snellen.scoring import Attempt, Explained, Explanation
 
 MARGIN = 12

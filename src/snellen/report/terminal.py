@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.comparing import Comparisons
-from snellen.contamination import Contamination
+from snellen.analysis.comparing import Comparisons
+from snellen.analysis.contamination import Contamination
+from snellen.analysis.result import Result, blind, plain
 from snellen.report import _compared, _contaminated, _rows, _swept
-from snellen.result import Result, blind, plain
 from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:

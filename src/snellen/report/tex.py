@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from snellen import __version__
-from snellen.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
+from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
+from snellen.analysis.result import Result, plain, shown
 from snellen.report import _rows
 from snellen.report._differences import differences
-from snellen.result import Result, plain, shown
 
 SIGNS = str.maketrans(
     {

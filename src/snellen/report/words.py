@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.comparing import Comparisons
+from snellen.analysis.comparing import Comparisons
+from snellen.analysis.result import Result, blind, plain
 from snellen.report import _compared, _rows
-from snellen.result import Result, blind, plain
 from snellen.store import Run
 
 FILE = "report.md"

@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as NotYet
 from typing import Any
 
 from snellen import api
-from snellen.comparing import Comparisons
+from snellen.analysis.comparing import Comparisons
 from snellen.errors import UsageError
 from snellen.registry import catalog
 from snellen.store import Run

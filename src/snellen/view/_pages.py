@@ -17,10 +17,10 @@ from urllib.parse import quote, urlencode
 import jinja2
 from markupsafe import Markup
 
-from snellen.comparing import lines as told
-from snellen.comparing import p_value, shown_difference, significant, verdict
+from snellen.analysis.comparing import lines as told
+from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
+from snellen.analysis.result import Result, duration, plain, shown
 from snellen.metrics import Direction, direction
-from snellen.result import Result, duration, plain, shown
 from snellen.scoring import MetricReport
 from snellen.store import DEPTH, differing
 from snellen.view._comparing import Compares

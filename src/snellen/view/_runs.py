@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
+from snellen.analysis.result import Result, load_report
 from snellen.errors import SnellenError
-from snellen.result import Result, load_report
 from snellen.store import MANIFEST, REPORT, Run, Stamp, pull, runs_below
 
 REFRESHED = 5.0

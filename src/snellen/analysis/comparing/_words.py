@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from snellen.comparing._report import (
+from snellen.analysis.comparing._document import (
     BestOf,
     Comparison,
     Comparisons,
@@ -14,9 +14,9 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
+from snellen.analysis.result import Shown, plain
+from snellen.analysis.result import shown as shown_value
 from snellen.metrics import Direction
-from snellen.result import Shown, plain
-from snellen.result import shown as shown_value
 from snellen.scoring import MetricReport
 
 LEVEL = 0.05

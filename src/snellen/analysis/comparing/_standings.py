@@ -8,11 +8,11 @@ from itertools import combinations
 from statistics import stdev
 
 from snellen import stats
-from snellen.comparing._measured import NO_SUMS, Measured, View, Views, differ
-from snellen.comparing._names import setting_names
-from snellen.comparing._pairing import Paired, paired
-from snellen.comparing._report import BestOf, Leaderboard, RankFlip, Standing
-from snellen.comparing._sides import Loaded, in_order
+from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, Standing
+from snellen.analysis.comparing._measured import NO_SUMS, Measured, View, Views, differ
+from snellen.analysis.comparing._names import setting_names
+from snellen.analysis.comparing._pairing import Paired, paired
+from snellen.analysis.comparing.sides import Loaded, in_order
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from snellen.contamination._corpus import Passage, Row, rows
-from snellen.contamination._pictures import Index
-from snellen.contamination._read import Asked, Pictures, Read, Troubles, seen
-from snellen.contamination._report import Corpus, FoundIn, Hit, Share
-from snellen.contamination._texts import NEARLY, TEMPLATE, Grams, Words, has, words
+from snellen.analysis.contamination._corpus import Passage, Row, rows
+from snellen.analysis.contamination._document import Corpus, FoundIn, Hit, Share
+from snellen.analysis.contamination._read import Asked, Pictures, Read, Troubles, seen
+from snellen.analysis.contamination.pictures import Index
+from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, has, words
 from snellen.errors import DataError
 from snellen.media.content import Image
 

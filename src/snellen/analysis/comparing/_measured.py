@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as with_fields
 
 from snellen import stats
-from snellen.comparing._pairing import Paired
-from snellen.comparing._report import MetricDifference
-from snellen.comparing._sides import Loaded
+from snellen.analysis.comparing._document import MetricDifference
+from snellen.analysis.comparing._pairing import Paired
+from snellen.analysis.comparing.sides import Loaded
 from snellen.metrics import Columns, Direction, direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Sums

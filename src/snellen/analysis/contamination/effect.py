@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from snellen import stats
-from snellen.contamination._read import Read
-from snellen.contamination._report import Effect
-from snellen.contamination._search import Seen
+from snellen.analysis.contamination._document import Effect
+from snellen.analysis.contamination._read import Read
+from snellen.analysis.contamination.search import Seen
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.scoring import metric_report

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from snellen.contamination._read import Troubles, writable
+from snellen.analysis.contamination._read import Troubles, writable
 from snellen.data import Table, csv, json_list, parquet, tsv, without_mark
 from snellen.errors import DataError, UsageError, check_regular
 from snellen.media.content import Image

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from snellen.contamination._pictures import Index
-from snellen.contamination._read import Asked, Read
-from snellen.contamination._report import Duplicate, Overlap
-from snellen.contamination._texts import Grams, Words, alike
+from snellen.analysis.contamination._document import Duplicate, Overlap
+from snellen.analysis.contamination._read import Asked, Read
+from snellen.analysis.contamination.pictures import Index
+from snellen.analysis.contamination.texts import Grams, Words, alike
 
 EXAMPLES = 5
 MANY = 10_000

@@ -1,9 +1,6 @@
 """Which of two is better, and is it so: pairs of runs, standings of many."""
 
-from snellen.comparing._compare import compare
-from snellen.comparing._compared import Compared
-from snellen.comparing._names import benchmark_names, side_names
-from snellen.comparing._report import (
+from snellen.analysis.comparing._document import (
     BestOf,
     Comparison,
     Comparisons,
@@ -15,8 +12,10 @@ from snellen.comparing._report import (
     Standing,
     Unpaired,
 )
-from snellen.comparing._sides import Loaded, load
-from snellen.comparing._words import (
+from snellen.analysis.comparing._names import benchmark_names, side_names
+from snellen.analysis.comparing._outcome import Compared
+from snellen.analysis.comparing._pairs import compare
+from snellen.analysis.comparing._words import (
     adjustments,
     best,
     flipped,
@@ -26,7 +25,8 @@ from snellen.comparing._words import (
     significant,
     verdict,
 )
-from snellen.comparing._words import shown as shown_difference
+from snellen.analysis.comparing._words import shown as shown_difference
+from snellen.analysis.comparing.sides import Loaded, load
 
 __all__ = [
     "BestOf",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snellen.comparing._report import Unpaired
-from snellen.comparing._sides import (
+from snellen.analysis.comparing._document import Unpaired
+from snellen.analysis.comparing.sides import (
     ABSENT,
     COUNTS,
     FAILED,

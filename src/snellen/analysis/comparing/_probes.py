@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from snellen.comparing._sides import Loaded
+from snellen.analysis.comparing.sides import Loaded
 from snellen.errors import UsageError
 from snellen.metrics import mean
 

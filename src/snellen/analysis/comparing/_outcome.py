@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from snellen.comparing._report import Comparison, Comparisons
-from snellen.comparing._words import summary
+from snellen.analysis.comparing._document import Comparison, Comparisons
+from snellen.analysis.comparing._words import summary
 
 
 class Compared:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from snellen.contamination._texts import NEARLY
+from snellen.analysis.contamination.texts import NEARLY
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from snellen.contamination._report import (
+from snellen.analysis.contamination._document import (
     Compared,
     Contamination,
     Corpus,
@@ -53,11 +53,11 @@ def contamination(
         UsageError: a path is not there, or `run` is given without a corpus or with several
             benchmarks. DataError: a benchmark's rows cannot be read.
     """
-    from snellen.contamination._effect import effects
-    from snellen.contamination._pairs import overlaps
-    from snellen.contamination._pictures import Index
-    from snellen.contamination._read import Pictures, Troubles, read
-    from snellen.contamination._search import Search
+    from snellen.analysis.contamination._pairs import overlaps
+    from snellen.analysis.contamination._read import Pictures, Troubles, read
+    from snellen.analysis.contamination.effect import effects
+    from snellen.analysis.contamination.pictures import Index
+    from snellen.analysis.contamination.search import Search
 
     if run is not None and (len(benchmarks) != 1 or not corpus):
         raise UsageError("a run is compared on one benchmark and with a corpus (--corpus).")
@@ -115,5 +115,5 @@ def _check(run: Run, benchmark: Benchmark) -> None:
     if benchmark.from_catalog and is_object_run(manifest):
         raise UsageError(
             f"{run.path} is a run of a Python object called {asked}, not of the catalog's {asked}. "
-            "Pass that object to `snellen.contamination.contamination`."
+            "Pass that object to `snellen.analysis.contamination.contamination`."
         )

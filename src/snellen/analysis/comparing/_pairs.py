@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from snellen import stats
-from snellen.comparing._measured import Measured, View, Views, adjusted, differ
-from snellen.comparing._names import benchmark_names, settings, side_names
-from snellen.comparing._pairing import EXAMPLES, Paired, paired, share
-from snellen.comparing._probes import probe_of, ranked, said_of_probes, under_one_scoring
-from snellen.comparing._report import (
+from snellen.analysis.comparing._document import (
     BestOf,
     Comparison,
     Comparisons,
@@ -23,9 +19,13 @@ from snellen.comparing._report import (
     RankFlip,
     Side,
 )
-from snellen.comparing._sides import COUNTS, NOT_JUDGED, Loaded, has_state
-from snellen.comparing._standings import best_of, leaderboard, rank_flips
-from snellen.comparing._words import notes_of, significant
+from snellen.analysis.comparing._measured import Measured, View, Views, adjusted, differ
+from snellen.analysis.comparing._names import benchmark_names, settings, side_names
+from snellen.analysis.comparing._pairing import EXAMPLES, Paired, paired, share
+from snellen.analysis.comparing._probes import probe_of, ranked, said_of_probes, under_one_scoring
+from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips
+from snellen.analysis.comparing._words import notes_of, significant
+from snellen.analysis.comparing.sides import COUNTS, NOT_JUDGED, Loaded, has_state
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 

@@ -10,8 +10,8 @@ from itertools import islice
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
-from snellen.contamination._pictures import SIDE
-from snellen.contamination._texts import Words, words
+from snellen.analysis.contamination.pictures import SIDE
+from snellen.analysis.contamination.texts import Words, words
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
