@@ -25,7 +25,7 @@ from _scale_predictions import (
     under_way,
 )
 
-from snellen.runner._limiter import MOST
+from snellen.run.limiter import MOST
 
 # -- numbers in words
 

@@ -20,10 +20,6 @@ import numpy as np
 import PIL.Image
 import pybase64
 
-from snellen.api._plan import Plan
-from snellen.api._run import run_plan
-from snellen.api._running import run_async
-from snellen.api._score import scored
 from snellen.cli._progress import ProgressLines
 from snellen.core.model import Generates, Reply, Request, Usage, loaded, request_digest
 from snellen.core.profile import Profile
@@ -31,7 +27,11 @@ from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
 from snellen.registry import catalog
-from snellen.runner._run import _question
+from snellen.run.asking import _question
+from snellen.run.lifecycle import run_async
+from snellen.run.plan import Plan
+from snellen.run.run_plan import run_plan
+from snellen.run.score_run import scored
 from snellen.store import FORMAT, Folder, Question, ReplyRecord, Run, reply_record
 from snellen.transport import Transport
 

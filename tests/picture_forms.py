@@ -35,7 +35,7 @@ from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.models.vlmevalkit import open_model
 from snellen.registry import catalog
-from snellen.runner import fetched
+from snellen.run import fetched
 from tests import tiny
 from tests.servers_download import Served, serving_files
 

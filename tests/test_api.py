@@ -590,7 +590,7 @@ def test_a_file_of_a_million_rows_is_scored_and_says_what_nobody_asked(tmp_path:
 def test_a_run_may_have_as_many_open_files_as_the_system_allows() -> None:
     script = """
 import os, resource
-from snellen.api._running import run_async
+from snellen.run.lifecycle import run_async
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, most))
 async def many():

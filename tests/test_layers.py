@@ -15,12 +15,13 @@ LAYERS = """
     data
     core
     store
-    interop models runner scoring
-    benchmarks dummies
+    interop models scoring
+    benchmarks
     transforms
     registry
     analysis export
     report
+    run
     api
     testing view
     cli

@@ -16,7 +16,7 @@ from snellen.media import images
 from snellen.media.content import Image, Message, system, user
 from snellen.media.drawing import Canvas
 from snellen.registry import catalog
-from snellen.runner import own_prompt
+from snellen.run import own_prompt
 from snellen.store import Run
 from snellen.transforms.shots import with_shots
 from tests.servers import said, serving

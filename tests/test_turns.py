@@ -16,12 +16,12 @@ from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
-from snellen.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.errors import DataError, Rejected, UsageError
 from snellen.media.content import Message, assistant, system, user
 from snellen.media.drawing import Canvas
 from snellen.models.recorded import Recorded
 from snellen.registry.catalog import of_run
+from snellen.run.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.scoring import score_predictions
 from snellen.store import Run
 from snellen.testing import check_benchmark

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from snellen import api, dummies
+from snellen import api
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
 from snellen.core.benchmark import UNMAPPED, Benchmark
@@ -40,6 +40,7 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
 from snellen.registry import catalog
+from snellen.run import dummies
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run
 

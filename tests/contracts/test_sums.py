@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen import api, dummies
+from snellen import api
 from snellen.metrics import Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.registry import catalog
+from snellen.run import dummies
 from snellen.stats import Estimate
 
 DRAWN = {"eyechart", "eyechart-video"}

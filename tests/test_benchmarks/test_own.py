@@ -15,7 +15,6 @@ import PIL.Image
 import pytest
 
 import snellen
-from snellen import dummies
 from snellen.benchmarks.families import own_rows
 from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import Benchmark
@@ -25,6 +24,7 @@ from snellen.data import csv
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
+from snellen.run import dummies
 from snellen.scoring import Scored, Tally
 from tests import videos
 

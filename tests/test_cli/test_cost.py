@@ -264,7 +264,7 @@ def test_a_finished_run_takes_nothing_more(snellen: Snellen, rows: Path) -> None
 def test_of_many_rows_some_are_measured_and_that_is_said(
     snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from snellen.api import _estimate
+    from snellen.run import cost_estimate
 
     written(tmp_path / "mine.jsonl", "AB" * 5)
     every = estimated(snellen, "-b", "mine.jsonl")

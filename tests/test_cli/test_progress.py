@@ -13,7 +13,7 @@ from snellen.cli._progress import ProgressLines, line
 from snellen.cli.data import _Drawn
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
-from snellen.runner import Progress
+from snellen.run import Progress
 
 
 def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progress:

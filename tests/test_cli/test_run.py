@@ -720,7 +720,7 @@ def test_doubled_ids_of_the_data_are_an_error_for_predictions_too(
 def test_rows_slow_to_their_first_are_still_rows(
     snellen: Snellen, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("snellen.runner._select.CHECK_SECONDS", -1.0)
+    monkeypatch.setattr("snellen.run.selection.CHECK_SECONDS", -1.0)
 
     assert snellen("run", "-m", "baseline/first", "-b", rows.name, "--json").json["n"] == 3
 

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from snellen.api._running import close_model
 from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
 from snellen.models.executors.serve import Server
 from snellen.registry import catalog
+from snellen.run.lifecycle import close_model
 from snellen.store import Run
 from tests.test_cli.conftest import Snellen, snellen
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.runner import Limiter
+from snellen.run import Limiter
 
 
 class Simulated(asyncio.SelectorEventLoop):

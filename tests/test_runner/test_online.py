@@ -25,7 +25,7 @@ from snellen.metrics import mean
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
 from snellen.registry import catalog
-from snellen.runner import _online
+from snellen.run import sessions
 from tests import videos
 from tests.servers_download import Served, serving_files
 from tests.videos import index_of

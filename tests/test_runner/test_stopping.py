@@ -13,7 +13,7 @@ from threading import get_ident
 
 import pytest
 
-import snellen.runner._run as asking
+import snellen.run.asking as asking
 from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
 from snellen.core.model import Reply, Request, Usage
@@ -249,7 +249,7 @@ def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from snellen.data import Drawn
-    from snellen.runner import _select
+    from snellen.run import selection
 
     monkeypatch.setattr(_select, "CHECKED", 3)
     names = ["a", "b", "c", "d", "b"]

@@ -19,7 +19,8 @@ from snellen.data import Drawn, Row
 from snellen.media import video as video_files
 from snellen.media.content import Video, user
 from snellen.metrics import mean
-from snellen.runner import Asking, Budget, Limiter, Progress, Settings, Stop, _clips, select
+from snellen.run import Asking, Budget, Limiter, Progress, Settings, Stop, select
+from snellen.run import clips as _clips
 from snellen.store import Run
 from tests import videos
 from tests.videos import index_of

@@ -1,18 +1,18 @@
 """Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`. The command line calls
 the same functions."""
 
-from snellen.api._beside import beside_plain, is_paired
-from snellen.api._compare import compare
-from snellen.api._estimate import Estimate, estimate
 from snellen.api._evaluate import ask, evaluate
-from snellen.api._judge import judge_run
-from snellen.api._plan import Finished, Plan
-from snellen.api._power import Detectable, Observed, Power, power
-from snellen.api._probe import probe_run
-from snellen.api._run import budget_of, run_plan
-from snellen.api._running import run_async
-from snellen.api._score import explain, load_run, score
 from snellen.core.profile import Profile
+from snellen.run.compare_runs import compare
+from snellen.run.cost_estimate import Estimate, estimate
+from snellen.run.judge_run import judge_run
+from snellen.run.lifecycle import run_async
+from snellen.run.paired_runs import beside_plain, is_paired
+from snellen.run.plan import Finished, Plan
+from snellen.run.power import Detectable, Observed, Power, power
+from snellen.run.probe_run import probe_run
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.score_run import explain, load_run, score
 
 __all__ = [
     "Detectable",

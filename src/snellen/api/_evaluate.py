@@ -11,9 +11,6 @@ from typing import Literal
 import msgspec
 
 from snellen.analysis.result import Result
-from snellen.api._plan import OnSample, Plan
-from snellen.api._run import run_plan
-from snellen.api._running import INTERRUPTED, Show, close_model, run_async
 from snellen.core.benchmark import Benchmark, Missing
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
@@ -23,7 +20,10 @@ from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
-from snellen.runner import fetched
+from snellen.run import fetched
+from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
+from snellen.run.plan import OnSample, Plan
+from snellen.run.run_plan import run_plan
 from snellen.store import data_at, place_of
 from snellen.transforms.probes import probed
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from time import monotonic
 
 from snellen.analysis.result import duration, money, plain
-from snellen.runner import Progress
+from snellen.run import Progress
 
 FIRST, EVERY = 1.0, 10.0
 """Seconds to the first plain line, and between two of them."""

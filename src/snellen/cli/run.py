@@ -31,7 +31,7 @@ from snellen.errors import UsageError
 from snellen.metrics import direction
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog, suites
-from snellen.runner import Progress
+from snellen.run import Progress
 from snellen.scoring import MetricReport, Scored, Tally
 from snellen.transforms import probes
 

@@ -14,9 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from snellen.api._identity import run_identity
-from snellen.api._plan import Plan
-from snellen.api._run import settings_of
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Usage
 from snellen.core.profile import Profile
@@ -27,7 +24,10 @@ from snellen.media.content import Image, Part
 from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
 from snellen.registry import catalog
-from snellen.runner import Settings, chosen, select
+from snellen.run import Settings, chosen, select
+from snellen.run.identity import run_identity
+from snellen.run.plan import Plan
+from snellen.run.run_plan import settings_of
 from snellen.scoring import Spent, spent
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
 from snellen.core.model import Model
-from snellen.runner import Progress, Stop
+from snellen.run import Progress, Stop
 
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]

@@ -41,7 +41,7 @@ from snellen.core.sample import Sample
 from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
 from snellen.media import video as videos
 from snellen.media.content import Frame, Video
-from snellen.runner._limiter import Limiter
+from snellen.run.limiter import Limiter
 from snellen.store import FORMAT, EventRecord
 
 STREAM = "fps:1,latest"

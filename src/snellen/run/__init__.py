@@ -1,10 +1,7 @@
 """Asks and stores: concurrency, retries, time-outs, budgets, resume."""
 
-from snellen.runner._addresses import fetched
-from snellen.runner._budget import Budget
-from snellen.runner._limiter import Limiter
-from snellen.runner._progress import Progress
-from snellen.runner._run import (
+from snellen.run.addresses import fetched
+from snellen.run.asking import (
     Asking,
     OnReply,
     Outcome,
@@ -14,7 +11,10 @@ from snellen.runner._run import (
     check_model,
     own_prompt,
 )
-from snellen.runner._select import Selection, check, chosen, select
+from snellen.run.budget import Budget
+from snellen.run.limiter import Limiter
+from snellen.run.progress import Progress
+from snellen.run.selection import Selection, check, chosen, select
 
 __all__ = [
     "Asking",

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.analysis.comparing import Compared
-from snellen.api._compare import compare
 from snellen.errors import SnellenError
+from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
 
 PAIRED = ("blind", "open_ended")

@@ -19,7 +19,7 @@ from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
-from snellen.runner import Progress
+from snellen.run import Progress
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
 """Is told of each sample that has its last reply, with what each scoring gives it."""

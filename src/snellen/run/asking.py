@@ -49,13 +49,13 @@ from snellen.errors import (
 )
 from snellen.media.content import Image, Video
 from snellen.metrics import direction
-from snellen.runner._addresses import fetched
-from snellen.runner._budget import Budget
-from snellen.runner._clips import THREADS, Clips, videos_of
-from snellen.runner._limiter import Limiter, Slot
-from snellen.runner._online import Online, Terms, Told
-from snellen.runner._progress import Progress
-from snellen.runner._select import Selection, chosen
+from snellen.run.addresses import fetched
+from snellen.run.budget import Budget
+from snellen.run.clips import THREADS, Clips, videos_of
+from snellen.run.limiter import Limiter, Slot
+from snellen.run.progress import Progress
+from snellen.run.selection import Selection, chosen
+from snellen.run.sessions import Online, Terms, Told
 from snellen.store import (
     FORMAT,
     Failure,

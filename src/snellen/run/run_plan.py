@@ -10,19 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from snellen import dummies
-from snellen.api._earlier import check_pictures, reuse_of
-from snellen.api._identity import manifest_of, run_identity
-from snellen.api._plan import Finished, OnSample, Plan
-from snellen.api._running import Show, asked, close_model, interrupts, run_async, shown
-from snellen.api._score import scored
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Generation, Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
 from snellen.registry import catalog
-from snellen.runner import (
+from snellen.run import (
     Asking,
     Budget,
     Limiter,
@@ -32,8 +26,14 @@ from snellen.runner import (
     Stop,
     check,
     check_model,
+    dummies,
     select,
 )
+from snellen.run.earlier_runs import check_pictures, reuse_of
+from snellen.run.identity import manifest_of, run_identity
+from snellen.run.lifecycle import Show, asked, close_model, interrupts, run_async, shown
+from snellen.run.plan import Finished, OnSample, Plan
+from snellen.run.score_run import scored
 from snellen.scoring import Tally
 from snellen.store import MANIFEST, Run, open_run
 

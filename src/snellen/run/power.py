@@ -12,10 +12,10 @@ import msgspec
 
 from snellen import metrics, stats
 from snellen.analysis.comparing import MetricDifference
-from snellen.api._compare import compare
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.runner import chosen, select
+from snellen.run import chosen, select
+from snellen.run.compare_runs import compare
 from snellen.stats import FEWEST_CLUSTERS
 
 DISAGREE = (0.02, 0.05, 0.1, 0.2, 0.3)

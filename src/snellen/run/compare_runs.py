@@ -11,10 +11,10 @@ from pathlib import Path
 from snellen.analysis import comparing
 from snellen.analysis.comparing import Compared, Loaded
 from snellen.analysis.result import Result
-from snellen.api._score import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.registry import catalog
+from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
 

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from snellen.analysis.result import Result
-from snellen.api._plan import Finished, Plan
-from snellen.api._run import budget_of, run_plan
-from snellen.api._running import Show
-from snellen.api._score import benchmark_of, judgeable, scored
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.interop.labels import read as read_labels
-from snellen.runner import Budget
+from snellen.run import Budget
+from snellen.run.lifecycle import Show
+from snellen.run.plan import Finished, Plan
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.score_run import benchmark_of, judgeable, scored
 from snellen.scoring import judge
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from snellen import stats
-from snellen.api._judge import judge_run
-from snellen.api._plan import Finished, Plan
-from snellen.api._run import budget_of, run_plan
-from snellen.api._running import Show
-from snellen.api._score import benchmark_of
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.runner import Budget
+from snellen.run import Budget
+from snellen.run.judge_run import judge_run
+from snellen.run.lifecycle import Show
+from snellen.run.plan import Finished, Plan
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.score_run import benchmark_of
 from snellen.scoring import (
     AttemptReport,
     MetricReport,

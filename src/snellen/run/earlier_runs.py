@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from snellen.api._plan import Plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, loaded
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, StoreError, UsageError
-from snellen.runner import Reuse
+from snellen.run import Reuse
+from snellen.run.plan import Plan
 from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3

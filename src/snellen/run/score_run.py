@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.result import Result, load_report
-from snellen.api._identity import data_notes
-from snellen.api._plan import check_missing
 from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdicts
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.registry import catalog
 from snellen.report.words import write_markdown
+from snellen.run.identity import data_notes
+from snellen.run.plan import check_missing
 from snellen.scoring import (
     Explanation,
     Predicted,

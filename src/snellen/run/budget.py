@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
-from snellen.runner._progress import Progress
+from snellen.run.progress import Progress
 
 
 @dataclass(kw_only=True)

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 
 from snellen import __version__
-from snellen.api._plan import Plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.registry import catalog
-from snellen.runner import Settings, own_prompt
+from snellen.run import Settings, own_prompt
+from snellen.run.plan import Plan
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
