@@ -19,7 +19,7 @@ LAYERS = """
     benchmarks
     transforms
     registry
-    analysis export
+    analysis
     report
     run
     api

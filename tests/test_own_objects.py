@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api, export
+from snellen import api
 from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.sample import Sample
 from snellen.data import Drawn
@@ -17,6 +17,7 @@ from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user
 from snellen.metrics import mean
 from snellen.registry import catalog
+from snellen.report import export
 from snellen.transforms.probes import probed
 from snellen.transforms.shots import with_shots
 from tests.test_cli.conftest import Snellen

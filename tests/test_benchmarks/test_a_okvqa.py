@@ -14,10 +14,10 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
-from snellen.export import export
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog
+from snellen.report.export import export
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "a_okvqa"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snellen.report._charts import BOTTOM, LEFT, RIGHT, TOP, axis, curve, even, mark
+from snellen.report.charts import BOTTOM, LEFT, RIGHT, TOP, axis, curve, even, mark
 from tests.test_report.made import metric
 
 

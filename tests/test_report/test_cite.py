@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from snellen.registry import catalog
-from snellen.report import _cite
+from snellen.report import cite
 
 OF_THEIR_OWN = {"eyechart", "eyechart-video", "vlmevalkit"}
 """Benchmarks without one paper."""
@@ -20,7 +20,7 @@ Data     somewhere
 
 
 def test_a_sheets_paper_is_bibtex_with_what_tex_acts_on_escaped() -> None:
-    assert _cite.bibtex(SHEET) == "\n".join(
+    assert cite.bibtex(SHEET) == "\n".join(
         [
             "@misc{doe2024mine,",
             "  author = {Doe and Roe},",
@@ -37,13 +37,13 @@ def test_a_sheets_paper_is_bibtex_with_what_tex_acts_on_escaped() -> None:
 
 @pytest.mark.parametrize("sheet", ["", "mine: x", "mine: x\n\nPaper    none; ours\nData     x"])
 def test_a_sheet_without_a_paper_has_no_bibtex(sheet: str) -> None:
-    assert _cite.bibtex(sheet) is None
+    assert cite.bibtex(sheet) is None
 
 
 def test_every_benchmark_with_a_paper_can_be_cited() -> None:
     without = set()
     for entry in catalog.entries():
-        found = _cite.bibtex(entry.sheet)
+        found = cite.bibtex(entry.sheet)
         if found is None:
             without.add(entry.name)
         else:
@@ -55,10 +55,10 @@ def test_every_benchmark_with_a_paper_can_be_cited() -> None:
 def test_we_are_cited_as_our_citation_file_says() -> None:
     said = yaml.safe_load((Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8"))
 
-    assert said["title"] == _cite.TITLE
-    assert [author["name"] for author in said["authors"]] == [_cite.AUTHORS]
-    assert _cite.TITLE in _cite.own()
+    assert said["title"] == cite.TITLE
+    assert [author["name"] for author in said["authors"]] == [cite.AUTHORS]
+    assert cite.TITLE in cite.own()
 
 
 def test_an_unknown_benchmark_has_only_our_own_citation() -> None:
-    assert _cite.citations("no-such-thing") == [_cite.own()]
+    assert cite.citations("no-such-thing") == [cite.own()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snellen.report._ladder import ladder
+from snellen.report.ladder import ladder
 
 SHARES = {"002 pixels": 0.0, "004 pixels": 0.5, "008 pixels": 1.0}
 

@@ -29,9 +29,9 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, plain, shown
 from snellen.registry import catalog
-from snellen.report import _differences, _rows
-from snellen.report._charts import Axis, Curve, Mark, axis, curve, mark
-from snellen.report._cite import citations
+from snellen.report import _differences, table_rows
+from snellen.report.charts import Axis, Curve, Mark, axis, curve, mark
+from snellen.report.cite import citations
 from snellen.scoring import MetricReport
 from snellen.store import Run
 
@@ -97,7 +97,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """A page with a section for each result; before several tables of them all, and where they
     stand by a comparison of the same runs."""
     several = len(results) != 1
-    titles = _rows.titles(results)
+    titles = table_rows.titles(results)
     return _page(
         "results.html",
         title=f"{len(results)} runs" if several else titles[0],
@@ -147,8 +147,8 @@ def table(
     """A table of what `_rows` gives. `metrics`, one a row, are drawn behind the first interval
     where one of them has one, with dashed lines at what is `blind`, by row."""
     blind = blind or {}
-    headings, rows, remarks = _rows.without_remarks(headings, rows)
-    headings, rows = _rows.without_empty(headings, rows)
+    headings, rows, remarks = table_rows.without_remarks(headings, rows)
+    headings, rows = table_rows.without_empty(headings, rows)
     on = None
     if any(found is not None and found.ci95 is not None for found in metrics):
         on = axis(metrics, *blind.values())
@@ -157,7 +157,7 @@ def table(
         caption=caption,
         headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
         rows=rows,
-        numbers=[not _rows.is_name(place, heading) for place, heading in enumerate(headings)],
+        numbers=[not table_rows.is_name(place, heading) for place, heading in enumerate(headings)],
         remarks=remarks,
         on=on,
         marks=marks,
@@ -171,10 +171,10 @@ def table(
 
 
 def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]:
-    headings, *rows = _rows.overview(results)
+    headings, *rows = table_rows.overview(results)
     links = [(f"run-{n}", title) for n, title in enumerate(titles, start=1)]
     metrics = [result.headline if result.report.scorings else None for result in results]
-    capabilities, notes = _rows.by_capability(results)
+    capabilities, notes = table_rows.by_capability(results)
     return {
         "overview": table(
             "Headline metric of each run, over all samples that count in it",
@@ -185,14 +185,14 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
         ),
         "grid": _grid(results),
         "better_at": list(_better_at(results)),
-        "capabilities": table("Mean score", _rows.CAPABILITIES, capabilities),
+        "capabilities": table("Mean score", table_rows.CAPABILITIES, capabilities),
         "capability_notes": notes,
     }
 
 
 def _better_at(results: Sequence[Result]) -> Iterator[Table]:
     """Models beside one another by category, for each benchmark that a few of them were asked."""
-    for benchmark, of in _rows.by_benchmark(results).items():
+    for benchmark, of in table_rows.by_benchmark(results).items():
         scored = {model: one for model, one in of.items() if one.report.scorings}
         if not 2 <= len(scored) <= BESIDE:
             continue
@@ -200,7 +200,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
         for tag in first.report.breakdown:
             if tag in first.report.ladders:
                 continue
-            headings, rows = _rows.beside(scored, tag, intervals=True)
+            headings, rows = table_rows.beside(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
                 values = (value for one in scored.values() for value in one.by(tag).values())
@@ -211,7 +211,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
 
 def _grid(results: Sequence[Result]) -> Table | None:
     """Models by benchmarks; None where there is one of either."""
-    grid = _rows.grid(results, intervals=True)
+    grid = table_rows.grid(results, intervals=True)
     caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
     return None if grid is None else table(caption, *grid)
 
@@ -223,7 +223,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
     report = result.report
     manifest = {} if result.run is None else Run(result.run).manifest()
     scored, short = bool(report.scorings), _short_of(result)
-    tags = [tag for tag in report.breakdown if _rows.breakdown_rows(result, tag)]
+    tags = [tag for tag in report.breakdown if table_rows.breakdown_rows(result, tag)]
     drawn = {tag: _ladder(result, tag, f"{number}-{n}") for n, tag in enumerate(tags, start=1)}
     ladders = {tag: ladder for tag, ladder in drawn.items() if ladder is not None}
     return {
@@ -240,16 +240,20 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         ],
         "disagreements": [
             (
-                _rows.differ(one),
-                table("Rules that fired", _rows.rule_headings(one), _rows.rules(one)),
+                table_rows.differ(one),
+                table("Rules that fired", table_rows.rule_headings(one), table_rows.rules(one)),
             )
             for one in report.disagreements
         ],
         "tags": [_categories(result, tag) for tag in tags if tag not in ladders],
         "ladders": [(ladder, _categories(result, tag)) for tag, ladder in ladders.items()],
         "parts": list(_parts(result)),
-        "commands": _rows.commands(manifest),
-        "settings": [*_rows.sources(result), *_rows.settings(result), *_rows.made_with(manifest)],
+        "commands": table_rows.commands(manifest),
+        "settings": [
+            *table_rows.sources(result),
+            *table_rows.settings(result),
+            *table_rows.made_with(manifest),
+        ],
         "folder": "" if result.run is None else f"{result.run}",
         "citations": [entry.splitlines() for entry in citations(report.benchmark)],
     }
@@ -281,14 +285,16 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
 
 def _short_of(result: Result) -> list[str]:
     """What keeps the result from being one of the whole data set."""
-    said = [note for note in _rows.short_of(result) if note not in ("incomplete", "out of date")]
+    said = [
+        note for note in table_rows.short_of(result) if note not in ("incomplete", "out of date")
+    ]
     said += [note for note in result.report.notes if note.startswith("incomplete")]
     said += result.report.out_of_date
     return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 
 def _scores(result: Result) -> Table:
-    rows = list(_rows.headline_rows(result))
+    rows = list(table_rows.headline_rows(result))
     unit = result.headline.unit
     found = [
         metric if metric.unit == unit else None
@@ -298,7 +304,7 @@ def _scores(result: Result) -> Table:
     ]
     chance = result.report.baselines.chance if result.report.baselines else None
     blind = {0: chance} if chance is not None else {}
-    return table("Metrics of the whole set", _rows.HEADINGS, rows, found, blind=blind)
+    return table("Metrics of the whole set", table_rows.HEADINGS, rows, found, blind=blind)
 
 
 def _asked(result: Result) -> str:
@@ -315,8 +321,8 @@ def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[
 
 def _categories(result: Result, tag: str) -> Table:
     """The first metric by category; of more than two scorings the headline's interval alone."""
-    headings = _rows.breakdown_headings(result, tag)
-    rows = _rows.breakdown_rows(result, tag)
+    headings = table_rows.breakdown_headings(result, tag)
+    rows = table_rows.breakdown_rows(result, tag)
     found = result.by(tag)
     scorings = len(result.report.scorings)
     if scorings > 2:
@@ -330,10 +336,10 @@ def _categories(result: Result, tag: str) -> Table:
 
 
 def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
-    levels = _rows.levels(result, tag)
+    levels = table_rows.levels(result, tag)
     if not levels:
         return None
-    name, end = _rows.threshold(result, tag)
+    name, end = table_rows.threshold(result, tag)
     said = "Share right at each level"
     said += ", with 95 % intervals." if any(one.ci95 for one in levels.values()) else "."
     if end is not None:
@@ -349,7 +355,7 @@ def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
         id=f"ladder-{number}",
         title=tag,
         said=said,
-        across=_rows.level_unit(first),
+        across=table_rows.level_unit(first),
         curve=curve(levels, end),
     )
 
@@ -361,32 +367,32 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         leaves = report.capabilities
         shares = [(leaf, *shown(one.mean)) for leaf, one in leaves.items()]
         means = [one.mean for one in leaves.values()]
-        headings = ("capability", *_rows.CAPABILITIES[2:5], "remark")
+        headings = ("capability", *table_rows.CAPABILITIES[2:5], "remark")
         yield _part("What it asks of a model", [table("Mean score", headings, shares, means)])
     if report.probe is not None:
-        told, noted = _rows.probe(result)
+        told, noted = table_rows.probe(result)
         tables = [
-            table("What it tells", _rows.HEADINGS[1:], told, [*report.probe.metrics.values()])
+            table("What it tells", table_rows.HEADINGS[1:], told, [*report.probe.metrics.values()])
         ]
-        if by_place := _rows.places(result):
+        if by_place := table_rows.places(result):
             picked = [one.picked for one in report.probe.places]
-            tables.append(table("By the place of an option", _rows.PLACES, by_place, picked))
-        yield _part(_rows.probe_title(result).capitalize(), tables, noted)
+            tables.append(table("By the place of an option", table_rows.PLACES, by_place, picked))
+        yield _part(table_rows.probe_title(result).capitalize(), tables, noted)
     if report.repeats:
-        again = table("Metrics of repeats", _rows.HEADINGS, _rows.repeats_rows(result))
-        yield _part(_rows.repeats_title(result), [again], _rows.repeats_lines(result))
-    for title, rows, said in _rows.judges(result):
-        yield _part("The judge against people", [table(title, _rows.HEADINGS[1:], rows)], said)
+        again = table("Metrics of repeats", table_rows.HEADINGS, table_rows.repeats_rows(result))
+        yield _part(table_rows.repeats_title(result), [again], table_rows.repeats_lines(result))
+    for title, rows, said in table_rows.judges(result):
+        yield _part("The judge against people", [table(title, table_rows.HEADINGS[1:], rows)], said)
     bins = [
-        table(title, _rows.SLICE, means)
+        table(title, table_rows.SLICE, means)
         for differing in (True, False)
-        for title, means in _rows.slices(result, differing=differing)
+        for title, means in table_rows.slices(result, differing=differing)
     ]
     if bins:
         yield _part("What the score may depend on", bins)
-    if streams := list(_rows.streams(result)):
+    if streams := list(table_rows.streams(result)):
         yield _part("Online", facts=streams)
-    if took := list(_rows.took(result)):
+    if took := list(table_rows.took(result)):
         yield _part("Cost and speed", facts=took)
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
 from snellen.errors import UsageError, install
-from snellen.report import _rows
+from snellen.report import table_rows
 from snellen.report._differences import in_points
-from snellen.report._ladder import number, numeral, place
+from snellen.report.ladder import number, numeral, place
 from snellen.scoring import MetricReport
 
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ def plots(
 def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tuple[str, Figure]]:
     if figure := _headlines(results):
         yield "headline", figure
-    for benchmark, named in _rows.by_benchmark(results).items():
+    for benchmark, named in table_rows.by_benchmark(results).items():
         of = {name: result for name, result in named.items() if result.report.scorings}
         tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
         for tag in tags:
-            if any(_rows.levels(result, tag) for result in of.values()):
+            if any(table_rows.levels(result, tag) for result in of.values()):
                 yield f"{benchmark}-{tag}", _ladder(benchmark, tag, of)
             elif figure := _by_tag(benchmark, tag, of):
                 yield f"{benchmark}-{tag}", figure
@@ -112,7 +112,7 @@ def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tu
 def _headlines(results: Sequence[Result]) -> Figure | None:
     """A panel for each benchmark, a row for each run."""
     panels = []
-    for benchmark, of in _rows.by_benchmark(results).items():
+    for benchmark, of in table_rows.by_benchmark(results).items():
         there = [
             (model, result)
             for model, result in of.items()
@@ -148,14 +148,14 @@ def _counted(result: Result) -> str:
 def _categories(result: Result) -> Figure | None:
     """One result's first categories that are no ladder, its headline above them."""
     report = result.report
-    tag = next((tag for tag in report.breakdown if not _rows.levels(result, tag)), None)
+    tag = next((tag for tag in report.breakdown if not table_rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):
         return None
     rows: list[Row] = [(f"all\n{_counted(result)}", [result.headline])]
     rows += [(label, [found]) for label, found in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
     metric = next(iter(result.scoring().metrics))
-    _dots(figure.subplots(), rows, f"{_rows.title(result)}: {metric} by {tag}")
+    _dots(figure.subplots(), rows, f"{table_rows.title(result)}: {metric} by {tag}")
     return figure
 
 
@@ -178,12 +178,12 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
     figure = _figure(3.2)
     on = figure.subplots()
     every = sorted(
-        {level for result in of.values() for level in _rows.levels(result, tag)},
+        {level for result in of.values() for level in table_rows.levels(result, tag)},
         key=lambda level: float(number(level)),
     )
     numbers = [float(number(level)) for level in every]
     for n, (model, result) in enumerate(of.items()):
-        levels = _rows.levels(result, tag)
+        levels = table_rows.levels(result, tag)
         if not levels:
             continue
         colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
@@ -193,11 +193,11 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
             if found.ci95 is not None:
                 low, high = found.ci95
                 on.vlines(at, 100 * low, 100 * high, color=colour, linewidth=1)
-        _, end = _rows.threshold(result, tag)
+        _, end = table_rows.threshold(result, tag)
         if end is not None and end.value is not None:
             on.axvline(place(numbers, end.value), color=colour, linestyle="--", linewidth=1)
     on.set_xticks(range(len(every)), [numeral(level) for level in every])
-    on.set_xlabel(plain(_rows.level_unit(every[0])))
+    on.set_xlabel(plain(table_rows.level_unit(every[0])))
     on.set_ylabel("right, %")
     on.set_ylim(-4, 104)
     on.set_title(_wrapped(f"{benchmark} by {tag} (dashed: where reading ends)", 64), loc="left")

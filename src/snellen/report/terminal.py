@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
 from snellen.analysis.result import Result, blind, plain
-from snellen.report import _compared, _contaminated, _rows, _swept
+from snellen.report import _compared, _contaminated, _swept, table_rows
 from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def print_steering(one: SteeringReport) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    title, rows = _rows.steering(one)
-    _table(console, title, _rows.STEERING, rows, console.width if console.is_terminal else WIDE)
+    title, rows = table_rows.steering(one)
+    _table(
+        console, title, table_rows.STEERING, rows, console.width if console.is_terminal else WIDE
+    )
     _line(console, f" run {one.run}")
 
 
@@ -125,15 +127,15 @@ def as_text(results: Sequence[Result]) -> str:
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        headings, *rows = _rows.overview(results)
+        headings, *rows = table_rows.overview(results)
         _table(console, f"{len(results)} runs", headings, rows, WIDE)
-        capabilities, notes = _rows.by_capability(results)
+        capabilities, notes = table_rows.by_capability(results)
         if capabilities:
             console.print()
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
-            _table(console, "by capability", _rows.CAPABILITIES, capabilities, WIDE)
-        _line(console, _rows.how_to_see_one(results))
+            _table(console, "by capability", table_rows.CAPABILITIES, capabilities, WIDE)
+        _line(console, table_rows.how_to_see_one(results))
         return
     for result in results:
         show(result, console)
@@ -147,26 +149,32 @@ def show(result: Result, console: Console) -> None:
     """
     report = result.report
     room = console.width if console.is_terminal else WIDE
-    _table(console, _rows.title(result), _rows.HEADINGS, list(_rows.headline_rows(result)), room)
+    _table(
+        console,
+        table_rows.title(result),
+        table_rows.HEADINGS,
+        list(table_rows.headline_rows(result)),
+        room,
+    )
     if baselines := blind(report):
         _line(console, f" {baselines}")
     for note in report.notes:
         _line(console, f"note: {note}", style="yellow")
     if report.repeats:
-        again = _rows.repeats_rows(result)
-        _table(console, _rows.repeats_title(result), _rows.HEADINGS, again, room)
-        for line in _rows.repeats_lines(result):
+        again = table_rows.repeats_rows(result)
+        _table(console, table_rows.repeats_title(result), table_rows.HEADINGS, again, room)
+        for line in table_rows.repeats_lines(result):
             _line(console, f" {line}")
     if report.probe is not None:
-        told, said = _rows.probe(result)
-        _table(console, _rows.probe_title(result), _rows.HEADINGS[1:], told, room)
+        told, said = table_rows.probe(result)
+        _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], told, room)
         for line in said:
             _line(console, f" {line}")
-        if by_place := _rows.places(result):
-            _table(console, "by place", _rows.PLACES, by_place, room)
+        if by_place := table_rows.places(result):
+            _table(console, "by place", table_rows.PLACES, by_place, room)
     for tag in report.breakdown:
-        rows = _rows.breakdown_rows(result, tag)
-        if lines := _rows.ladder_lines(result, tag):
+        rows = table_rows.breakdown_rows(result, tag)
+        if lines := table_rows.ladder_lines(result, tag):
             console.print()
             _line(console, f"by {tag}", style="bold")
             for line in lines:
@@ -175,7 +183,7 @@ def show(result: Result, console: Console) -> None:
             console.print()
             _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
         elif rows:
-            headings = _rows.breakdown_headings(result, tag)
+            headings = table_rows.breakdown_headings(result, tag)
             # A terminal has room for one interval, the headline's.
             others = [2 + 2 * k for k in range(1, len(report.scorings))]
             headings, rows = _without(headings, others), [_without(r, others) for r in rows]
@@ -186,23 +194,23 @@ def show(result: Result, console: Console) -> None:
             _table(console, f"by {tag}", headings, rows, room)
             if too_wide:
                 _line(console, f" {_left_out(len(others))}")
-    for title, bins in _rows.slices(result, differing=True):
-        _table(console, title, _rows.SLICE, bins, room)
-    if alike := _rows.alike(result):
+    for title, bins in table_rows.slices(result, differing=True):
+        _table(console, title, table_rows.SLICE, bins, room)
+    if alike := table_rows.alike(result):
         console.print()
         _line(console, alike)
     for one in report.disagreements:
-        rules = _rows.rules(one)
+        rules = table_rows.rules(one)
         if len(rules) > MOST_RULES:
             rest = len(rules) - MOST_RULES
             rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
-        _table(console, _rows.differ(one), _rows.rule_headings(one), rules, room)
-    for title, measures, said in _rows.judges(result):
-        _table(console, title, _rows.HEADINGS[1:], measures, room)
+        _table(console, table_rows.differ(one), table_rows.rule_headings(one), rules, room)
+    for title, measures, said in table_rows.judges(result):
+        _table(console, title, table_rows.HEADINGS[1:], measures, room)
         for line in said:
             _line(console, f" {line}")
     console.print()
-    facts = list(_rows.facts(result))
+    facts = list(table_rows.facts(result))
     first = max(len(what) for what, _ in facts)
     for what, text in facts:
         _line(console, f"{what:<{first}}  {text}")
@@ -226,16 +234,18 @@ def _table(
     _line(console, title, style="bold")
     for line in above:
         _line(console, f" {line}")
-    headings, rows, remarks = _rows.without_remarks(headings, rows)
+    headings, rows, remarks = table_rows.without_remarks(headings, rows)
     if headings[-1] == "remark" and _least([headings, *rows]) > room:
-        names = [place for place, name in enumerate(headings[:-1]) if _rows.is_name(place, name)]
+        names = [
+            place for place, name in enumerate(headings[:-1]) if table_rows.is_name(place, name)
+        ]
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     every = [headings, *rows]
     width = min(_least(every, WIDE), max(_least(every), room))
     table = Table(box=SIMPLE_HEAD, show_edge=False, width=width)
     for place, heading in enumerate(headings):
-        name = _rows.is_name(place, heading)
+        name = table_rows.is_name(place, heading)
         table.add_column(
             Text(plain(heading)),
             justify="left" if name else "right",
@@ -255,7 +265,7 @@ def _least(rows: Sequence[Sequence[str]], most: int = LEAST) -> int:
     from rich.cells import cell_len
 
     widths = [max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True)]
-    names = [_rows.is_name(place, heading) for place, heading in enumerate(rows[0])]
+    names = [table_rows.is_name(place, heading) for place, heading in enumerate(rows[0])]
     content = sum(min(w, most) if name else w for w, name in zip(widths, names, strict=True))
     return content + 3 * len(widths) - 1  # a blank on both sides, and a line between two
 

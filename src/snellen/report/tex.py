@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.analysis.result import Result, plain, shown
-from snellen.report import _rows
+from snellen.report import table_rows
 from snellen.report._differences import differences
 
 SIGNS = str.maketrans(
@@ -54,16 +54,16 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
             compared, [pair for pair in compared.comparisons if pairs[pair.benchmark] == 1]
         )
     if compared is None or not compared.leaderboards:
-        headings, *rows = _rows.overview(results)
+        headings, *rows = table_rows.overview(results)
         parts.append(
             _table(f"Headline metric of each run, {ON_ITS_OWN}.", "results", headings, rows)
         )
-    if (grid := _rows.grid(results, intervals=False)) is not None:
+    if (grid := table_rows.grid(results, intervals=False)) is not None:
         caption = f"Headline metric by benchmark, {ON_ITS_OWN}."
-        for name, of in _rows.by_benchmark(results).items():
-            caption += "".join(f" {name}: {remark}." for remark in _rows.remarks_on(of))
+        for name, of in table_rows.by_benchmark(results).items():
+            caption += "".join(f" {name}: {remark}." for remark in table_rows.remarks_on(of))
         parts.append(_table(caption, "models", *grid))
-    for name, of in _rows.by_benchmark(results).items():
+    for name, of in table_rows.by_benchmark(results).items():
         parts += _categories(name, of)
     return _document(parts)
 
@@ -143,7 +143,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
     notes = [*board.notes, *notes_of(its_sides)]
     text = ". ".join(caption) + "." + _sentences(notes, ranked)
     headings = ("model", board.metric, "95 % interval", "groups", "n")
-    return _lines(text, board.benchmark, *_rows.without_empty(headings, rows))
+    return _lines(text, board.benchmark, *table_rows.without_empty(headings, rows))
 
 
 def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
@@ -151,21 +151,21 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
     scored = {model: result for model, result in of.items() if result.report.scorings}
     tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
-        headings, rows = _rows.beside(scored, tag, intervals=False)
+        headings, rows = table_rows.beside(scored, tag, intervals=False)
         if rows:
             untested = len(headings) > 3
             caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
-            caption += _sentences([*_rows.remarks_on(scored)], scored)
+            caption += _sentences([*table_rows.remarks_on(scored)], scored)
             yield _table(caption, f"{name}-{tag}", headings, rows)
 
 
 def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    headings, rows, remarks = _rows.without_remarks(headings, rows)
+    headings, rows, remarks = table_rows.without_remarks(headings, rows)
     if headings[-1] == "remark":  # too wide for a page
-        names = [n for n, name in enumerate(headings[:-1]) if _rows.is_name(n, name)]
+        names = [n for n, name in enumerate(headings[:-1]) if table_rows.is_name(n, name)]
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
-    headings, rows = _rows.without_empty(headings, rows)
+    headings, rows = table_rows.without_empty(headings, rows)
     if remarks:
         caption = f"{caption} {'; '.join(remarks)}."
     return _lines(caption, label, headings, [[*map(_text, row)] for row in rows])
@@ -173,7 +173,9 @@ def _table(caption: str, label: str, headings: Sequence[str], rows: Sequence[Seq
 
 def _lines(caption: str, label: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table whose cells are LaTeX already."""
-    columns = "".join("l" if _rows.is_name(n, name) else "r" for n, name in enumerate(headings))
+    columns = "".join(
+        "l" if table_rows.is_name(n, name) else "r" for n, name in enumerate(headings)
+    )
     lines = [
         r"\begin{table}",
         r"  \centering",

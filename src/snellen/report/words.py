@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind, plain
-from snellen.report import _compared, _rows
+from snellen.report import _compared, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
@@ -26,15 +26,15 @@ def write_markdown(result: Result) -> None:
 
 def markdown(results: Sequence[Result]) -> str:
     """A section for each result, with tables; before several a table with a line for each."""
-    titles = _rows.titles(results)
+    titles = table_rows.titles(results)
     parts = [_section(one, title) for one, title in zip(results, titles, strict=True)]
     if len(results) > 1:
-        headings, *rows = _rows.overview(results)
+        headings, *rows = table_rows.overview(results)
         table = "\n".join(_table(headings, rows))
         parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
-        capabilities, notes = _rows.by_capability(results)
+        capabilities, notes = table_rows.by_capability(results)
         if capabilities:
-            table = "\n".join(_table(_rows.CAPABILITIES, capabilities))
+            table = "\n".join(_table(table_rows.CAPABILITIES, capabilities))
             said = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{said}{table}\n")
     return "\n".join(parts)
@@ -55,35 +55,35 @@ def compared_markdown(document: Comparisons) -> str:
 def _section(result: Result, title: str) -> str:
     report = result.report
     lines = [f"## {_text(title)}", ""]
-    lines += _table(_rows.HEADINGS, list(_rows.headline_rows(result)))
+    lines += _table(table_rows.HEADINGS, list(table_rows.headline_rows(result)))
     if baselines := blind(report):
         lines += ["", _text(baselines)]
     if report.notes:
         lines += ["", *(f"- note: {_text(note)}" for note in report.notes)]
     if report.repeats:
-        lines += ["", f"{_rows.repeats_title(result)}:", ""]
-        lines += [*_table(_rows.HEADINGS, _rows.repeats_rows(result)), ""]
-        lines += [f"- {_text(line)}" for line in _rows.repeats_lines(result)]
+        lines += ["", f"{table_rows.repeats_title(result)}:", ""]
+        lines += [*_table(table_rows.HEADINGS, table_rows.repeats_rows(result)), ""]
+        lines += [f"- {_text(line)}" for line in table_rows.repeats_lines(result)]
     if report.probe is not None:
-        told, said = _rows.probe(result)
-        lines += ["", f"{_text(_rows.probe_title(result))}:", ""]
-        lines += [*_table(_rows.HEADINGS[1:], told), ""]
+        told, said = table_rows.probe(result)
+        lines += ["", f"{_text(table_rows.probe_title(result))}:", ""]
+        lines += [*_table(table_rows.HEADINGS[1:], told), ""]
         lines += [f"- {_text(line)}" for line in said]
-        if by_place := _rows.places(result):
-            lines += ["", *_table(_rows.PLACES, by_place)]
+        if by_place := table_rows.places(result):
+            lines += ["", *_table(table_rows.PLACES, by_place)]
     for tag in report.breakdown:
-        if rows := _rows.breakdown_rows(result, tag):
-            lines += ["", *_table(_rows.breakdown_headings(result, tag), rows)]
+        if rows := table_rows.breakdown_rows(result, tag):
+            lines += ["", *_table(table_rows.breakdown_headings(result, tag), rows)]
     for differing in (True, False):
-        for title, bins in _rows.slices(result, differing=differing):
-            lines += ["", f"{_text(title)}:", "", *_table(_rows.SLICE, bins)]
+        for title, bins in table_rows.slices(result, differing=differing):
+            lines += ["", f"{_text(title)}:", "", *_table(table_rows.SLICE, bins)]
     for one in report.disagreements:
-        lines += ["", f"{_text(_rows.differ(one))}:", ""]
-        lines += _table(_rows.rule_headings(one), _rows.rules(one))
-    for title, measures, said in _rows.judges(result):
-        lines += ["", f"{_text(title)}:", "", *_table(_rows.HEADINGS[1:], measures)]
+        lines += ["", f"{_text(table_rows.differ(one))}:", ""]
+        lines += _table(table_rows.rule_headings(one), table_rows.rules(one))
+    for title, measures, said in table_rows.judges(result):
+        lines += ["", f"{_text(title)}:", "", *_table(table_rows.HEADINGS[1:], measures)]
         lines += ["", *(f"- {_text(line)}" for line in said)] if said else []
-    lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in _rows.facts(result))]
+    lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in table_rows.facts(result))]
     return "\n".join(lines) + "\n"
 
 

@@ -117,7 +117,7 @@ def _benchmark_of(
         except CatalogError as error:
             raise CatalogError(
                 f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
-                "`snellen.export.export(run, to, benchmark=benchmark)`."
+                "`snellen.report.export.export(run, to, benchmark=benchmark)`."
             ) from error
     if not is_object_run(manifest) or benchmark.name != manifest["benchmark"]:
         raise UsageError(

@@ -13,7 +13,7 @@ from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
 from snellen.analysis.result import Result, Shown, duration, money, percent, shown
 from snellen.registry.catalog import BUNDLED
-from snellen.report._ladder import ladder, number
+from snellen.report.ladder import ladder, number
 from snellen.scoring import (
     Disagreement,
     JudgeReport,

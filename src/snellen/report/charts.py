@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from snellen.report._ladder import numeral, place
+from snellen.report.ladder import numeral, place
 from snellen.scoring import MetricReport
 
 WIDTH = 180
