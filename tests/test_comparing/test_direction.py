@@ -16,8 +16,8 @@ from snellen.errors import Rejected
 from snellen.metrics import Columns, Metric, direction, mean
 from snellen.registry import catalog
 from snellen.stats import Estimate
-from snellen.view._pages import Pages
-from snellen.view._query import Wanted
+from snellen.view.pages import Pages
+from snellen.view.query import Wanted
 from tests import tiny
 from tests.test_comparing.test_compare import run, with_metrics
 

@@ -23,7 +23,7 @@ from snellen.errors import Rejected
 from snellen.metrics.circular import circular
 from snellen.registry.catalog import benchmark as from_catalog
 from snellen.registry.catalog import bundled
-from snellen.view._pages import Pages
+from snellen.view.pages import Pages
 from tests import test_judge, tiny
 
 

@@ -13,7 +13,7 @@ from snellen.errors import StoreError
 from snellen.store import Folder, Placed, Run
 from snellen.store import folder as _posix
 from snellen.store.folder import HELD
-from snellen.view._runs import is_being_written
+from snellen.view.runs import is_being_written
 from tests.viewers import question, reply, run_in
 
 

@@ -22,11 +22,12 @@ from snellen.core.sample import Sample
 from snellen.errors import StoreError
 from snellen.scoring.judge import asked_as
 from snellen.store import EventRecord, Run
-from snellen.view import _index, _pages
-from snellen.view._index import FILE, TEXTS, Index, phrase
-from snellen.view._pages import Pages
-from snellen.view._query import Wanted
-from snellen.view._samples import find, key_of, question_of, reply_of, states
+from snellen.view import index as _index
+from snellen.view import pages as _pages
+from snellen.view.index import FILE, TEXTS, Index, phrase
+from snellen.view.pages import Pages
+from snellen.view.query import Wanted
+from snellen.view.samples import find, key_of, question_of, reply_of, states
 from tests.viewers import put_scores, question, reply, run_in, score
 
 

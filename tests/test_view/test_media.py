@@ -7,8 +7,8 @@ import pytest
 
 import snellen
 from snellen.store import Run
-from snellen.view._media import Media
-from snellen.view._runs import Runs
+from snellen.view.media import Media
+from snellen.view.runs import Runs
 
 
 @pytest.mark.parametrize(

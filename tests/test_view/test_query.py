@@ -10,11 +10,11 @@ import pytest
 
 from snellen.core.model import ReplyState
 from snellen.store import Run
-from snellen.view import _pages
-from snellen.view._index import FILE, Index
-from snellen.view._pages import Pages
-from snellen.view._query import Chosen, Wanted
-from snellen.view._samples import key_of
+from snellen.view import pages as _pages
+from snellen.view.index import FILE, Index
+from snellen.view.pages import Pages
+from snellen.view.query import Chosen, Wanted
+from snellen.view.samples import key_of
 from tests.viewers import question, reply, run_in, score
 
 SAMPLES = [

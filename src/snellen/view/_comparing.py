@@ -14,7 +14,7 @@ from snellen.analysis.comparing import Comparisons
 from snellen.errors import UsageError
 from snellen.registry import catalog
 from snellen.store import Run
-from snellen.view._runs import Listed
+from snellen.view.runs import Listed
 
 PATIENCE = 0.3
 """Seconds that a page waits for a comparison; then it says that it is being made."""

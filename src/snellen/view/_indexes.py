@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from snellen.errors import StoreError
-from snellen.view._index import FILE, Index
+from snellen.view.index import FILE, Index
 
 FRESH = 0.3
 """Seconds for which an index that had everything is taken as it is: pages have several parts."""

@@ -18,10 +18,10 @@ from starlette.routing import Route
 from snellen.errors import MediaError, SnellenError, UsageError
 from snellen.media.content import Image
 from snellen.store import Question
-from snellen.view._media import Media
-from snellen.view._pages import NotThere, Pages
-from snellen.view._query import Wanted
-from snellen.view._samples import find, question_of, reply_of
+from snellen.view.media import Media
+from snellen.view.pages import NotThere, Pages
+from snellen.view.query import Wanted
+from snellen.view.samples import find, question_of, reply_of
 
 HERE = "127.0.0.1"
 PORT = 7878

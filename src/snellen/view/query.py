@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from snellen.view._index import TEXTS, phrase
+from snellen.view.index import TEXTS, phrase
 
 PAGE = 50
 STATES = ("ok", "empty", "truncated", "refused", "failed", "waiting")

@@ -17,10 +17,10 @@ from snellen.metrics import direction
 from snellen.registry import catalog
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
-from snellen.view._index import Index
 from snellen.view._indexes import file_of
-from snellen.view._query import FACET
-from snellen.view._runs import Listed, odd
+from snellen.view.index import Index
+from snellen.view.query import FACET
+from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
 """Frames of one video that can be gone through."""

@@ -24,11 +24,12 @@ from snellen.metrics import Direction, direction
 from snellen.scoring import MetricReport
 from snellen.store import DEPTH, differing
 from snellen.view._comparing import Compares
-from snellen.view._index import Index
 from snellen.view._indexes import Indexes
-from snellen.view._query import FLIPS, PAGE, SORTS, Chosen, Wanted
-from snellen.view._runs import RESTED, Listed, Runs, is_being_written
-from snellen.view._samples import (
+from snellen.view._text import CUT, one_line, visible, with_marks
+from snellen.view.index import Index
+from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
+from snellen.view.runs import RESTED, Listed, Runs, is_being_written
+from snellen.view.samples import (
     Facet,
     Story,
     best_score,
@@ -42,7 +43,6 @@ from snellen.view._samples import (
     states,
     story,
 )
-from snellen.view._text import CUT, one_line, visible, with_marks
 
 FOLDER = Path(__file__).parent
 FEW = 20_000

@@ -24,7 +24,7 @@ from snellen.media.content import Image, Video
 from snellen.registry import catalog
 from snellen.store import Question, data_place_of, is_object_run
 from snellen.transforms.probes import again
-from snellen.view._runs import Listed
+from snellen.view.runs import Listed
 
 HELD = 48 << 20
 """Bytes of pictures that are kept, so that a page's are not read twice."""
