@@ -20,7 +20,7 @@ import numpy as np
 import PIL.Image
 import pybase64
 
-from snellen.cli._progress import ProgressLines
+from snellen.cli.progress_lines import ProgressLines
 from snellen.core.model import Generates, Reply, Request, Usage, loaded, request_digest
 from snellen.core.profile import Profile
 from snellen.media import images, video

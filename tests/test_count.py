@@ -201,7 +201,7 @@ def test_public_names_are_those_of_the_package_alone(count: Count) -> None:
 def test_an_option_counts_its_declarations_in_four_places(count: Count) -> None:
     files = {
         "src/snellen/cli/verbs/run.py": """\
-            from snellen.cli._rows import row_options as rows
+            from snellen.cli._row_options import row_options as rows
 
             @click.command("run")
             @click.option("-m", "--model", "models", multiple=True)
@@ -214,7 +214,7 @@ def test_an_option_counts_its_declarations_in_four_places(count: Count) -> None:
             @click.option("--elsewhere")
             def other(elsewhere): ...
         """,
-        "src/snellen/cli/_rows.py": """\
+        "src/snellen/cli/_row_options.py": """\
             OPTIONS = (click.option("--data"),)
 
             def row_options(command):

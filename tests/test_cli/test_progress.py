@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from snellen.cli._progress import ProgressLines, line
 from snellen.cli.data import _Drawn
+from snellen.cli.progress_lines import ProgressLines, line
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
 from snellen.run import Progress

@@ -14,7 +14,7 @@ import pytest
 
 from snellen import api, report
 from snellen.analysis.result import Counts, Result
-from snellen.cli._json import results_as_json
+from snellen.cli.json_output import results_as_json
 from snellen.core.benchmark import Benchmark, Scoring
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample

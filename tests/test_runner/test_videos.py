@@ -11,7 +11,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.cli._progress import line
+from snellen.cli.progress_lines import line
 from snellen.core.benchmark import Benchmark, Reading, Scoring
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample

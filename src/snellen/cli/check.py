@@ -8,8 +8,8 @@ import click
 
 from snellen.cli import _complete
 from snellen.cli._exit import DONE, FELL_SHORT
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.registry import catalog
 
 if TYPE_CHECKING:

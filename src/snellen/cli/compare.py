@@ -11,8 +11,8 @@ from snellen import api, report
 from snellen.analysis.comparing import Compared, Comparisons
 from snellen.cli._exit import DONE
 from snellen.cli._form import TERMINAL, form_of, put
-from snellen.cli._json import as_json as json_option
 from snellen.cli._places import DATA, RUNS
+from snellen.cli.json_output import as_json as json_option
 
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 
 # Click's own scripts take what is offered apart at : and = (bash) and at commas (fish), and put a
 # blank behind openai/, where a name is to follow.

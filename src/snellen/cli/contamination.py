@@ -14,10 +14,10 @@ from snellen import report
 from snellen.analysis.contamination import Duplicate, Hit, contamination
 from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
 from snellen.cli._places import DATA, RUNS
-from snellen.cli._progress import EVERY, FIRST
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
+from snellen.cli.progress_lines import EVERY, FIRST
 from snellen.errors import UsageError
 from snellen.registry import catalog
 

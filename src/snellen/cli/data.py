@@ -18,9 +18,9 @@ import click
 from snellen.analysis.result import duration, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
-from snellen.cli._progress import EVERY, FIRST, can_draw
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
+from snellen.cli.progress_lines import EVERY, FIRST, can_draw
 from snellen.core.benchmark import Benchmark
 from snellen.data import Row, published
 from snellen.errors import DataError, UsageError

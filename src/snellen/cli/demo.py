@@ -9,9 +9,9 @@ import click
 
 from snellen import api, report
 from snellen.cli._exit import DONE, INTERRUPTED
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put_results
-from snellen.cli._progress import ProgressLines
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put_results
+from snellen.cli.progress_lines import ProgressLines
 from snellen.registry import catalog
 
 SAYS = """

@@ -12,8 +12,8 @@ import click
 
 from snellen import __version__
 from snellen.cli._exit import DONE, FELL_SHORT
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.data import home
 from snellen.errors import install
 from snellen.registry import catalog

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
 from snellen.cli._places import DATA, RUNS
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.report import export
 
 PATH = click.Path(path_type=Path)

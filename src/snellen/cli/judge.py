@@ -15,11 +15,11 @@ from snellen.analysis.result import plain
 from snellen.cli import _parse
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put, put_results
 from snellen.cli._places import RUNS
-from snellen.cli._profile import flagged
-from snellen.cli._progress import ProgressLines
+from snellen.cli._profile_options import flagged
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put, put_results
+from snellen.cli.progress_lines import ProgressLines
 from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.store import ReplyRecord, Run

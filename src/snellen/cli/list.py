@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.registry import catalog, suites
 
 KINDS = ["benchmarks", "suites", "models", "metrics"]

@@ -11,10 +11,10 @@ from snellen import api
 from snellen.analysis.result import percent, plain
 from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
 from snellen.cli._places import RUNS
-from snellen.cli._rows import row_options
+from snellen.cli._row_options import row_options
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.registry import catalog
 
 NEVER = "none"

@@ -13,9 +13,9 @@ from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import results_as_json
 from snellen.cli._places import RUNS
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import results_as_json
 from snellen.errors import SnellenError, UsageError
 from snellen.store import DEPTH, MANIFEST, found_elsewhere, runs_below
 

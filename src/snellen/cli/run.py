@@ -15,15 +15,15 @@ import msgspec
 
 from snellen import api, report
 from snellen.analysis.result import Result, plain
-from snellen.cli import _estimate, _parse, _plan
+from snellen.cli import _cost, _parse, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, WRONG_USE, leave_at_once
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put, put_results
 from snellen.cli._places import OUT, RUNS
-from snellen.cli._profile import flagged
-from snellen.cli._progress import ProgressLines
-from snellen.cli._rows import row_options
+from snellen.cli._profile_options import flagged
+from snellen.cli._row_options import row_options
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put, put_results
+from snellen.cli.progress_lines import ProgressLines
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.profile import Profile, read_profile
@@ -50,7 +50,7 @@ FRACTION = "fraction"
     required=False,
     is_eager=True,
     type=PATH,
-    callback=_plan.use,
+    callback=_plan_file.use,
     metavar="[PLAN.toml]",
 )
 @click.option(
@@ -289,7 +289,7 @@ def command(
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
         raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
-    profiles = click.get_current_context().meta.get(_plan.PROFILES, {})
+    profiles = click.get_current_context().meta.get(_plan_file.PROFILES, {})
     if profile_file and profiles:
         raise UsageError(
             "--profile is for all models, and the plan has one of its own for "
@@ -366,7 +366,7 @@ def command(
         if as_json:
             put(found)
         else:
-            print("\n".join(_estimate.lines(found)))
+            print("\n".join(_cost.lines(found)))
         return DONE
     finished: list[api.Finished] = []
     budget = api.budget_of(plan)

@@ -9,9 +9,9 @@ import click
 from snellen import api, report
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put, put_results
 from snellen.cli._places import DATA, RUNS
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put, put_results
 from snellen.core.benchmark import Missing
 from snellen.errors import UsageError
 

@@ -12,9 +12,9 @@ import click
 from snellen.analysis.result import percent, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
 from snellen.cli._places import DATA
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.errors import DataError

@@ -11,9 +11,9 @@ import click
 
 from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
-from snellen.cli._json import as_json as json_option
-from snellen.cli._json import put
 from snellen.cli._places import RUNS
+from snellen.cli.json_output import as_json as json_option
+from snellen.cli.json_output import put
 from snellen.errors import UsageError, install
 
 
