@@ -27,7 +27,6 @@ from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
 from snellen.registry import catalog
-from snellen.run.asking import _question
 from snellen.run.lifecycle import run_async
 from snellen.run.plan import Plan
 from snellen.run.run_plan import run_plan

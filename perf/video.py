@@ -255,16 +255,10 @@ def arrays(path: str) -> dict[str, Any]:
         opened.close()
         return {"crc": crc & 0xFFFFFFFF}
 
-    import av
-    import numpy
-
     return measured(work)
 
 
 def jpeg(options: str, path: str) -> dict[str, Any]:
-    import av
-    import numpy
-    import PIL.JpegImagePlugin
 
     from snellen.media import video
     from snellen.media.content import Video
@@ -289,7 +283,6 @@ def digest(path: str) -> dict[str, Any]:
 
 
 def packets(path: str) -> dict[str, Any]:
-    import av
 
     from snellen.media import video
     from snellen.media.content import Video
@@ -438,8 +431,6 @@ def every(path: str) -> dict[str, Any]:
 
 def show(path: str) -> dict[str, Any]:
     """Every tenth frame of these as JPEG: what that costs beside decoding."""
-    import numpy
-    import PIL.JpegImagePlugin
 
     from snellen.media import video
     from snellen.media.content import Video

@@ -38,7 +38,7 @@ from contextlib import suppress
 with suppress(ImportError):
     import s3fs
     s3fs.S3FileSystem.retries = 1
-from snellen.store import _remote_lock as lock
+from snellen.store import remote_lock as lock
 lock.EVERY, lock.RENEWED, lock.LEASE, lock.AT_THE_END = 0.1, 0.3, 1.5, 2
 from snellen import cli
 sys.exit(cli.exit_code(sys.argv[1:]))

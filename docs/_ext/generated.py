@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis import capabilities
-from snellen.registry import catalog
-from snellen.core.benchmark import Benchmark, UNMAPPED
 from snellen.cli import show
-from snellen.media.content import Image
+from snellen.core.benchmark import UNMAPPED, Benchmark
 from snellen.media import images
+from snellen.media.content import Image
+from snellen.registry import catalog
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

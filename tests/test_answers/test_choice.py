@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.answers import _latex, choice
+from snellen.answers import choice, latex
 from snellen.answers import reply as _reply
 from snellen.answers.choice import option_letter
 from tests.golden_data import golden
@@ -323,7 +323,7 @@ def test_a_megabyte_of_open_thinking_marks_is_no_reply() -> None:
 
 
 def test_a_box_holds_no_more_than_a_value() -> None:
-    assert _latex.boxed("\\boxed{" + "B" * 1_000_000 + "}") == []
+    assert latex.boxed("\\boxed{" + "B" * 1_000_000 + "}") == []
 
 
 @given(st.text("aAbBzı(). \n*_-'\"$\\", max_size=6))  # noqa: RUF001

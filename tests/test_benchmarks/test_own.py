@@ -331,7 +331,7 @@ def test_own_rows_never_have_the_name_of_a_benchmark_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ovo_bench.py").touch()
-    monkeypatch.setattr(_own, "__file__", str(tmp_path / "own_rows.py"))
+    monkeypatch.setattr(own_rows, "__file__", str(tmp_path / "own_rows.py"))
 
     assert own_rows._safe_name(Path("OVO-bench.jsonl")) == "OVO-bench-own"
 

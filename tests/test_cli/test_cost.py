@@ -268,7 +268,7 @@ def test_of_many_rows_some_are_measured_and_that_is_said(
 
     written(tmp_path / "mine.jsonl", "AB" * 5)
     every = estimated(snellen, "-b", "mine.jsonl")
-    monkeypatch.setattr(_estimate, "LOOKED_AT", 4)
+    monkeypatch.setattr(cost_estimate, "LOOKED_AT", 4)
     some = estimated(snellen, "-b", "mine.jsonl")
 
     # The rows are as long as one another, so four of them tell of all.

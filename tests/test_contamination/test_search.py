@@ -452,8 +452,8 @@ def test_a_sample_without_words_is_found_by_its_picture_alone(tmp_path: Path) ->
 def test_pictures_that_rows_share_are_found_though_little_is_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_search, "ROWS", 1)
-    monkeypatch.setattr(_search, "REMEMBERED", 1)
+    monkeypatch.setattr(search, "ROWS", 1)
+    monkeypatch.setattr(search, "REMEMBERED", 1)
     made = three(tmp_path / "mine")
     path = tmp_path / "c.jsonl"
     path.write_text("\n".join(json.dumps({"image": f"mine/{n}.jpg"}) for n in (0, 1, 0, 1, 2)))

@@ -145,10 +145,10 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
     ],
 )
 def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
-    from snellen.models.executors.ray import _shares
+    from snellen.models.executors.ray import shares
 
     there = {"GPU": gpus, "CPU": 64.0}
-    assert _shares(there, asked, devices=True, is_own=False) == (n, each)
+    assert shares(there, asked, devices=True, is_own=False) == (n, each)
 
 
 @pytest.mark.parametrize(
@@ -164,18 +164,18 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
     gpus: float, asked: Replicas, said: str
 ) -> None:
-    from snellen.models.executors.ray import _shares
+    from snellen.models.executors.ray import shares
 
     with pytest.raises(UsageError, match=said):
-        _shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
+        shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
-    from snellen.models.executors.ray import _shares
+    from snellen.models.executors.ray import shares
 
     there = {"GPU": 8.0, "CPU": 64.0}
-    assert _shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
-    assert _shares(there, Replicas(n=3), devices=False, is_own=False) == (3, 0)
+    assert shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
+    assert shares(there, Replicas(n=3), devices=False, is_own=False) == (3, 0)
 
 
 # -- a worker's media

@@ -18,7 +18,7 @@ from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.registry import catalog
 from snellen.store import Run
-from snellen.transforms.blind import _may_stand_for
+from snellen.transforms.blind import may_stand_for
 from snellen.transforms.probes import again, probed
 from tests.servers import said, serving
 from tests.tiny import Says, run, states
@@ -140,9 +140,9 @@ def test_the_first_picture_stands_for_the_first_and_a_single_one_for_all(tmp_pat
 
 def test_a_picture_never_stands_for_a_video() -> None:
     shows_both = frozenset({"sha256:1", "video:a.mp4"})
-    assert not _may_stand_for(frozenset({"sha256:2"}), shows_both)
-    assert _may_stand_for(frozenset({"sha256:2", "video:b.mp4"}), shows_both)
-    assert not _may_stand_for(frozenset({"sha256:2", "video:a.mp4"}), shows_both)
+    assert not may_stand_for(frozenset({"sha256:2"}), shows_both)
+    assert may_stand_for(frozenset({"sha256:2", "video:b.mp4"}), shows_both)
+    assert not may_stand_for(frozenset({"sha256:2", "video:a.mp4"}), shows_both)
 
 
 def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from pathlib import Path
 import PIL.Image
 
 from snellen.media.content import Frame
-from snellen.models._worker import Shown
+from snellen.models.worker_process import Shown
 
 KINDS = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 

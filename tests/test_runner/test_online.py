@@ -596,7 +596,7 @@ def test_a_session_that_hangs_fails_its_questions(clip: Path, tmp_path: Path, wh
 def test_a_session_that_never_closes_is_let_go(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_online, "CLOSING", 0.1)
+    monkeypatch.setattr(sessions, "CLOSING", 0.1)
     result = run(asking(clip, {"a": 1.0}, memory="keep"), Hanging("close"), tmp_path)
     assert result.report.replies == {"ok": 1}
 

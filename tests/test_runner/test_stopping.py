@@ -251,7 +251,7 @@ def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
     from snellen.data import Drawn
     from snellen.run import selection
 
-    monkeypatch.setattr(_select, "CHECKED", 3)
+    monkeypatch.setattr(selection, "CHECKED", 3)
     names = ["a", "b", "c", "d", "b"]
     rows = [
         {"id": name, "q": f"question {i}", "a": "yes", "kind": "x"} for i, name in enumerate(names)

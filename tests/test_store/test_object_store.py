@@ -26,7 +26,7 @@ from snellen.store import (
     runs_at,
 )
 from snellen.store import remote_lock as locks
-from snellen.store.remote import Remote, _why
+from snellen.store.remote import Remote, reason_of
 from tests.stores import Bucket
 from tests.viewers import question
 
@@ -653,7 +653,7 @@ def test_objects_that_cannot_both_be_files_are_said(
 
 def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:
     said = "Could not connect to: http://who:hunter2@host:9000/b/r?sig=hunter3 (is it there?)"
-    assert _why(OSError(said)) == (
+    assert reason_of(OSError(said)) == (
         "Could not connect to: http://host:9000/b/r (is it there?). (OSError)"
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from string import ascii_uppercase
 
-from snellen.answers._latex import boxed, cleaned, number, same_value
 from snellen.answers._letter import Letter
+from snellen.answers.latex import boxed, cleaned, number, same_value
 from snellen.answers.reply import REFUSES, said
 
 __all__ = ["Letter", "option_letter"]

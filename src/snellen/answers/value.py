@@ -3,7 +3,7 @@ r"""The value that a reply settles on, and whether two values are the same."""
 import re
 from typing import NamedTuple
 
-from snellen.answers._latex import LONGEST, boxed, cleaned, number, same_value
+from snellen.answers.latex import LONGEST, boxed, cleaned, number, same_value
 from snellen.answers.reply import REFUSES, said
 
 __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]

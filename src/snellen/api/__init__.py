@@ -1,5 +1,8 @@
-"""Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`. The command line calls
-the same functions."""
+"""Snellen from Python: `evaluate`, `score`, `compare`, `load_run`, `ask`.
+
+May import everything below it; it translates and decides nothing.
+Start with `_evaluate.py`.
+"""
 
 from snellen.api._evaluate import ask, evaluate
 from snellen.core.profile import Profile

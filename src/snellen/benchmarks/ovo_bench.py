@@ -217,7 +217,7 @@ def proactive(
     drop: Literal["none", "latest", "oldest"],
     speed: float,
 ) -> Benchmark:
-    """REC, SSR and CRR as questions that stand while the video runs; see `_ovo_proactive`."""
+    """REC, SSR and CRR as questions that stand while the video runs (`families.ovo_proactive`)."""
     from snellen.benchmarks.families import ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]

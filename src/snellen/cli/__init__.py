@@ -1,6 +1,8 @@
 """The command line. Each verb is a file of its own, imported when it is called.
 
-Once `list.py` is imported its name here is the module's: this file does without `list(...)`.
+May import everything below it; it translates and decides nothing.
+Start with `run.py`. Once `list.py` is imported its name here is the module's: this file does
+without `list(...)`.
 """
 
 from __future__ import annotations

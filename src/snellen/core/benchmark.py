@@ -296,8 +296,8 @@ class Benchmark:
     is of benchmarks that ask for sessions. `capabilities` says what its categories ask of a model.
     `options` are what this benchmark was loaded with; `called` is what a model is told it is
     called, where one is told at all (`model.Prompts`); `shots` are the examples that its prompt was
-    lengthened by; `probe` says how else it is asked (`snellen.transforms.probes`), if it is; `notes` are said
-    in every result.
+    lengthened by; `probe` says how else it is asked (`snellen.transforms.probes`), if it is;
+    `notes` are said in every result.
     """
 
     name: str

@@ -1,4 +1,8 @@
-"""Rows of data sets, from files or drawn by the package itself."""
+"""Rows of data sets: tables, archives, and downloads.
+
+May import media and transport. Nothing here knows what a benchmark is.
+Start with `table.py`, then `_row_files.py`.
+"""
 
 from snellen.data._find import Found, find, home
 from snellen.data._json_rows import json_list, jsonl

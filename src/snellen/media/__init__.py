@@ -1,1 +1,5 @@
-"""Images and videos: found, checked, and decoded. The only folder that imports Pillow."""
+"""Images and videos: what a message holds, found, checked, decoded, and drawn.
+
+May import nothing but errors. The only room that imports Pillow and PyAV.
+Start with `content.py`, then `images.py`.
+"""

@@ -1,4 +1,8 @@
-"""Metrics: a whole set's scores and answers in, an estimate out; and what one answer is worth."""
+"""Metrics: a whole set's scores and answers in, an estimate out; and what one answer is worth.
+
+May import statistics and text.
+Start with `_columns.py`: what a metric sees.
+"""
 
 from snellen.metrics._columns import Category, Columns, Metric
 from snellen.metrics._direction import Direction, direction

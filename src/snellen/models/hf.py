@@ -278,7 +278,7 @@ class _Prompts:
         clips = [[black] * 2, [black] * 4] if self._videos else []
         chats = [[_said("user", [{"type": "video", "video": clip}])] for clip in clips]
         try:
-            self._made(chats, [_metadata(range(len(clip))) for clip in clips])
+            self._made(chats, [video_metadata(range(len(clip))) for clip in clips])
         except Rejected:
             self._alike = True
 
@@ -327,7 +327,7 @@ class _Prompts:
             for message in request.messages
             for video in message.videos
         ]
-        inputs = self._made(chats, list(map(_metadata, times)) if self._videos else [])
+        inputs = self._made(chats, list(map(video_metadata, times)) if self._videos else [])
         lengths = inputs["attention_mask"].sum(-1).tolist()
         if requests[0].kind != "rank":
             return _Prepared(requests, inputs, lengths)
@@ -406,7 +406,7 @@ def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
-def _metadata(times: Sequence[float]) -> dict[str, Any]:
+def video_metadata(times: Sequence[float]) -> dict[str, Any]:
     """The times of a video's frames, to the millisecond: a frame's number in a video of that many
     frames a second. The frames' mean distance makes the rate at which they were picked."""
     ticks = [round(time * TICKS) for time in times]

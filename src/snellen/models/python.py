@@ -24,8 +24,8 @@ up and its question fails; the next question is asked in another thread. The old
 an exception as soon as it executes Python code again.
 
 A first parameter named `request` (or `requests`), or annotated so, gets all that a back end gets
-(`snellen.core.model.Request`), and a `Reply` may be given instead of text. An object's `revision` (text)
-says which one it is, beside its file's digest: with another one it is asked again.
+(`snellen.core.model.Request`), and a `Reply` may be given instead of text. An object's `revision`
+(text) says which one it is, beside its file's digest: with another one it is asked again.
 """
 
 from __future__ import annotations

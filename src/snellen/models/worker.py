@@ -39,8 +39,8 @@ from snellen.core.model import Emission, Query, Session, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import Frame
-from snellen.models._worker import LENGTH, MOST_BYTES, Answer, Call, Do, packed, shown
 from snellen.models.user_code import digest_of, split
+from snellen.models.worker_process import LENGTH, MOST_BYTES, Answer, Call, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
 """The folder that this package lies in."""
@@ -190,7 +190,7 @@ class _Child:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "snellen.models._worker",
+            "snellen.models.worker_process",
             what,
             stdin=pipe,
             stdout=pipe,

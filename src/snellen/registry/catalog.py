@@ -27,7 +27,7 @@ from snellen.errors import CatalogError, DataError, UsageError, install
 from snellen.models.executors.replicas import Replicas, check_installed
 from snellen.store import data_at, is_address, is_object_run
 
-FOLDER = Path(__file__).parent / "benchmarks"
+FOLDER = Path(__file__).parents[1] / "benchmarks"
 ROWS = FOLDER / "rows"
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet")

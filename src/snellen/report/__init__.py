@@ -1,4 +1,8 @@
-"""Results for people: in the terminal, as Markdown, HTML, LaTeX, CSV, and plots."""
+"""Results for people and for other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
+
+May import analysis and what is below it; computes no score.
+Start with `table_rows.py`: the rows that all forms show.
+"""
 
 from snellen.report.pages import compared_html, html, look
 from snellen.report.plots import plot, plots

@@ -144,7 +144,7 @@ def table(
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
 ) -> Table:
-    """A table of what `_rows` gives. `metrics`, one a row, are drawn behind the first interval
+    """A table of what `table_rows` gives. `metrics`, one a row, are drawn behind the first interval
     where one of them has one, with dashed lines at what is `blind`, by row."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)

@@ -1,4 +1,8 @@
-"""Asks and stores: concurrency, retries, time-outs, budgets, resume."""
+"""Asks and stores, from a plan to a result: concurrency, retries, time-outs, budgets, resume.
+
+May import everything but `api`, `view`, and `cli`.
+Start with `plan.py`, then `run_plan.py` and `asking.py`.
+"""
 
 from snellen.run.addresses import fetched
 from snellen.run.asking import (

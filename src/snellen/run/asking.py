@@ -737,7 +737,7 @@ class Asking:
         if self._run.was_rendered(key):
             self._check_place(row, key)
             return False
-        self._run.append_question(_question(row, sample, key, request, own))
+        self._run.append_question(question_record(row, sample, key, request, own))
         return True
 
     def _check_place(self, row: Row, key: Key) -> None:
@@ -934,7 +934,9 @@ def _is_same(shown: Image | Video, own: Image | Video) -> bool:
     return shown is own
 
 
-def _question(row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> Question:
+def question_record(
+    row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia
+) -> Question:
     media: list[ShownMedia] = []
     messages: list[tuple[str, list[str | int]]] = []
     for message in request.messages:

@@ -1,7 +1,8 @@
-"""Scores stored replies; asks nobody.
+"""Scores stored replies; asks nobody but judges.
 
 Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
-intervals, and what became of every single reply.
+intervals, and what became of every single reply. May import core, stores, metrics, and statistics.
+Start with `tally.py`.
 """
 
 from snellen.scoring.baselines import Common

@@ -265,7 +265,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     where questions were asked several times; `alike` is how many of them got the same words each
     time. `conversations` is how many the n replies are turns of, where each turn is scored.
     `judges` are judges measured against people, by scoring. `probe` is of runs that were asked
-    otherwise (`snellen.transforms.probes`). `spent` is of the model's own replies, `judging` of each judge's.
+    otherwise (`snellen.transforms.probes`). `spent` is of the model's own replies, `judging` of
+    each judge's.
     """
 
     format: int

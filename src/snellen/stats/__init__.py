@@ -1,4 +1,8 @@
-"""Estimates with intervals, and what they tell of differences."""
+"""Estimates with intervals, and what they tell of differences.
+
+May import nothing of ours.
+Start with `_mean.py`.
+"""
 
 from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
 from snellen.stats._bootstrap import bootstrap, bootstrap_sums

@@ -1,4 +1,8 @@
-"""A run's files. Only this folder opens them."""
+"""A run's files, local and remote. Only this room opens them.
+
+May import core and data.
+Start with `run_folder.py`, then `records.py`.
+"""
 
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, is_address, mirror

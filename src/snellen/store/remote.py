@@ -130,10 +130,10 @@ class Remote:
         # Each store's package raises classes of its own, of no common base; and nothing but its
         # calls is done here.
         except Exception as error:
-            raise StoreError(f"{where} cannot {what}: {_why(error)}") from error
+            raise StoreError(f"{where} cannot {what}: {reason_of(error)}") from error
 
 
-def _why(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """What a store's error says, with what to do about the commonest."""
     kind = type(error).__name__
     said = " ".join(str(error).split()) or kind

@@ -185,7 +185,7 @@ class _Others:
         after: dict[frozenset[str], int] = {}
         for place, shown in enumerate(around):
             following = (around[place - back] for back in range(len(around) - 1, 0, -1))
-            other = next((one for one in following if _may_stand_for(one, shown)), None)
+            other = next((one for one in following if may_stand_for(one, shown)), None)
             if other is None:
                 name = next(name for name, one in own.items() if one == shown)
                 raise DataError(
@@ -216,7 +216,7 @@ class _Others:
         return {row.place: self._benchmark.read(row) for row in rows}
 
 
-def _may_stand_for(one: frozenset[str], shown: frozenset[str]) -> bool:
+def may_stand_for(one: frozenset[str], shown: frozenset[str]) -> bool:
     """Whether two sets of media have none in common, and are of the same kinds."""
     kinds, wanted = ({name.partition(":")[0] for name in names} for names in (one, shown))
     return not one & shown and wanted <= kinds

@@ -1,4 +1,8 @@
-"""The viewer: runs in a browser on this machine, also while they are written."""
+"""The viewer: runs in a browser on this machine, also while they are written.
+
+May import everything below it but the command line.
+Start with `pages.py`.
+"""
 
 from snellen.view._serve import serve
 

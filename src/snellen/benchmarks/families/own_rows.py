@@ -492,7 +492,7 @@ def _safe_name(path: Path) -> str:
     """The file's name without its endings; never that of a benchmark of ours."""
     stem = re.sub(r"\.(jsonl|json|tsv|csv|parquet)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
     name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
-    taken = Path(__file__).with_name(f"{name.lower().replace('-', '_')}.py").exists()
+    taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-own" if taken else name
 
 

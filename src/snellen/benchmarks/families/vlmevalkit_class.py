@@ -99,7 +99,7 @@ def _meant(made: Any, title: str, dataset: str | None) -> str:
 def _name(dataset: str) -> str:
     """Never that of a benchmark of ours."""
     name = safe_name(dataset)
-    taken = Path(__file__).with_name(f"{name.lower().replace('-', '_')}.py").exists()
+    taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-class" if taken else name
 
 

@@ -112,7 +112,7 @@ class Pool:
         threads: str | None,
     ) -> None:
         there = self._cluster.resources()
-        n, gpus = _shares(there, replicas, devices=devices, is_own=self._cluster.is_own)
+        n, gpus = shares(there, replicas, devices=devices, is_own=self._cluster.is_own)
         cores = (os.cpu_count() or 1) if self._cluster.is_own else int(there.get("CPU", 1))
         each = threads or str(max(1, cores // n))
         self._options = {
@@ -453,7 +453,7 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
         del kept[next(iter(kept))]
 
 
-def _shares(
+def shares(
     there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
 ) -> tuple[int, float]:
     """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
