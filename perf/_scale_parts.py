@@ -27,6 +27,7 @@ from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
 from snellen.registry import catalog
+from snellen.run.asking import question_record
 from snellen.run.lifecycle import run_async
 from snellen.run.plan import Plan
 from snellen.run.run_plan import run_plan
@@ -207,7 +208,9 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
 
     def journal(number: int) -> None:
         place = number % PICTURES
-        run.append_question(_question(read[number], samples[number], keys[number], ready[place]))
+        run.append_question(
+            question_record(read[number], samples[number], keys[number], ready[place])
+        )
         run.append_reply(reply_record(keys[number], "0" * 32, at, reply=reply))
 
     scoring = benchmark.scorings[benchmark.headline]

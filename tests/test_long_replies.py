@@ -15,9 +15,10 @@ from time import process_time
 
 import pytest
 
-from snellen.core.benchmark import Benchmark, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Scoring
 from snellen.registry import catalog
 
 LENGTH = 100_000

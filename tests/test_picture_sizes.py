@@ -14,9 +14,10 @@ import pytest
 
 import snellen
 from snellen.api import explain
-from snellen.core.benchmark import Benchmark, History, Reading, Scoring
+from snellen.core.benchmark import Benchmark, History
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn
 from snellen.media import images
 from snellen.media.content import Image, Message, Slice, assistant, user

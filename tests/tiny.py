@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Model, Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics import mean

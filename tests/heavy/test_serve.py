@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_executors.test_serve import wait_for_the_end_of
+from tests.test_models.test_serve import wait_for_the_end_of
 
 pytestmark = pytest.mark.heavy
 N = 40

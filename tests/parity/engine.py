@@ -23,8 +23,9 @@ import numpy as np
 import snellen
 from snellen import SnellenError
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Missing, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
+from snellen.core.scoring import Missing, Scoring
 from snellen.data import Row
 from snellen.metrics import Columns
 from snellen.registry import catalog

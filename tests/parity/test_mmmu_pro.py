@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from snellen.benchmarks.mmmu_pro import Mode, Setting
-from snellen.core.benchmark import Missing
+from snellen.core.scoring import Missing
 from tests.golden_data import golden
 from tests.parity.engine import score
 

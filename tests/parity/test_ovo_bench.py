@@ -13,7 +13,7 @@ import pytest
 
 import snellen
 from snellen.benchmarks.ovo_bench import GROUPS, ovo_bench
-from snellen.core.benchmark import Published
+from snellen.core.exchange import Published
 from snellen.registry import catalog
 from snellen.report.words import markdown
 from tests.golden_data import golden

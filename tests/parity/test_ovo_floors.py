@@ -27,9 +27,9 @@ from snellen.benchmarks.families.ovo_proactive import (
     target,
     watch,
 )
-from snellen.core.benchmark import Scoring
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Scoring
 from snellen.metrics import Columns
 from snellen.metrics.streaming import METRICS, Heard, Watch, columns_of
 from snellen.registry import catalog

@@ -17,9 +17,9 @@ from snellen.benchmarks.eyechart import (
     TURNED,
     eyechart,
 )
-from snellen.core.benchmark import reading_state
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import reading_state
 from snellen.errors import UsageError
 from snellen.media import images
 from snellen.media.content import Image

@@ -12,9 +12,10 @@ import pytest
 import snellen
 from snellen.benchmarks import hallusionbench as file
 from snellen.benchmarks.hallusionbench import Preset, hallusionbench, published
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image

@@ -13,9 +13,10 @@ import pytest
 import snellen
 from snellen.benchmarks import llava_bench as file
 from snellen.benchmarks.llava_bench import Split, layout, llava_bench, two_scores
-from snellen.core.benchmark import Benchmark, Judge
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image, user

@@ -16,9 +16,10 @@ import pytest
 import snellen
 from snellen.benchmarks import mathvista as file
 from snellen.benchmarks.mathvista import Preset, layout, mathvista
-from snellen.core.benchmark import Benchmark, Judge, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image

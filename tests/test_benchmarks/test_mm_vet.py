@@ -11,9 +11,10 @@ import pytest
 import snellen
 from snellen.benchmarks import mm_vet as file
 from snellen.benchmarks.mm_vet import Preset, Version, layout, mm_vet
-from snellen.core.benchmark import Benchmark, Judge
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image

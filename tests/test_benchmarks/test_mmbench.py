@@ -10,9 +10,10 @@ import pytest
 
 from snellen.benchmarks import mmbench as file
 from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
-from snellen.core.benchmark import Benchmark, Missing
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import images
 from snellen.media.content import Image

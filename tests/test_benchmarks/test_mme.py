@@ -12,9 +12,10 @@ import snellen
 from snellen.analysis.result import Result
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image

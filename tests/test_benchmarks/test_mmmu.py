@@ -18,9 +18,10 @@ from snellen import api
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks.families.mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user

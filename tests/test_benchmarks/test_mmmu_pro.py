@@ -13,9 +13,10 @@ import pytest
 import snellen
 from snellen.benchmarks import mmmu_pro as file
 from snellen.benchmarks.mmmu_pro import Mode, Preset, Setting, mmmu_pro
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image

@@ -9,9 +9,10 @@ import pytest
 import snellen
 from snellen.benchmarks import pope as file
 from snellen.benchmarks.pope import Images, Preset, Release, Sets, pope, published
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image

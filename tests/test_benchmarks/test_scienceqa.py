@@ -10,9 +10,10 @@ import pytest
 import snellen
 from snellen.benchmarks import scienceqa as file
 from snellen.benchmarks.scienceqa import Preset, scienceqa
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image

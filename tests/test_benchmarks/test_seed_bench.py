@@ -10,9 +10,11 @@ import pytest
 import snellen
 from snellen.benchmarks import seed_bench as file
 from snellen.benchmarks.seed_bench import published, results, seed_bench
-from snellen.core.benchmark import Benchmark, Published, Reading
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
 from snellen.core.model import Ranked, Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError, UsageError
 from snellen.media import images, video
 from snellen.media.content import Image, Video

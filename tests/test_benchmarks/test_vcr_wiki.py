@@ -20,9 +20,11 @@ from snellen.benchmarks.vcr_wiki import (
     vcr_wiki,
     with_blanks,
 )
-from snellen.core.benchmark import Benchmark, Published, Reading
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image

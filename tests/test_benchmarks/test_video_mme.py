@@ -12,9 +12,10 @@ import pytest
 import snellen
 from snellen.benchmarks import video_mme as file
 from snellen.benchmarks.video_mme import lines_of, of_template, results, video_mme
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import video
 from snellen.media.content import Video

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.servers import said, serving
 from tests.test_cli.conftest import Snellen
-from tests.test_shots import questions
+from tests.test_transforms.test_shots import questions
 
 
 def test_the_flag_puts_examples_before_questions(snellen: Snellen, tmp_path: Path) -> None:

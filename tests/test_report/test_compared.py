@@ -7,7 +7,7 @@ from snellen.analysis.result import ACTED_ON
 from snellen.api import compare
 from snellen.registry import catalog
 from snellen.report import compared_html, compared_markdown, compared_text
-from tests.test_comparing.test_compare import A, B, run
+from tests.test_analysis.comparing.test_compare import A, B, run
 from tests.tiny import benchmark
 
 HOSTILE = "m\x1b[2J\u202e|<script>alert(1)</script>`*_\n# x"

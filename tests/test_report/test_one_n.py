@@ -15,16 +15,18 @@ import pytest
 from snellen import api, report
 from snellen.analysis.result import Counts, Result
 from snellen.cli.json_output import results_as_json
-from snellen.core.benchmark import Benchmark, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Scoring
 from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.metrics.circular import circular
 from snellen.registry.catalog import benchmark as from_catalog
 from snellen.registry.catalog import bundled
 from snellen.view.pages import Pages
-from tests import test_judge, tiny
+from tests import tiny
+from tests.test_scoring import test_judge
 
 
 class Case(NamedTuple):

@@ -16,9 +16,10 @@ from snellen.answers.yes_no import yes_or_no
 from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.benchmarks.mmmu_pro import kit_answer_behind
 from snellen.benchmarks.scienceqa import llava_answer
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs

@@ -11,10 +11,11 @@ from typing import Literal
 import msgspec
 
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Missing
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
 from snellen.core.profile import Profile, read_profile
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import forms, video
 from snellen.media.content import Video, user

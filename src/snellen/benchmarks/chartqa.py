@@ -34,9 +34,10 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities, Check
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user

@@ -35,9 +35,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Submission
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import user

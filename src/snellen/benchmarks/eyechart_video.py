@@ -32,17 +32,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import metrics
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    History,
-    Reading,
-    Scoring,
-    Streaming,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check, History
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
+from snellen.core.streaming import Streaming
 from snellen.data import Drawn, Row, home
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Message, Video, user

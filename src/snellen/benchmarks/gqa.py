@@ -50,9 +50,11 @@ from typing import Any, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Submission
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, find, json_list, parquet
 from snellen.data.published import File
 from snellen.errors import DataError

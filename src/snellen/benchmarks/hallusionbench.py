@@ -43,17 +43,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Judge,
-    Published,
-    Reading,
-    Scoring,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -44,17 +44,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Judge,
-    Published,
-    Reading,
-    Scoring,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -24,10 +24,12 @@ from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError

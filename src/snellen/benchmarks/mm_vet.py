@@ -37,18 +37,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import (
-    UNMAPPED,
-    Benchmark,
-    Capabilities,
-    Check,
-    Judge,
-    Published,
-    Reading,
-    Scoring,
-)
+from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Drawn, Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -54,10 +54,12 @@ from snellen.benchmarks.families.tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring, Submission
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Submission
 from snellen.core.model import Reply
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row, Table, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import UsageError

@@ -46,18 +46,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    ReplyTable,
-    Resolution,
-    Scoring,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
 from snellen.data.published import File, data_folder
 from snellen.errors import DataError, check_regular

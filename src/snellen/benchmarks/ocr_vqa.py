@@ -34,8 +34,9 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities, Check
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, find
 from snellen.data.published import File
 from snellen.errors import DataError

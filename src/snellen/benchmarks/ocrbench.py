@@ -35,9 +35,11 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -41,17 +41,12 @@ from snellen import stats
 from snellen.benchmarks.families import authors_files, ovo_results
 from snellen.benchmarks.families import results as _results
 from snellen.benchmarks.families.tasks import is_target, parse_count, parse_letter, parse_yes_no
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    Scoring,
-    Streaming,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
+from snellen.core.streaming import Streaming
 from snellen.data import Drawn, Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

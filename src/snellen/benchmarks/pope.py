@@ -44,18 +44,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    ReplyTable,
-    Resolution,
-    Scoring,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
 from snellen.data import Drawn, Found, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -60,18 +60,12 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.core.benchmark import (
-    UNMAPPED,
-    Benchmark,
-    Capabilities,
-    Check,
-    Published,
-    Reading,
-    Scoring,
-)
+from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities, Check
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError, check_regular

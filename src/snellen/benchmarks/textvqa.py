@@ -37,7 +37,8 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families import authors_files, vqa
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Published, Submission
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Published, Submission
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
 from snellen.data.published import File

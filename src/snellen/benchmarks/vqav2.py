@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import vqa
-from snellen.core.benchmark import Benchmark, Capabilities, Check, Submission
+from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.exchange import Submission
 from snellen.core.sample import Sample
 from snellen.data import Row, find
 from snellen.data.published import File

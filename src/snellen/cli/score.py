@@ -12,7 +12,7 @@ from snellen.cli._exit import DONE
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
-from snellen.core.benchmark import Missing
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 
 

@@ -4,21 +4,8 @@ May import media types, data tables, metrics, and statistics; never a back end o
 Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
-from snellen.core.benchmark import (
-    Benchmark,
-    Capabilities,
-    Check,
-    History,
-    Judge,
-    Published,
-    Reading,
-    ReplyTable,
-    Resolution,
-    Results,
-    Scoring,
-    Streaming,
-    Submission,
-)
+from snellen.core.benchmark import Benchmark, Capabilities, Check, History
+from snellen.core.exchange import Published, Results, Submission
 from snellen.core.model import (
     Emission,
     Forks,
@@ -39,6 +26,8 @@ from snellen.core.model import (
 )
 from snellen.core.profile import Profile
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, ReplyTable, Resolution, Scoring
+from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.media.content import (
     Address,

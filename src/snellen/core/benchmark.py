@@ -10,146 +10,20 @@ from functools import partial
 from itertools import dropwhile
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Any
 
+from snellen.core.exchange import Published, Results, Submission
 from snellen.core.model import Generation, Kind, Origin, Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Scoring
+from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
-from snellen.metrics import Columns, Metric
-from snellen.stats import Estimate
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
 """A sample's earlier turns: what was sent and what came. A failed turn ends the sample."""
-
-ReadingState = Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
-READING_STATES: tuple[ReadingState, ...] = (
-    "answered",
-    "guessed",
-    "unparsed",
-    "not-judged",
-    "no-target",
-    "no-reply",
-)
-Missing = Literal["wrong", "excluded"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """What one scoring found in one reply.
-
-    `answer` is None where nothing could be read; `rule` names the rule that fired; `guessed` says
-    that the authors' code drew
-    at random; `candidates` are the answers it could have been.
-    """
-
-    answer: str | float | tuple[str, ...] | None
-    rule: str
-    guessed: bool = False
-    candidates: tuple[str, ...] = ()
-
-    @property
-    def undecided(self) -> bool:
-        """Whether the answer is one of the candidates that `Scoring.resolve` draws from."""
-        return self.guessed and self.answer is None
-
-
-Order = Literal["data", "authors", "file"]
-"""The order of a table of replies: that of the data set (a run), of a file in the layout that the
-benchmark's authors read, or of any other file of predictions."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A row of a `ReplyTable`: a sample and the reading of its reply."""
-
-    sample: Sample
-    """The sample, without its media."""
-    reading: Reading
-    """What `Scoring.parse` returned."""
-    row_index: int
-    """The index of the sample's row in the data set."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplyTable:
-    """All replies of one pass over a benchmark, in the order of their source."""
-
-    lines: Sequence[Line]
-    """The samples that have a reply."""
-    order: Order
-    """The order of the lines."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resolution:
-    """The result of `Scoring.resolve` for a table of replies."""
-
-    readings: Mapping[str, Reading] = field(default_factory=dict)
-    """Readings, by sample id, that replace those of `Scoring.parse`."""
-    notes: tuple[str, ...] = ()
-    """Notes for the result: how it differs from that of the authors' code."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judge:
-    """What a judge is asked about a reply that rules left open, and how its verdict is read.
-
-    `when` says that rules left it open. `parse` is strict: a verdict that is not of the form asked
-    for has no answer, and leaves the sample not judged. `asks` is raised when the prompt or the
-    settings change, so that verdicts must be asked for again. `reads_cut` says that a verdict which
-    was cut at the token limit is one (the authors ask for so few); `needs_target` that published
-    verdicts are worth nothing where it is not known what is right.
-    """
-
-    name: str
-    prompt: Callable[[Sample, Reply], tuple[Message, ...]]
-    parse: Callable[[str, Sample], Reading]
-    when: Callable[[Reading], bool]
-    asks: int = 1
-    max_answer_tokens: int = 512
-    temperature: float | None = 0.0
-    reads_cut: bool = False
-    needs_target: bool = True
-
-
-Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
-"""By scoring, what judges said of a reply: for each judge and time it was asked its words, None
-where it gave no verdict. Every reply has as many, in the same order."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scoring:
-    """One way to score a benchmark's replies.
-
-    `version` is raised when scores move; replies stay valid. `source` is
-    repository@commit:file#lines, or `ours`. `score`
-    gives None where only the whole set has a score; an unparsed reply is given to it as any other,
-    and scores 0 unless the authors' rule says else.
-    `missing` is what becomes of a question without a reply in other people's prediction files.
-    `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
-    that an answer may be worth a part of it. `named` gives further metrics of the whole set, whose
-    names are known only with them. `resolve` decides what one reply does not tell: answers that the
-    authors' code draws from one random sequence, or what depends on the order of a file's lines. It
-    is called once for each repeat. `on_missing` says what the authors' code does with a file that
-    lacks rows, where that is not `missing`.
-    """
-
-    version: int
-    source: str
-    parse: Callable[[Reply, Sample], Reading]
-    score: Callable[[Reading, Sample], float | None]
-    metrics: Mapping[str, Metric]
-    reads: Kind = "generate"
-    missing: Missing = "excluded"
-    judge: Judge | None = None
-    best: float = 1.0
-    partial: bool = False
-    named: Callable[[Columns], Mapping[str, Estimate]] | None = None
-    resolve: Callable[[ReplyTable], Resolution] | None = None
-    on_missing: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,55 +41,6 @@ class Check:
     wrong: Callable[[Sample], str]
     expect: Mapping[str, Mapping[str, float | None]]
     verdict: Callable[[Sample, Reply], str] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Submission:
-    """The file that a benchmark's test server takes: its usual name, whose ending says of which
-    kind it is, and a row for each sample and what the model replied ("" where it failed).
-
-    A `.json` file is a list of objects, or with `by_id` one object of the second column's values by
-    those of the first.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    row: Callable[[Sample, str], Sequence[object]]
-    by_id: bool = False
-
-
-Said = Mapping[str, Any]
-"""A message of a session: `onset` and `done` (media seconds), `text`, `query` (None: not named)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Streaming:
-    """How a video is streamed to a model's session, and when a sample's question is put to it.
-
-    `when` is the media time in seconds at which it is put, with all that is shown before it seen;
-    `until` that up to which the session may say something about it (None: it must answer then).
-    Samples of one `session` share it. The frames are those of the benchmark's policy, `fps:R`; with
-    its `latest` a question also sees the newest frame before it. `memory`: a question that must be
-    answered is put to a fork of the session, so that it leaves no trace, or kept in it.
-
-    `clock`: `logical` (each frame waits for the model), `simulated` (a call takes as long as it
-    took, or as `costs` say in seconds, by `speed`) or `real`. `drop` is what becomes of frames that
-    come while the model is busy: `none` is lost, or all but the `latest`, or the `oldest` of more
-    than `queue`. `attribute` says which of several open questions each message is for.
-    """
-
-    when: Callable[[Sample], float]
-    session: Callable[[Sample], str]
-    until: Callable[[Sample], float] | None = None
-    memory: Literal["fork", "keep"] = "fork"
-    clock: Literal["logical", "simulated", "real"] = "logical"
-    drop: Literal["none", "latest", "oldest"] = "none"
-    queue: int = 256
-    speed: float = 1.0
-    costs: Mapping[str, float] = field(default_factory=dict)
-    attribute: Callable[[Sequence[Said], Sequence[Sample]], Mapping[str, Sequence[Said]]] | None = (
-        None
-    )
 
 
 UNMAPPED = "unmapped"
@@ -236,40 +61,6 @@ class Capabilities:
     def leaf(self, sample: Sample) -> str:
         """The leaf that a sample counts for; `unmapped` where nobody has said which."""
         return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """What the authors' own files say of one model: its replies by sample id (None: a row without
-    one), and the words of the judges that read them, by scoring and sample id.
-
-    `again` are further rows of a sample, which count like repeats. `only_these`: the authors score
-    the rows that are there, and a sample without one is not in the result, unless who asks wants it
-    (`missing`). `readings` are answers that the file itself states, by scoring and sample id; they
-    replace those of `Scoring.parse` where the authors' code takes them from the file. `tags` are
-    the tags that the file gives its samples, by id, where the authors' code groups by these rather
-    than by the data set's. `unread` says, a sentence for
-    each reason, which rows or files could not be read: the result is then incomplete.
-    """
-
-    replies: Mapping[str, str | None]
-    verdicts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    only_these: bool = False
-    readings: Mapping[str, Mapping[str, Reading]] = field(default_factory=dict)
-    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Results:
-    """A file of one model's replies as a benchmark's authors publish them: its usual name, what it
-    holds, as JSON, and what a reader must know."""
-
-    name: str
-    holds: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -510,12 +301,3 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
     return tuple(Message(one.role, tuple(map(by, one.content))) for one in messages)
-
-
-def reading_state(reading: Reading, sample: Sample) -> ReadingState:
-    """The one state of a reading of a reply that exists."""
-    if sample.hidden:
-        return "no-target"
-    if reading.answer is None:
-        return "unparsed"
-    return "guessed" if reading.guessed else "answered"

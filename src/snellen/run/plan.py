@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Missing, vary
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
 from snellen.core.profile import Profile
 from snellen.core.sample import Sample
+from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.result import Result, load_report
-from snellen.core.benchmark import Benchmark, Missing, Published, Reading, Verdicts
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Missing, Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.registry import catalog
 from snellen.report.words import write_markdown

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from snellen.core.benchmark import Benchmark, Streaming
+from snellen.core.benchmark import Benchmark
 from snellen.core.deadline import Deadline
 from snellen.core.model import (
     Emission,
@@ -38,6 +38,7 @@ from snellen.core.model import (
 )
 from snellen.core.outputs import check_emissions
 from snellen.core.sample import Sample
+from snellen.core.streaming import Streaming
 from snellen.errors import MediaError, ModelError, Overloaded, UsageError, message_of
 from snellen.media import video as videos
 from snellen.media.content import Frame, Video

@@ -8,9 +8,10 @@ from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.metrics import mean
 from snellen.scoring.document import Baselines
 from snellen.scoring.resolution import resolve

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from snellen.core.benchmark import Benchmark, Verdicts
+from snellen.core.benchmark import Benchmark
+from snellen.core.scoring import Verdicts
 from snellen.media.content import Message
 from snellen.scoring.replies import Predicted, replies_of, sample_of
 from snellen.scoring.resolution import resolve

@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 
-from snellen.core.benchmark import Benchmark, History, Missing, Published, Reading, Verdicts
+from snellen.core.benchmark import Benchmark, History
+from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.prompts import IMAGE_MARK
 from snellen.core.sample import Sample
+from snellen.core.scoring import Missing, Reading, Verdicts
 from snellen.data import Row
 from snellen.errors import DataError, SnellenError, UsageError
 from snellen.media.content import Image, Video

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from snellen.core.benchmark import Benchmark, Line, Reading, ReplyTable
+from snellen.core.benchmark import Benchmark
+from snellen.core.scoring import Line, Reading, ReplyTable
 
 if TYPE_CHECKING:
     from snellen.scoring.tally import Scored

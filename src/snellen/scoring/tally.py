@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from snellen import stats
-from snellen.core.benchmark import (
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Kind, Reply, ReplyState
+from snellen.core.sample import Sample
+from snellen.core.scoring import (
     READING_STATES,
-    Benchmark,
     Missing,
     Reading,
     ReadingState,
@@ -22,8 +24,6 @@ from snellen.core.benchmark import (
     Verdicts,
     reading_state,
 )
-from snellen.core.model import Kind, Reply, ReplyState
-from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, Metric, direction, mean
 from snellen.scoring.document import (

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, variance
 from typing import NamedTuple
 
-from snellen.core.benchmark import Judge, Reading, ReadingState, Scoring
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, ReadingState, Scoring
 from snellen.scoring.document import MetricReport
 from snellen.stats import normal_quantile
 

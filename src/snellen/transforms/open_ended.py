@@ -9,10 +9,11 @@ from dataclasses import replace
 from snellen.answers.reply import said
 from snellen.benchmarks.families.questions import SHORT, WRONG
 from snellen.benchmarks.families.tasks import plain_words
-from snellen.core.benchmark import Benchmark, Check, History, Reading, Scoring, vary
+from snellen.core.benchmark import Benchmark, Check, History, vary
 from snellen.core.model import Reply
 from snellen.core.prompts import IMAGE_MARK, interleaved
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, Part, user

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from snellen.core.benchmark import READING_STATES, Benchmark, ReadingState, Verdicts
+from snellen.core.benchmark import Benchmark
+from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, mean
 from snellen.scoring import Scored, ScoredRows, Tally, resolve

@@ -15,8 +15,9 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx

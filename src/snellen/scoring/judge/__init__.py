@@ -15,9 +15,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen.core.benchmark import Benchmark, Judge, Scoring, Verdicts
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Scoring, Verdicts
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.media.content import Message

@@ -14,10 +14,12 @@ import pytest
 
 from snellen import api
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Reading, Scoring, Streaming
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
 from snellen.core.profile import Profile, Timeouts
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
+from snellen.core.streaming import Streaming
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Video, user

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from snellen import api
-from snellen.core.benchmark import Benchmark, Judge, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import jsonl
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import user

@@ -12,9 +12,10 @@ import PIL.Image
 import pytest
 
 from snellen.cli.progress_lines import line
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.media import video as video_files
 from snellen.media.content import Video, user

@@ -10,9 +10,10 @@ import pytest
 
 import snellen
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.media.content import Image, user
 from snellen.metrics import mean

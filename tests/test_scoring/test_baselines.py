@@ -15,7 +15,7 @@ from snellen.metrics import Columns, mean
 from snellen.registry import catalog
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
-from tests.test_judge import scoring
+from tests.test_scoring.test_judge import scoring
 
 
 def half(columns: Columns) -> Estimate:

@@ -11,7 +11,7 @@ from snellen.core.profile import Prices, Profile
 from snellen.registry import catalog
 from snellen.scoring import Seconds, Spent, spent
 from snellen.store import Failure, Run, reply_record
-from tests.test_judge import benchmark, replied
+from tests.test_scoring.test_judge import benchmark, replied
 from tests.tiny import Says
 
 DAY = "2026-11-22T"

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from snellen.core.benchmark import Benchmark, Check, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Check
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.interop import predictions

@@ -9,7 +9,7 @@ from snellen import api, report
 from snellen.errors import Overloaded, UsageError
 from snellen.models.scripted import Scripted
 from snellen.registry import catalog
-from tests.test_judge import JUDGE, benchmark, opened, openly, plan, replied
+from tests.test_scoring.test_judge import JUDGE, benchmark, opened, openly, plan, replied
 
 
 def test_a_runs_sample_is_told_with_what_was_sent_and_what_came(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from snellen.errors import StoreError
 from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
-from tests.test_own_objects import no, own
+from tests.test_registry.test_own_objects import no, own
 from tests.viewers import viewing
 
 command_line = snellen_fixture

@@ -249,7 +249,7 @@ def test_shots_are_a_whole_number(tmp_path: Path, n: Any) -> None:
 
 def test_what_is_asked_in_several_messages_has_no_examples() -> None:
     two = benchmark(8, prompt=lambda sample, history: (system("Be brief."), user(sample.question)))
-    check = own_data(Path(__file__).parents[1] / "src/snellen/benchmarks/rows/own/mcq.jsonl").check
+    check = own_data(Path(__file__).parents[2] / "src/snellen/benchmarks/rows/own/mcq.jsonl").check
     with pytest.raises(UsageError, match="does not say in which words"):
         with_shots(two, 2)
     with pytest.raises(UsageError, match=r"asks 's\d' in 2\."):

@@ -10,8 +10,9 @@ import pytest
 
 import snellen
 from snellen import api
-from snellen.core.benchmark import Benchmark, Reading, Scoring
+from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Judge, Reading
 from snellen.core.model import Reply, Request
+from snellen.core.scoring import Judge, Reading
 from snellen.errors import Rejected
 from snellen.metrics import Columns
 from snellen.report import terminal, words
 from snellen.scoring import RepeatsReport, Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
-from tests.test_scoring import benchmark, scoring
+from tests.test_scoring.test_scoring import benchmark, scoring
 from tests.tiny import Says, run, states
 from tests.tiny import benchmark as tiny
 

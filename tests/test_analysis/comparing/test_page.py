@@ -11,7 +11,7 @@ import pytest
 
 from tests.golden_data import golden
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/comparisons.md"
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from snellen import api, report
 from snellen.analysis.comparing import Comparisons, verdict
-from snellen.core.benchmark import Benchmark, Reading
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
 from snellen.errors import Rejected
 from snellen.metrics import Columns, Metric, direction, mean
 from snellen.registry import catalog
@@ -19,7 +20,7 @@ from snellen.stats import Estimate
 from snellen.view.pages import Pages
 from snellen.view.query import Wanted
 from tests import tiny
-from tests.test_comparing.test_compare import run, with_metrics
+from tests.test_analysis.comparing.test_compare import run, with_metrics
 
 N = 60
 

@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from snellen.api import Plan, run_plan
-from snellen.core.benchmark import History, Reading, Scoring
+from snellen.core.benchmark import History
 from snellen.core.model import Ranked, Reply, Request
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, Message, assistant, user

@@ -18,7 +18,7 @@ from snellen.scoring import ScoredRows
 from snellen.stats import Estimate
 from snellen.store import MANIFEST
 from tests import tiny
-from tests.test_comparing.test_compare import changed, run, with_metrics
+from tests.test_analysis.comparing.test_compare import changed, run, with_metrics
 from tests.tiny import benchmark, right
 
 GOOD, FAIR, POOR = range(90), range(5, 90), range(30)

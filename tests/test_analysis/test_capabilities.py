@@ -10,9 +10,10 @@ import pytest
 from snellen import report
 from snellen.analysis.capabilities import LEAVES, over
 from snellen.api import Plan, run_plan
-from snellen.core.benchmark import Benchmark, Capabilities, Reading, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Scoring
 from snellen.data import jsonl
 from snellen.metrics import mean
 from snellen.registry import catalog

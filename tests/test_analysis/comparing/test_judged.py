@@ -10,7 +10,7 @@ from snellen import api
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Request
 from snellen.errors import UsageError
-from tests.test_judge import N, asked, benchmark, opened, openly, plan
+from tests.test_scoring.test_judge import N, asked, benchmark, opened, openly, plan
 
 
 def run(out: Path, made: Benchmark, name: str, say: Callable[[Request], str] = openly) -> Path:

@@ -12,8 +12,9 @@ import pytest
 import snellen
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.api import compare
-from snellen.core.benchmark import Benchmark, Capabilities, Scoring
+from snellen.core.benchmark import Benchmark, Capabilities
 from snellen.core.model import Reply, Request
+from snellen.core.scoring import Scoring
 from snellen.data import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
 from snellen.metrics import Metric, macro_average, mean
