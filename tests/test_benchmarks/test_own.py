@@ -28,7 +28,7 @@ from snellen.run import dummies
 from snellen.scoring import Scored, Tally
 from tests import videos
 
-BUNDLED = Path(own_rows.__file__).parent / "rows" / "own"
+BUNDLED = Path(own_rows.__file__).parents[1] / "rows" / "own"
 MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}
 ASKED = {"image": "1.png", "question": "What is it?"}
 
@@ -331,7 +331,7 @@ def test_own_rows_never_have_the_name_of_a_benchmark_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ovo_bench.py").touch()
-    monkeypatch.setattr(own_rows, "__file__", str(tmp_path / "own_rows.py"))
+    monkeypatch.setattr(own_rows, "__file__", str(tmp_path / "families" / "own_rows.py"))
 
     assert own_rows._safe_name(Path("OVO-bench.jsonl")) == "OVO-bench-own"
 

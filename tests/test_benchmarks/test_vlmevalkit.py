@@ -26,7 +26,7 @@ from snellen.scoring import score_predictions
 from snellen.testing import check_benchmark
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vlmevalkit"
-TABLE = Path(file.__file__).with_name("_vlmevalkit_sets.tsv")
+TABLE = Path(file.__file__).parent / "families" / "vlmevalkit_sets.tsv"
 # Bytes that nobody opens here.
 PICTURE = base64.b64encode(bytes(range(60))).decode()
 WITHOUT_MD5 = {

@@ -149,7 +149,7 @@ def test_the_process_ends_though_a_call_never_does(tmp_path: Path) -> None:
     program = f"""
 import threading
 from pathlib import Path
-from snellen import catalog
+from snellen.registry import catalog
 from tests.test_models.test_hanging import ask
 
 def answer(messages):
