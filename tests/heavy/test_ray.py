@@ -313,7 +313,8 @@ def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
 
 
 def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
-    words = "from snellen.registry import catalog; from snellen.models.executors.replicas import Replicas; "
+    words = "from snellen.registry import catalog; "
+    words += "from snellen.models.executors.replicas import Replicas; "
     words += "catalog.model('python:works.py:answer', replicas=Replicas())"
     args = [sys.executable, "-c", words]
     with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
