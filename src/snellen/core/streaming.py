@@ -20,7 +20,7 @@ class Streaming:
     session: Callable[[Sample], str]
     """What samples share that are asked in one session."""
     until: Callable[[Sample], float] | None = None
-    """The media time in seconds until which it may be answered; None: it must be answered at once."""
+    """The media time in seconds until which it may be answered; None: it must be at once."""
     memory: Literal["fork", "keep"] = "fork"
     """Whether a question that must be answered goes to a copy of the session, or stays in it."""
     clock: Literal["logical", "simulated", "real"] = "logical"
