@@ -16,6 +16,7 @@ import snellen
 from snellen.api import explain
 from snellen.core.benchmark import Benchmark, History
 from snellen.core.model import Reply
+from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn
@@ -198,7 +199,7 @@ def looking(folder: Path, eyes: Eyes) -> Benchmark:
         sent = (*history[-1][0], assistant(history[-1][1].text)) if history else ()
         return (*sent, user(*sample.media, f"{size}?"))
 
-    return points(folder, eyes, prompt=prompt, turns=None)
+    return points(folder, eyes, prompt=prompt, conversation=Conversation(turns=None))
 
 
 def test_a_prompt_that_looks_at_its_picture_is_not_asked_to_score(

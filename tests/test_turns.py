@@ -15,6 +15,7 @@ from snellen.api import explain
 from snellen.benchmarks.families.own_rows import guess, own_data, stored
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Request
+from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.errors import DataError, Rejected, UsageError
 from snellen.media.content import Message, assistant, system, user
@@ -452,7 +453,9 @@ def test_a_conversation_without_scored_turns_has_the_last_reply_scored(tmp_path:
     def says(request: Request) -> str:
         return "yes" if len(request.messages) == 3 else "no"
 
-    finished = run(tmp_path, Says(says), benchmark(2, prompt=prompt, turns=None))
+    finished = run(
+        tmp_path, Says(says), benchmark(2, prompt=prompt, conversation=Conversation(turns=None))
+    )
     assert finished.result is not None
     assert (finished.result.headline.value, finished.result.report.n) == (1.0, 2)
     assert len(records(finished)) == 4

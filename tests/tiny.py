@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Model, Reply, Request
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -72,10 +72,8 @@ def benchmark(n: int = 10, **fields: Any) -> Benchmark:
                 version=1, source="ours", parse=parse, score=right, metrics={"accuracy": mean}
             )
         },
-        "break_down_by": ("kind",),
-        **fields,
     }
-    return Benchmark(**made)
+    return vary(Benchmark(**made), **{"break_down_by": ("kind",), **fields})
 
 
 def run(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.analysis import capabilities
 from snellen.cli import show
-from snellen.core.benchmark import UNMAPPED, Benchmark
+from snellen.core.benchmark import Benchmark
+from snellen.core.presentation import UNMAPPED
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog

@@ -19,7 +19,7 @@ from pathlib import Path
 from snellen import api
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
-from snellen.core.benchmark import UNMAPPED, Benchmark
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import (
     Emission,
     Forks,
@@ -33,6 +33,7 @@ from snellen.core.model import (
     loaded,
     request_digest,
 )
+from snellen.core.presentation import UNMAPPED
 from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.media.content import Frame

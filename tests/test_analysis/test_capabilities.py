@@ -10,8 +10,9 @@ import pytest
 from snellen import report
 from snellen.analysis.capabilities import LEAVES, over
 from snellen.api import Plan, run_plan
-from snellen.core.benchmark import Benchmark, Capabilities
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import jsonl
@@ -44,7 +45,7 @@ def benchmark(**changes: object) -> Benchmark:
                 best=2.0,
             )
         },
-        capabilities=ASKED,
+        presentation=Presentation(capabilities=ASKED),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -205,4 +206,4 @@ def test_a_leaf_that_is_none_of_the_trees_breaks_the_contract() -> None:
     made = catalog.benchmark("scienceqa", data=Path("synthetic"))
     strange = Capabilities(tag="subject", leaves={"NAT": "perception/smell"}, source="x")
     with pytest.raises(AssertionError, match="perception/smell"):
-        check_benchmark(replace(made, capabilities=strange))
+        check_benchmark(vary(made, capabilities=strange))

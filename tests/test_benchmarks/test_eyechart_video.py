@@ -15,7 +15,7 @@ import pytest
 import snellen
 from snellen.analysis.result import Result
 from snellen.benchmarks.eyechart_video import CHANCE, eyechart_video
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
@@ -154,7 +154,7 @@ def test_two_processes_may_draw_a_clip_at_once(home: Path) -> None:
 
 
 def test_no_frame_is_shown_from_after_the_question() -> None:
-    made = replace(eyechart_video(clips=4), frames="every")
+    made = vary(eyechart_video(clips=4), frames="every")
     for sample in samples(made)[::3]:
         kind, number, asked = sample.id.split("-")
         question = clip_script(KINDS[kind], f"0 {number}").questions[int(asked)]

@@ -5,7 +5,6 @@ the benchmark names).
 """
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 import snellen
 from snellen.benchmarks import gqa as file
 from snellen.benchmarks.gqa import Preset, Split, gqa
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import DataError
@@ -426,7 +425,7 @@ def report(folder: Path, replies: dict[str, str], split: Split = "testdev_all") 
     """A report in which metrics see every tag that they need."""
     benchmark = gqa(split=split, data=folder)
     tags = dict.fromkeys((*benchmark.break_down_by, *TAGS))
-    return score_predictions(replace(benchmark, break_down_by=tuple(tags)), replies, where="here")
+    return score_predictions(vary(benchmark, break_down_by=tuple(tags)), replies, where="here")
 
 
 def test_every_figure_is_the_scripts(tmp_path: Path) -> None:

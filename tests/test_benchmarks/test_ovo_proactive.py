@@ -31,6 +31,8 @@ from snellen.benchmarks.families.ovo_proactive import (
 )
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
+from snellen.core.presentation import Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media.content import user
@@ -388,9 +390,9 @@ def report(replies: dict[str, str | None]) -> Report:
         sample=read,
         prompt=lambda of, _: (user(of.question),),
         scorings={"ours": proactive.scoring()},
-        ask="session",
-        break_down_by=("task",),
         cluster_by=lambda of: str(of.data["video"]),
+        procedure=Procedure(kind="session"),
+        presentation=Presentation(break_down_by=("task",)),
     )
     tally = Tally(benchmark)
     tally.add(

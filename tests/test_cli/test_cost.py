@@ -12,6 +12,7 @@ import pytest
 from snellen import api
 from snellen.core.benchmark import History
 from snellen.core.model import Reply, Usage
+from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.media.content import Message, user
 from snellen.media.drawing import Canvas
@@ -333,7 +334,7 @@ def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:
 def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None:
     reply = Reply(text="yes", stop="stop", usage=Usage(input=10, output=1))
     model = Says(lambda request: reply)
-    made = benchmark(10, prompt=two_turns, turns=None)
+    made = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
     opened = Opened(model=model, name="says", server="says")
     plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
     (before,) = api.estimate(plan)
@@ -348,7 +349,7 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
 
 def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: Path) -> None:
     model = Says(lambda request: Reply(text="yes", stop="stop"))
-    made = benchmark(10, prompt=two_turns, turns=None)
+    made = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
     opened = Opened(model=model, name="says", server="says")
     plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
     api.run_plan(replace(plan, limit=4))

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 import snellen
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Generates, Generation, Reply, Request, Usage
 from snellen.core.profile import ImageLimits, Profile, Timeouts, read_profile
 from snellen.core.sample import Sample
@@ -962,7 +962,7 @@ def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> 
     assert (result.report.n, result.failed) == (3, 0)
     asked_for = [
         [frame.image.source for frame in video.shown(clip).frames]
-        for _, request in asked_of(replace(made, frames="uniform:4"), 3)
+        for _, request in asked_of(vary(made, frames="uniform:4"), 3)
         for clip in request.messages[-1].videos
     ]
     arrived = [

@@ -242,7 +242,9 @@ def test_a_benchmark_of_the_catalog_is_scored_by_its_folder_whatever_was_asked(
 def test_a_run_of_the_catalog_scored_by_an_object_says_so(tmp_path: Path) -> None:
     benchmark = catalog.benchmark("eyechart:n=12")
     run = folder_of(snellen.evaluate(benchmark, "baseline/first", out=tmp_path))
-    result = snellen.score(run, replace(benchmark, notes=("mine",)))
+    result = snellen.score(
+        run, replace(benchmark, presentation=replace(benchmark.presentation, notes=("mine",)))
+    )
     assert any("scored by a Benchmark object" in note for note in result.report.notes)
     again = snellen.score(run)
     assert not any("scored by a Benchmark object" in note for note in again.report.notes)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import History
 from snellen.core.model import Ranked, Reply, Request
+from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row
@@ -258,7 +259,9 @@ def conversation(sample: Sample, history: History) -> tuple[Message, ...]:
 def test_a_later_turn_gets_the_models_own_replies(tmp_path: Path) -> None:
     model = Says(lambda request: f"reply {len(request.messages)}")
 
-    finished = run(tmp_path, model, benchmark(2, prompt=conversation, turns=None))
+    finished = run(
+        tmp_path, model, benchmark(2, prompt=conversation, conversation=Conversation(turns=None))
+    )
 
     assert len(model.requests) == 6
     last = max(model.requests, key=lambda request: len(request.messages))
@@ -277,7 +280,7 @@ def test_a_failed_turn_ends_the_sample_and_resume_goes_on_from_it(tmp_path: Path
             raise Rejected("no")
         return "yes"
 
-    made = benchmark(2, prompt=conversation, turns=None)
+    made = benchmark(2, prompt=conversation, conversation=Conversation(turns=None))
     first = run(tmp_path, Says(fails_at_second), made)
     assert states(first) == {"ok": 1, "failed": 1}
 

@@ -14,8 +14,9 @@ import pytest
 
 from snellen import api
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
+from snellen.core.procedure import Procedure
 from snellen.core.profile import Profile, Timeouts
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -82,14 +83,16 @@ def asking(
                 reads="session",
             )
         },
-        ask="session",
-        frames=frames,
-        group_by=lambda sample: "clip",
-        streaming=Streaming(
-            when=lambda sample: float(str(sample.data["time"])),
-            session=lambda sample: "clip",
-            until=None if until is None else lambda sample: until,
-            **streaming,
+        procedure=Procedure(
+            kind="session",
+            frames=frames,
+            group_by=lambda sample: "clip",
+            streaming=Streaming(
+                when=lambda sample: float(str(sample.data["time"])),
+                session=lambda sample: "clip",
+                until=None if until is None else lambda sample: until,
+                **streaming,
+            ),
         ),
     )
 
@@ -205,7 +208,7 @@ def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> 
     spy = Spy(forks=False)
     benchmark = asking(clip, {"a": 1.0, "b": 2.0})
     assert benchmark.streaming is not None
-    alone = replace(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
+    alone = vary(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
     assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
     assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
 
@@ -282,7 +285,7 @@ def test_what_is_said_up_to_a_time_does_not_depend_on_what_follows(
 
 def offline(streamed: Benchmark) -> Benchmark:
     scoring = replace(streamed.scorings["official"], reads="generate")
-    return replace(streamed, ask="generate", streaming=None, scorings={"official": scoring})
+    return vary(streamed, kind="generate", streaming=None, scorings={"official": scoring})
 
 
 def shown_to(model: Scripted) -> dict[str, list[bytes]]:
@@ -314,7 +317,7 @@ def test_one_session_for_all_and_one_for_each_question_see_the_same(
     spies = [Spy(), Spy()]
     together = asking(clip, times)
     assert together.streaming is not None
-    alone = replace(together, streaming=replace(together.streaming, session=lambda one: one.id))
+    alone = vary(together, streaming=replace(together.streaming, session=lambda one: one.id))
     run(together, spies[0], tmp_path / "together")
     run(alone, spies[1], tmp_path / "alone")
     assert spies[0].asked == spies[1].asked
@@ -639,7 +642,7 @@ def test_more_sessions_than_threads_and_slots_come_to_their_end(clip: Path, tmp_
     times = {f"q{number}": 8.0 + number / 10 for number in range(40)}
     benchmark = asking(clip, times)
     assert benchmark.streaming is not None
-    apart = replace(
+    apart = vary(
         benchmark,
         streaming=replace(benchmark.streaming, session=lambda one: one.id),
         group_by=lambda one: one.id,

@@ -8,6 +8,7 @@ import pytest
 
 from snellen.core.benchmark import History
 from snellen.core.model import Ranked, Reply, Request, Usage
+from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.errors import Rejected
@@ -75,7 +76,7 @@ def test_a_question_whose_line_was_lost_is_written_again_and_scored(tmp_path: Pa
 
 
 def test_finished_conversations_give_their_slots_back(tmp_path: Path) -> None:
-    made = benchmark(5, prompt=two_turns, turns=None)
+    made = benchmark(5, prompt=two_turns, conversation=Conversation(turns=None))
     run(tmp_path, Says(lambda request: "yes"), made, concurrency=1)
 
     again = Says(lambda request: "yes")
@@ -101,7 +102,7 @@ def test_a_finished_conversation_needs_its_picture_no_more(tmp_path: Path) -> No
             return ()
         return (user(Image(picture), f"{sample.question}, turn {len(history)}"),)
 
-    made = benchmark(2, prompt=prompt, turns=None)
+    made = benchmark(2, prompt=prompt, conversation=Conversation(turns=None))
     first = run(tmp_path / "runs", Says(lambda request: "yes"), made)
     assert states(first) == {"ok": 2}
     picture.unlink()
@@ -116,7 +117,9 @@ def test_tokens_of_all_turns_are_counted(tmp_path: Path) -> None:
     usage = Usage(input=10, output=1)
     model = Says(lambda request: Reply(text="yes", stop="stop", usage=usage))
 
-    finished = run(tmp_path, model, benchmark(3, prompt=two_turns, turns=None))
+    finished = run(
+        tmp_path, model, benchmark(3, prompt=two_turns, conversation=Conversation(turns=None))
+    )
 
     assert finished.result is not None
     assert finished.result.report.spent is not None
@@ -177,7 +180,9 @@ def test_a_changed_file_of_ones_own_model_is_another_run(tmp_path: Path) -> None
 
 def test_the_first_turn_alone_says_which_rows_are_finished(tmp_path: Path) -> None:
     finished = run(
-        tmp_path, Says(lambda request: "yes"), benchmark(2, prompt=two_turns, turns=None)
+        tmp_path,
+        Says(lambda request: "yes"),
+        benchmark(2, prompt=two_turns, conversation=Conversation(turns=None)),
     )
     loaded = Run(finished.run)
     loaded.load()

@@ -14,6 +14,7 @@ import pytest
 from snellen.cli.progress_lines import line
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
+from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
@@ -57,9 +58,11 @@ def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 
                 metrics={"accuracy": mean},
             )
         },
-        turns=turns,
-        group_by=lambda sample: str(sample.data["video"]),
-        frames="uniform:4",
+        procedure=Procedure(
+            conversation=Conversation(turns=turns),
+            group_by=lambda sample: str(sample.data["video"]),
+            frames="uniform:4",
+        ),
     )
 
 

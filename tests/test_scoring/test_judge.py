@@ -12,6 +12,7 @@ import pytest
 from snellen import api
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
+from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import jsonl
@@ -219,7 +220,7 @@ def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:
             target="A",
             tags={"pass": f"{int(row['id']) % 2 + 1} of 2"},
         ),
-        break_down_by=("pass",),
+        presentation=Presentation(break_down_by=("pass",)),
         cluster_by=lambda sample: str(int(sample.id) // 2),
         scorings={"official": replace(scoring(), metrics={"circular": circular("pass")})},
     )
@@ -259,7 +260,7 @@ def broken_down(folder: Path) -> Benchmark:
             target="A",
             tags={"half": "first" if int(row["id"]) < N // 2 else "second"},
         ),
-        break_down_by=("half",),
+        presentation=Presentation(break_down_by=("half",)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen.core.benchmark import Benchmark, Check
+from snellen.core.benchmark import Benchmark, Check, vary
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -64,10 +64,8 @@ def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Be
         "sample": sample,
         "prompt": lambda sample, history: (user(sample.question),),
         "scorings": {"official": scoring()},
-        "break_down_by": ("letter",),
-        **fields,
     }
-    return Benchmark(**made)
+    return vary(Benchmark(**made), **{"break_down_by": ("letter",), **fields})
 
 
 def report(made: Benchmark, replies: dict[str, str], **options: Any) -> Report:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from snellen.core.benchmark import UNMAPPED
+from snellen.core.presentation import UNMAPPED
 from snellen.scoring import CapabilityReport, MetricReport, Report
 from snellen.stats import normal_quantile
 

@@ -50,9 +50,11 @@ from snellen.benchmarks.families import authors_files, questions
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published, Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published, Submission
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -117,27 +119,31 @@ def a_okvqa(
         sample=lambda _, row: to_sample(row, found, setting, split),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[setting, prompt](sample)),),
         scorings={headline: scorings.pop(headline), **scorings},
-        break_down_by=("difficult_direct_answer",),
-        capabilities=Capabilities(
-            tag="",
-            leaves={"": "reasoning/commonsense"},
-            source="https://arxiv.org/abs/2206.01718, abstract",
-        ),
-        cluster_by=image_of,
-        group_by=image_of,
         max_answer_tokens=128,
+        cluster_by=image_of,
         check=Check(
             says=said_in_words if setting == "mc" and in_words else lambda _, answer: answer,
             wrong=wrong_answer,
             expect=EXPECT[setting, in_words],
         ),
-        files=files,
-        layout=lambda path: layout(path, setting),
-        submission=Submission(
-            name=f"predictions_{split}.json",
-            columns=("question_id", FIELDS[setting]),
-            row=direct_answer_row if setting == "da" else multiple_choice_row,
-            by_id=True,
+        procedure=Procedure(group_by=image_of),
+        presentation=Presentation(
+            break_down_by=("difficult_direct_answer",),
+            capabilities=Capabilities(
+                tag="",
+                leaves={"": "reasoning/commonsense"},
+                source="https://arxiv.org/abs/2206.01718, abstract",
+            ),
+        ),
+        interop=Interop(
+            files=files,
+            layout=lambda path: layout(path, setting),
+            submission=Submission(
+                name=f"predictions_{split}.json",
+                columns=("question_id", FIELDS[setting]),
+                row=direct_answer_row if setting == "da" else multiple_choice_row,
+                by_id=True,
+            ),
         ),
     )
 

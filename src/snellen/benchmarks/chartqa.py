@@ -34,8 +34,11 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Found, Row, find
@@ -119,19 +122,23 @@ def chartqa(
                 metrics=metrics,
             ),
         },
-        break_down_by=("questions",),
-        capabilities=Capabilities(
-            tag="", leaves={"": "OCR/table"}, source="https://arxiv.org/abs/2203.10244, abstract"
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
-        group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=16 if prompt == "lmms-eval" else 100,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             expect={"official": perfect, "vlmevalkit": perfect, "robust": perfect},
         ),
-        files=file,
+        procedure=Procedure(group_by=lambda sample: str(sample.data["image"])),
+        presentation=Presentation(
+            break_down_by=("questions",),
+            capabilities=Capabilities(
+                tag="",
+                leaves={"": "OCR/table"},
+                source="https://arxiv.org/abs/2203.10244, abstract",
+            ),
+        ),
+        interop=Interop(files=file),
     )
 
 

@@ -35,9 +35,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Submission
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find
@@ -111,9 +112,6 @@ def coco_captions(
             ),
         },
         max_answer_tokens=64,
-        capabilities=Capabilities(
-            tag="", leaves={"": "perception/scene"}, source="https://arxiv.org/abs/1504.00325"
-        ),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nonsense",
@@ -122,13 +120,20 @@ def coco_captions(
                 "vlmevalkit": {"oracle": ORACLE_AS_WRITTEN, **wrong},
             },
         ),
-        files=file,
-        submission=Submission(
-            name=f"captions_{split}_snellen_results.json",
-            columns=("image_id", "caption"),
-            row=lambda sample, reply: (int(sample.id), reply),
+        presentation=Presentation(
+            capabilities=Capabilities(
+                tag="", leaves={"": "perception/scene"}, source="https://arxiv.org/abs/1504.00325"
+            ),
+            notes=("CIDEr's interval holds the document frequencies of the scored images fixed",),
         ),
-        notes=("CIDEr's interval holds the document frequencies of the scored images fixed",),
+        interop=Interop(
+            files=file,
+            submission=Submission(
+                name=f"captions_{split}_snellen_results.json",
+                columns=("image_id", "caption"),
+                row=lambda sample, reply: (int(sample.id), reply),
+            ),
+        ),
     )
 
 

@@ -29,7 +29,10 @@ from pathlib import Path
 
 from snellen.benchmarks.families import authors_files, documents
 from snellen.benchmarks.families.documents import Preset, Split
-from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Interop
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
@@ -74,16 +77,20 @@ def docvqa(
         sample=lambda _, row: to_sample(row, found, split),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
-        break_down_by=(*TYPES, "unlisted"),
-        capabilities=Capabilities(
-            tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2007.00398, section 3.2"
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
-        group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=100,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=documents.check(),
-        files=file,
-        submission=documents.submission(f"docvqa_{split}.json"),
+        procedure=Procedure(group_by=lambda sample: str(sample.data["image"])),
+        presentation=Presentation(
+            break_down_by=(*TYPES, "unlisted"),
+            capabilities=Capabilities(
+                tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2007.00398, section 3.2"
+            ),
+        ),
+        interop=Interop(
+            files=file,
+            submission=documents.submission(f"docvqa_{split}.json"),
+        ),
     )
 
 

@@ -38,8 +38,9 @@ from typing import Any, Literal
 import orjson
 
 from snellen import metrics
-from snellen.core.benchmark import Benchmark, Capabilities, Check, History
+from snellen.core.benchmark import Benchmark, Check, History
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
@@ -214,14 +215,16 @@ def eyechart(
                 },
             )
         },
-        break_down_by=("task", *ladders),
-        capabilities=CAPABILITIES,
-        ladders={task: ladder.metric for task, ladder in ladders.items()},
         max_answer_tokens=64,
         check=Check(
             says=lambda _, answer: answer,
             wrong=_wrong,
             expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+        ),
+        presentation=Presentation(
+            break_down_by=("task", *ladders),
+            capabilities=CAPABILITIES,
+            ladders={task: ladder.metric for task, ladder in ladders.items()},
         ),
     )
 

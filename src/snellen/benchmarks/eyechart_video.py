@@ -32,8 +32,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import metrics
-from snellen.core.benchmark import Benchmark, Capabilities, Check, History
+from snellen.core.benchmark import Benchmark, Check, History
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.core.streaming import Streaming
@@ -101,19 +103,23 @@ def eyechart_video(
                 reads="generate" if mode == "offline" else "session",
             )
         },
-        ask="generate" if mode == "offline" else "session",
-        streaming=None if mode == "offline" else Streaming(when=_asked_at, session=_clip_of),
-        break_down_by=("task", "flash") if has_flashes else ("task",),
-        ladders={"flash": "temporal_acuity"} if has_flashes else {},
-        cluster_by=_clip_of,
-        group_by=_clip_of,
-        frames="fps:2",
-        capabilities=CAPABILITIES,
         max_answer_tokens=64,
+        cluster_by=_clip_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=_wrong,
             expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
+        ),
+        procedure=Procedure(
+            kind="generate" if mode == "offline" else "session",
+            streaming=None if mode == "offline" else Streaming(when=_asked_at, session=_clip_of),
+            group_by=_clip_of,
+            frames="fps:2",
+        ),
+        presentation=Presentation(
+            break_down_by=("task", "flash") if has_flashes else ("task",),
+            ladders={"flash": "temporal_acuity"} if has_flashes else {},
+            capabilities=CAPABILITIES,
         ),
     )
 

@@ -50,9 +50,11 @@ from typing import Any, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Submission
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, find, json_list, parquet
@@ -151,24 +153,28 @@ def gqa(
         sample=lambda _, row: to_sample(row, found, pictures),
         prompt=lambda sample, _: (user(*sample.media, asked(sample, prompt)),),
         scorings={headline: made.pop(headline), **made},
-        break_down_by=("answer", "structural", "semantic", "steps", "words", *whole),
-        metric_tags=tuple(tag for tag in TAGS if tag not in whole),
-        capabilities=Capabilities(
-            tag="types", leaves=LEAVES, source="https://arxiv.org/abs/1902.09506, section 3.2"
-        ),
-        cluster_by=image_of,
-        group_by=image_of,
         max_answer_tokens=128,
+        cluster_by=image_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: _questions.WRONG,
             expect={scoring: EXPECT.get(scoring, PERFECT) for scoring in (headline, *made)},
         ),
-        files=files,
-        submission=Submission(
-            name=f"{split}_predictions.json",
-            columns=("questionId", "prediction"),
-            row=lambda sample, reply: (sample.id, small(reply)),
+        procedure=Procedure(group_by=image_of),
+        presentation=Presentation(
+            break_down_by=("answer", "structural", "semantic", "steps", "words", *whole),
+            metric_tags=tuple(tag for tag in TAGS if tag not in whole),
+            capabilities=Capabilities(
+                tag="types", leaves=LEAVES, source="https://arxiv.org/abs/1902.09506, section 3.2"
+            ),
+        ),
+        interop=Interop(
+            files=files,
+            submission=Submission(
+                name=f"{split}_predictions.json",
+                columns=("questionId", "prediction"),
+                row=lambda sample, reply: (sample.id, small(reply)),
+            ),
         ),
     )
 

@@ -43,9 +43,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
@@ -153,23 +155,31 @@ def hallusionbench(
                 metrics={**SHARES, **LEVELS},
             ),
         },
-        break_down_by=("category", "subcategory", "input"),
-        metric_tags=("figure", "question"),
-        capabilities=Capabilities(
-            tag="subcategory", leaves=LEAVES, source="https://arxiv.org/abs/2310.14566, section 3.1"
-        ),
-        cluster_by=set_of,
-        group_by=set_of,
-        together=set_of,
         max_answer_tokens=128 if prompt == "lmms-eval" else 512,
+        cluster_by=set_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
             expect=EXPECT,
             verdict=right_verdict,
         ),
-        files=found,
-        layout=results,
+        procedure=Procedure(
+            group_by=set_of,
+            together=set_of,
+        ),
+        presentation=Presentation(
+            break_down_by=("category", "subcategory", "input"),
+            metric_tags=("figure", "question"),
+            capabilities=Capabilities(
+                tag="subcategory",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2310.14566, section 3.1",
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=results,
+        ),
     )
 
 

@@ -28,7 +28,10 @@ from pathlib import Path
 
 from snellen.benchmarks.families import authors_files, documents
 from snellen.benchmarks.families.documents import Preset, Split
-from snellen.core.benchmark import Benchmark, Capabilities
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Interop
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
@@ -87,16 +90,20 @@ def info_vqa(
         sample=lambda _, row: to_sample(row, found),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
-        break_down_by=(*KINDS.values(), "unlisted"),
-        capabilities=Capabilities(
-            tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2104.12756, section 3"
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
-        group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=100,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=documents.check(),
-        files=file,
-        submission=documents.submission(f"infographicvqa_{split}.json"),
+        procedure=Procedure(group_by=lambda sample: str(sample.data["image"])),
+        presentation=Presentation(
+            break_down_by=(*KINDS.values(), "unlisted"),
+            capabilities=Capabilities(
+                tag="last", leaves=LEAVES, source="https://arxiv.org/abs/2104.12756, section 3"
+            ),
+        ),
+        interop=Interop(
+            files=file,
+            submission=documents.submission(f"infographicvqa_{split}.json"),
+        ),
     )
 
 

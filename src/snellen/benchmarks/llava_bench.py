@@ -44,9 +44,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Found, Row, find, jsonl
@@ -127,22 +128,26 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
                 partial=True,
             )
         },
-        break_down_by=("category",),
-        capabilities=Capabilities(
-            tag="category",
-            leaves=LEAVES,
-            source="https://arxiv.org/abs/2304.08485, section 3, its three types",
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=1024,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             verdict=lambda sample, reply: f"8 {8 if reply.text == sample.target else 2}\nBecause.",
             expect={"official": {"oracle": 100.0, **worse}},
         ),
-        files=file,
-        layout=layout,
+        presentation=Presentation(
+            break_down_by=("category",),
+            capabilities=Capabilities(
+                tag="category",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2304.08485, section 3, its three types",
+            ),
+        ),
+        interop=Interop(
+            files=file,
+            layout=layout,
+        ),
     )
 
 

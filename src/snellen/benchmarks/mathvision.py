@@ -24,9 +24,10 @@ from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -120,12 +121,6 @@ def mathvision(
                 metrics={"accuracy": mean},
             ),
         },
-        break_down_by=("level", "subject", "subject_level"),
-        capabilities=Capabilities(
-            tag="subject", leaves=LEAVES, source="https://arxiv.org/abs/2402.14804, section 3"
-        ),
-        files=found,
-        layout=repeated_lines,
         max_answer_tokens=4096,
         check=Check(
             says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",
@@ -135,6 +130,16 @@ def mathvision(
                 "official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
                 "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
             },
+        ),
+        presentation=Presentation(
+            break_down_by=("level", "subject", "subject_level"),
+            capabilities=Capabilities(
+                tag="subject", leaves=LEAVES, source="https://arxiv.org/abs/2402.14804, section 3"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=repeated_lines,
         ),
     )
 

@@ -36,9 +36,10 @@ from typing import Any, Literal
 from snellen.answers.value import cleaned, final_value, number, same_value
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
@@ -142,12 +143,8 @@ def mathvista(
                 metrics={"accuracy": mean},
             ),
         },
-        break_down_by=("question_type", "answer_type", *METADATA, *SKILLS),
-        capabilities=Capabilities(
-            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2310.02255, section 2.1"
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=16_384 if prompt.startswith("lmms-eval") else 1024,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
@@ -159,8 +156,16 @@ def mathvista(
                 "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
             },
         ),
-        files=found,
-        layout=layout,
+        presentation=Presentation(
+            break_down_by=("question_type", "answer_type", *METADATA, *SKILLS),
+            capabilities=Capabilities(
+                tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2310.02255, section 2.1"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=layout,
+        ),
     )
 
 

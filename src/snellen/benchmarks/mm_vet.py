@@ -37,9 +37,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Drawn, Found, Row, find, jsonl
@@ -156,20 +157,26 @@ def mm_vet(
                 partial=True,
             )
         },
-        break_down_by=(*abilities, "abilities"),
-        capabilities=Capabilities(
-            tag="abilities", leaves=LEAVES, source="https://arxiv.org/abs/2308.02490, section 3.1"
-        ),
-        cluster_by=lambda sample: str(sample.data["images"]),
         max_answer_tokens=MOST_TOKENS[prompt, version],
+        cluster_by=lambda sample: str(sample.data["images"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             verdict=lambda sample, reply: "1.0" if reply.text == sample.target else "0.0",
             expect={"official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}},
         ),
-        files=found,
-        layout=layout,
+        presentation=Presentation(
+            break_down_by=(*abilities, "abilities"),
+            capabilities=Capabilities(
+                tag="abilities",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2308.02490, section 3.1",
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=layout,
+        ),
     )
 
 

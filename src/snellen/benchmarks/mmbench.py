@@ -54,9 +54,11 @@ from snellen.benchmarks.families.tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Submission
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -200,22 +202,30 @@ def mmbench(
                 version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
             ),
         },
-        break_down_by=("category", "l2-category", "L1", "split", "pass"),
-        capabilities=Capabilities(
-            tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2307.06281, appendix"
-        ),
-        cluster_by=question_of,
-        group_by=question_of,
-        together=question_of,
         max_answer_tokens=1024,
+        cluster_by=question_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
             expect=dict.fromkeys(("official", "judged", "vlmevalkit-2024", "robust"), expect),
             verdict=lambda *_: "Z",
         ),
-        files=found,
-        submission=Submission(name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted),
+        procedure=Procedure(
+            group_by=question_of,
+            together=question_of,
+        ),
+        presentation=Presentation(
+            break_down_by=("category", "l2-category", "L1", "split", "pass"),
+            capabilities=Capabilities(
+                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/2307.06281, appendix"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            submission=Submission(
+                name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted
+            ),
+        ),
     )
 
 

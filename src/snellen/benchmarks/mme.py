@@ -46,9 +46,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
@@ -139,18 +141,24 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
             "lmms-eval": scoring(f"{LMMS}:lmms_eval/tasks/mme/utils.py#L48-L122", lmms_answer),
             "robust": scoring("ours", robust_answer),
         },
-        break_down_by=("task",),
-        metric_tags=("question",),
-        capabilities=Capabilities(
-            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2306.13394, section 2.3"
-        ),
-        cluster_by=picture_of,
-        group_by=image_of,
-        together=image_of,
         max_answer_tokens=128,
+        cluster_by=picture_of,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
-        files=found,
-        layout=lambda path: results(path, map(sample, table)),
+        procedure=Procedure(
+            group_by=image_of,
+            together=image_of,
+        ),
+        presentation=Presentation(
+            break_down_by=("task",),
+            metric_tags=("question",),
+            capabilities=Capabilities(
+                tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2306.13394, section 2.3"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=lambda path: results(path, map(sample, table)),
+        ),
     )
 
 

@@ -70,8 +70,9 @@ from snellen.benchmarks.families.mmmu import (
 )
 from snellen.benchmarks.families.tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
 from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Published, Submission
+from snellen.core.exchange import Interop, Published, Submission
 from snellen.core.model import Reply
+from snellen.core.presentation import Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -177,15 +178,19 @@ def mmmu(
                 metrics=metrics,
             ),
         },
-        break_down_by=("domain", "subject", "question_type", "difficulty"),
-        capabilities=CAPABILITIES,
         max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
-        files=found,
-        layout=layout,
-        submission=Submission(
-            name=f"{begins}_output.json", columns=("id", "answer"), row=submitted, by_id=True
-        ),
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+        presentation=Presentation(
+            break_down_by=("domain", "subject", "question_type", "difficulty"),
+            capabilities=CAPABILITIES,
+        ),
+        interop=Interop(
+            files=found,
+            layout=layout,
+            submission=Submission(
+                name=f"{begins}_output.json", columns=("id", "answer"), row=submitted, by_id=True
+            ),
+        ),
     )
 
 

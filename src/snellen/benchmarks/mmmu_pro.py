@@ -68,8 +68,9 @@ from snellen.benchmarks.families.tasks import (
     parse_letter_as_vlmevalkit,
 )
 from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Published
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -167,15 +168,19 @@ def mmmu_pro(
                 version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
             ),
         },
-        break_down_by=("domain", "subject", "difficulty"),
-        capabilities=CAPABILITIES,
         max_answer_tokens=MOST_TOKENS.get((prompt, mode), 4096),
-        files=found,
-        layout=layout,
         check=Check(
             says=lambda _, answer: f"Answer: {answer}" if last_line else answer,
             wrong=wrong_letter,
             expect=expected(vision, last_line),
+        ),
+        presentation=Presentation(
+            break_down_by=("domain", "subject", "difficulty"),
+            capabilities=CAPABILITIES,
+        ),
+        interop=Interop(
+            files=found,
+            layout=layout,
         ),
     )
 

@@ -34,7 +34,10 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
-from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, find
@@ -111,19 +114,21 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
             user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
         ),
         scorings={headline: scorings.pop(headline), **scorings},
-        break_down_by=("genre",),
-        capabilities=Capabilities(
-            tag="", leaves={"": "OCR/text"}, source="https://ocr-vqa.github.io"
-        ),
-        cluster_by=image_of,
-        group_by=image_of,
         max_answer_tokens=128,
+        cluster_by=image_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: _questions.WRONG,
             expect=dict.fromkeys(("official", "vlmevalkit", "robust"), PERFECT),
         ),
-        files=files,
+        procedure=Procedure(group_by=image_of),
+        presentation=Presentation(
+            break_down_by=("genre",),
+            capabilities=Capabilities(
+                tag="", leaves={"": "OCR/text"}, source="https://ocr-vqa.github.io"
+            ),
+        ),
+        interop=Interop(files=files),
     )
 
 

@@ -35,9 +35,10 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find
@@ -121,17 +122,21 @@ def ocrbench(
                 metrics=metrics,
             ),
         },
-        break_down_by=("type", "recognition", "dataset"),
-        capabilities=Capabilities(tag="type", leaves=LEAVES, source=f"{SOURCE}, its ten types"),
-        cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=128 if prompt == "lmms-eval" else 500,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "nothing of the kind",
             expect={"official": expect, "lmms-eval": expect, "robust": expect},
         ),
-        files=file,
-        layout=layout,
+        presentation=Presentation(
+            break_down_by=("type", "recognition", "dataset"),
+            capabilities=Capabilities(tag="type", leaves=LEAVES, source=f"{SOURCE}, its ten types"),
+        ),
+        interop=Interop(
+            files=file,
+            layout=layout,
+        ),
     )
 
 

@@ -32,7 +32,10 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import vqa
-from snellen.core.benchmark import Benchmark, Capabilities, Check
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Row, find
 from snellen.data.published import File
@@ -102,15 +105,17 @@ def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
             ),
             "robust": vqa.robust(vqa_accuracy_always),
         },
-        break_down_by=("category",),
-        capabilities=Capabilities(
-            tag="category", leaves=LEAVES, source="https://arxiv.org/abs/1906.00067, section 3"
-        ),
-        cluster_by=vqa.picture_of,
-        group_by=vqa.picture_of,
         max_answer_tokens=128,
+        cluster_by=vqa.picture_of,
         check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
-        files=found,
+        procedure=Procedure(group_by=vqa.picture_of),
+        presentation=Presentation(
+            break_down_by=("category",),
+            capabilities=Capabilities(
+                tag="category", leaves=LEAVES, source="https://arxiv.org/abs/1906.00067, section 3"
+            ),
+        ),
+        interop=Interop(files=found),
     )
 
 

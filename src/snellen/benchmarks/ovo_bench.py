@@ -41,9 +41,11 @@ from snellen import stats
 from snellen.benchmarks.families import authors_files, ovo_results
 from snellen.benchmarks.families import results as _results
 from snellen.benchmarks.families.tasks import is_target, parse_count, parse_letter, parse_yes_no
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Kind, Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.core.streaming import Streaming
@@ -149,35 +151,41 @@ def ovo_bench(
             "as-lists": scoring(SOURCE, answer_of_list, tasks, reads, without=("REC",)),
             "robust": scoring("ours", robust_answer, tasks, reads, version=2),
         },
-        ask=reads,
-        streaming=None
-        if mode == "offline"
-        else Streaming(
-            when=asked_at,
-            session=SESSIONS["video" if scope == "auto" else scope],
-            memory=memory,
-            clock=clock,
-            drop=drop,
-            speed=speed,
-        ),
-        break_down_by=("group", "task"),
-        metric_tags=("question",),
-        cluster_by=video_of,
-        group_by=video_of,
         max_answer_tokens=128,
-        frames="ovo:uniform64" if mode == "offline" else "fps:1,latest",
-        capabilities=Capabilities(
-            tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2501.05510, section 3.1"
-        ),
+        cluster_by=video_of,
         check=Check(says=in_words, wrong=wrong_answer, expect=EXPECT),
-        files=found,
-        layout=lambda path: results(path, map(sample, table)),
-        results=lambda model, replies: ovo_results.results(
-            rows_of(found.path, tasks),
-            GROUPS,
-            "offline" if mode == "offline" else "online",
-            model,
-            replies,
+        procedure=Procedure(
+            kind=reads,
+            streaming=None
+            if mode == "offline"
+            else Streaming(
+                when=asked_at,
+                session=SESSIONS["video" if scope == "auto" else scope],
+                memory=memory,
+                clock=clock,
+                drop=drop,
+                speed=speed,
+            ),
+            group_by=video_of,
+            frames="ovo:uniform64" if mode == "offline" else "fps:1,latest",
+        ),
+        presentation=Presentation(
+            break_down_by=("group", "task"),
+            metric_tags=("question",),
+            capabilities=Capabilities(
+                tag="task", leaves=LEAVES, source="https://arxiv.org/abs/2501.05510, section 3.1"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=lambda path: results(path, map(sample, table)),
+            results=lambda model, replies: ovo_results.results(
+                rows_of(found.path, tasks),
+                GROUPS,
+                "offline" if mode == "offline" else "online",
+                model,
+                replies,
+            ),
         ),
     )
 
@@ -242,23 +250,25 @@ def proactive(
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data["text"])),),
         scorings={"default": ovo_proactive.scoring()},
-        ask="session",
-        streaming=Streaming(
-            when=ovo_proactive.when,
-            until=ovo_proactive.until,
-            session=video_of if scope == "video" else lambda sample: sample.id,
-            memory="keep",
-            clock=clock,
-            drop=drop,
-            speed=speed,
-            attribute=ovo_proactive.attribute,
-        ),
-        frames="fps:1,latest",
-        break_down_by=("task",),
-        cluster_by=video_of,
-        group_by=video_of,
         max_answer_tokens=128,
-        files=found,
+        cluster_by=video_of,
+        procedure=Procedure(
+            kind="session",
+            streaming=Streaming(
+                when=ovo_proactive.when,
+                until=ovo_proactive.until,
+                session=video_of if scope == "video" else lambda sample: sample.id,
+                memory="keep",
+                clock=clock,
+                drop=drop,
+                speed=speed,
+                attribute=ovo_proactive.attribute,
+            ),
+            frames="fps:1,latest",
+            group_by=video_of,
+        ),
+        presentation=Presentation(break_down_by=("task",)),
+        interop=Interop(files=found),
     )
 
 

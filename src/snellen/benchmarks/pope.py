@@ -44,9 +44,11 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
 from snellen.data import Drawn, Found, Row, find, json_list, jsonl
@@ -151,16 +153,22 @@ def pope(
             ),
             "robust": scoring("ours", robust_answer),
         },
-        break_down_by=("set",),
-        capabilities=Capabilities(
-            tag="", leaves={"": "hallucination/object"}, source="https://arxiv.org/abs/2305.10355"
-        ),
-        cluster_by=lambda sample: str(sample.data["image"]),
-        group_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=128,
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
-        files=next(iter(found.values())),
-        layout=lambda path: answers_in_order(path, table),
+        procedure=Procedure(group_by=lambda sample: str(sample.data["image"])),
+        presentation=Presentation(
+            break_down_by=("set",),
+            capabilities=Capabilities(
+                tag="",
+                leaves={"": "hallucination/object"},
+                source="https://arxiv.org/abs/2305.10355",
+            ),
+        ),
+        interop=Interop(
+            files=next(iter(found.values())),
+            layout=lambda path: answers_in_order(path, table),
+        ),
     )
 
 

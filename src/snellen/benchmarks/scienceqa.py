@@ -36,9 +36,10 @@ import orjson
 from snellen.benchmarks.families.draws import by_id, undecided
 from snellen.benchmarks.families.results import json_object
 from snellen.benchmarks.families.tasks import is_target, parse_letter
-from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -133,20 +134,22 @@ def scienceqa(
         sample=lambda _, row: to_sample(row, found),
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings={headline: scorings.pop(headline), **scorings},
-        break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
-        # Language science, grammar and punctuation, is none of the tree's.
-        capabilities=Capabilities(
-            tag="subject",
-            leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
-            source="https://arxiv.org/abs/2209.09513, section 3",
-        ),
         max_answer_tokens=1024,
-        layout=layout,
         check=Check(
             says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
             wrong=wrong_answer,
             expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
         ),
+        presentation=Presentation(
+            break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
+            capabilities=Capabilities(
+                tag="subject",
+                # LAN, language science, grammar, and punctuation, is no leaf of the tree.
+                leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
+                source="https://arxiv.org/abs/2209.09513, section 3",
+            ),
+        ),
+        interop=Interop(layout=layout),
     )
 
 

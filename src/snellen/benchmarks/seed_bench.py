@@ -60,9 +60,11 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.core.benchmark import UNMAPPED, Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -246,20 +248,28 @@ def seed_bench(
         ),
         prompt=lambda sample, _: (user(*asked(sample, version, ask, prompt)),),
         scorings=scorings(version, ask, prompt),
-        ask=ask,
-        break_down_by=("dimension", "subpart"),
-        capabilities=Capabilities(tag="dimension", leaves=LEAVES, source=f"{AUTHORS}:DATASET.md"),
-        cluster_by=lambda sample: str(sample.data["shown"]),
-        group_by=lambda sample: str(sample.data["shown"]),
         max_answer_tokens=16 if prompt == "lmms-eval" and version != "1" else 128,
-        frames=(
-            f"uniform:{FRAMES},at=middles"
-            if version == "1" and part != "image" and videos == "source"
-            else None
-        ),
-        files=found,
-        layout=lambda path: with_repeats(results(path), table if rows == "authors" else ()),
+        cluster_by=lambda sample: str(sample.data["shown"]),
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
+        procedure=Procedure(
+            kind=ask,
+            group_by=lambda sample: str(sample.data["shown"]),
+            frames=(
+                f"uniform:{FRAMES},at=middles"
+                if version == "1" and part != "image" and videos == "source"
+                else None
+            ),
+        ),
+        presentation=Presentation(
+            break_down_by=("dimension", "subpart"),
+            capabilities=Capabilities(
+                tag="dimension", leaves=LEAVES, source=f"{AUTHORS}:DATASET.md"
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            layout=lambda path: with_repeats(results(path), table if rows == "authors" else ()),
+        ),
     )
 
 

@@ -37,8 +37,10 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families import authors_files, vqa
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published, Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published, Submission
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
 from snellen.data.published import File
@@ -89,17 +91,21 @@ def textvqa(
             ),
             "robust": vqa.robust(textvqa_accuracy),
         },
-        capabilities=Capabilities(
-            tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/1904.08920, abstract"
-        ),
-        cluster_by=vqa.picture_of,
-        group_by=vqa.picture_of,
         max_answer_tokens=128,
+        cluster_by=vqa.picture_of,
         check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
-        files=found,
-        layout=lambda path: llava_answers(path, table),
-        submission=Submission(
-            name=f"textvqa_{split}.json", columns=("question_id", "answer"), row=submitted
+        procedure=Procedure(group_by=vqa.picture_of),
+        presentation=Presentation(
+            capabilities=Capabilities(
+                tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/1904.08920, abstract"
+            )
+        ),
+        interop=Interop(
+            files=found,
+            layout=lambda path: llava_answers(path, table),
+            submission=Submission(
+                name=f"textvqa_{split}.json", columns=("question_id", "answer"), row=submitted
+            ),
         ),
     )
 

@@ -35,9 +35,10 @@ from typing import Literal, NamedTuple
 
 from snellen import stats
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row, Table, find, parquet, vlmevalkit_tsv
@@ -152,16 +153,20 @@ def vcr_wiki(
         prompt=lambda sample, _: (user(*sample.media, words(sample, lang, prompt)),),
         scorings={"official" if lang == "en" else "characters": scoring},
         max_answer_tokens=256,
-        capabilities=Capabilities(
-            tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/2406.06462, abstract"
-        ),
-        files=None if packed else found,
-        layout=lambda path: results(path, shown),
-        notes=() if lang == "en" else (LACKS,),
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: "0000",
             expect={"official": EXPECT, "characters": EXPECT},
+        ),
+        presentation=Presentation(
+            capabilities=Capabilities(
+                tag="", leaves={"": "OCR/text"}, source="https://arxiv.org/abs/2406.06462, abstract"
+            ),
+            notes=() if lang == "en" else (LACKS,),
+        ),
+        interop=Interop(
+            files=None if packed else found,
+            layout=lambda path: results(path, shown),
         ),
     )
 

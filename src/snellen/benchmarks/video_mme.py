@@ -50,9 +50,11 @@ import orjson
 from snellen.answers.others import lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Published
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Reply
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Found, Row, find, utf8
@@ -147,17 +149,25 @@ def video_mme(
             ),
         ),
         scorings=scorings(prompt),
-        break_down_by=("duration", "domain", "sub_category", "task_type"),
-        capabilities=Capabilities(
-            tag="task_type", leaves=LEAVES, source="https://arxiv.org/abs/2405.21075, section 3.1"
-        ),
-        cluster_by=video_of,
-        group_by=video_of,
         max_answer_tokens=16 if prompt == "lmms-eval" else 128,
-        frames="uniform:64",
+        cluster_by=video_of,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
-        files=file,
-        layout=lambda path: results(path, (to_sample(row, videos()) for row in table)),
+        procedure=Procedure(
+            group_by=video_of,
+            frames="uniform:64",
+        ),
+        presentation=Presentation(
+            break_down_by=("duration", "domain", "sub_category", "task_type"),
+            capabilities=Capabilities(
+                tag="task_type",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/2405.21075, section 3.1",
+            ),
+        ),
+        interop=Interop(
+            files=file,
+            layout=lambda path: results(path, (to_sample(row, videos()) for row in table)),
+        ),
     )
 
 

@@ -46,7 +46,9 @@ from snellen.benchmarks.families.tasks import (
 )
 from snellen.benchmarks.families.vlmevalkit_sets import Kind, named
 from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop
 from snellen.core.model import Reply
+from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
@@ -169,11 +171,8 @@ def vlmevalkit(
             **official,
             **{called.get(key, key): scoring for key, scoring in scorings(task).items()},
         },
-        break_down_by=("category", "l2-category", "split"),
-        cluster_by=lambda sample: str(sample.data["image"]),
         max_answer_tokens=2048,
-        files=found,
-        notes=() if official else (f"{name} is scored by rules of ours, not by its authors'",),
+        cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
             says=lambda _, answer: answer,
             wrong=WRONG[task],
@@ -183,6 +182,11 @@ def vlmevalkit(
             },
             verdict=verdict,
         ),
+        presentation=Presentation(
+            break_down_by=("category", "l2-category", "split"),
+            notes=() if official else (f"{name} is scored by rules of ours, not by its authors'",),
+        ),
+        interop=Interop(files=found),
     )
 
 

@@ -32,8 +32,10 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import vqa
-from snellen.core.benchmark import Benchmark, Capabilities, Check
-from snellen.core.exchange import Submission
+from snellen.core.benchmark import Benchmark, Check
+from snellen.core.exchange import Interop, Submission
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Row, find
 from snellen.data.published import File
@@ -115,19 +117,25 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
             ),
             "robust": vqa.robust(vqa_accuracy_always),
         },
-        break_down_by=("answer_type", "question_type"),
-        capabilities=Capabilities(
-            tag="answer_type", leaves=LEAVES, source="https://arxiv.org/abs/1505.00468, section 4"
-        ),
-        cluster_by=vqa.picture_of,
-        group_by=vqa.picture_of,
         max_answer_tokens=128,
+        cluster_by=vqa.picture_of,
         check=Check(says=lambda _, answer: answer, wrong=vqa.wrong_answer, expect=EXPECT),
-        files=found,
-        submission=Submission(
-            name=f"v2_OpenEnded_mscoco_{subset}_results.json",
-            columns=("question_id", "answer"),
-            row=submitted,
+        procedure=Procedure(group_by=vqa.picture_of),
+        presentation=Presentation(
+            break_down_by=("answer_type", "question_type"),
+            capabilities=Capabilities(
+                tag="answer_type",
+                leaves=LEAVES,
+                source="https://arxiv.org/abs/1505.00468, section 4",
+            ),
+        ),
+        interop=Interop(
+            files=found,
+            submission=Submission(
+                name=f"v2_OpenEnded_mscoco_{subset}_results.json",
+                columns=("question_id", "answer"),
+                row=submitted,
+            ),
         ),
     )
 

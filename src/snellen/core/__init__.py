@@ -4,8 +4,8 @@ May import media types, data tables, metrics, and statistics; never a back end o
 Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
-from snellen.core.benchmark import Benchmark, Capabilities, Check, History
-from snellen.core.exchange import Published, Results, Submission
+from snellen.core.benchmark import Benchmark, Check, History
+from snellen.core.exchange import Interop, Published, Results, Submission
 from snellen.core.model import (
     Emission,
     Forks,
@@ -24,7 +24,10 @@ from snellen.core.model import (
     Times,
     Usage,
 )
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Conversation, Procedure
 from snellen.core.profile import Profile
+from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Reading, ReplyTable, Resolution, Scoring
 from snellen.core.streaming import Streaming
@@ -51,6 +54,7 @@ __all__ = [
     "Category",
     "Check",
     "Columns",
+    "Conversation",
     "Emission",
     "Estimate",
     "Forks",
@@ -59,12 +63,16 @@ __all__ = [
     "Generation",
     "History",
     "Image",
+    "Interop",
     "Judge",
     "Message",
     "Metric",
     "Part",
+    "Presentation",
+    "Procedure",
     "Profile",
     "Prompts",
+    "Provenance",
     "Published",
     "Query",
     "Ranked",

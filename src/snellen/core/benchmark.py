@@ -5,15 +5,18 @@ number --metrics--> Estimate
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import dropwhile
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from snellen.core.exchange import Published, Results, Submission
+from snellen.core.exchange import Interop, Published, Results, Submission
 from snellen.core.model import Generation, Kind, Origin, Reply, Request
+from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.procedure import Procedure
+from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.streaming import Streaming
@@ -30,106 +33,156 @@ History = tuple[tuple[tuple[Message, ...], Reply], ...]
 class Check:
     """What dummy models must score on the bundled rows, so that `snellen check` can prove a file.
 
-    `says` puts an answer into the words that the prompt asks for; `wrong` gives an answer that is
-    not right. `expect` maps a
-    scoring to the headline value that each dummy (`oracle`, `wrong`, `silent`, `hedging`) must get,
-    to 1e-9 (None: it must have none). `verdict` is what a judge that is right says of a reply, for
-    scorings that have one.
+    The dummies are `oracle`, `wrong`, `silent`, and `hedging`.
     """
 
     says: Callable[[Sample, str], str]
+    """Puts an answer into the words that the prompt asks for."""
     wrong: Callable[[Sample], str]
+    """An answer that is not right."""
     expect: Mapping[str, Mapping[str, float | None]]
+    """By scoring, the headline value of each dummy, to 1e-9; None: it must have none."""
     verdict: Callable[[Sample, Reply], str] | None = None
-
-
-UNMAPPED = "unmapped"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Capabilities:
-    """What each category of a tag asks of a model: a leaf of `capabilities.TREE`, or `unmapped`.
-
-    `source` is where the benchmark's authors say what the categories are. The tag "" has the one
-    category "", which all samples are of.
-    """
-
-    tag: str
-    leaves: Mapping[str, str]
-    source: str
-
-    def leaf(self, sample: Sample) -> str:
-        """The leaf that a sample counts for; `unmapped` where nobody has said which."""
-        return self.leaves.get(sample.tags.get(self.tag, ""), UNMAPPED)
+    """What a judge that is right says of a reply; needed if a scoring has a judge."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Rows, what is asked about each, and how the replies are scored; the first scoring is the
-    headline.
-
-    `asks` is raised when rows, sample, prompt or limits change, so that questions must be asked
-    again. `prompt` gives the whole conversation to send, and () when there is no further turn; it
-    is not asked for more than `turns` turns (None: until it gives ()). A conversation begins with
-    the user, system messages before it, alternates, and ends with the user. The last turn's reply
-    is what scorings read, or with `by_turn` each reply, as one to the sample that its turn is;
-    those whose answers are hidden are asked and not scored, where another's is known. `cluster_by`
-    and `group_by` name what samples share (an image, a video), from a sample's id, tags and data
-    alone: clusters widen intervals, groups are scheduled together. Samples that mean something only
-    `together` (the passes of one question) are selected so. `metric_tags` are tags that metrics
-    read, and results are not broken down by. `ladders` names the break-downs that are levels of
-    difficulty, with the metric that says where on them reading ends. `files` is where the rows are
-    read from, if from published files. `layout` reads replies as the authors publish them where
-    these are not rows with an id and a reply each; it gives None for a file or folder that is not
-    of that form. `results` writes it, of a model's name and its replies by sample id (None: it
-    failed). `temperature` is what it is asked with where neither a flag nor a profile says another
-    (None: the model's own), `frames` the policy by which it is shown videos, likewise. `streaming`
-    is of benchmarks that ask for sessions. `capabilities` says what its categories ask of a model.
-    `options` are what this benchmark was loaded with; `called` is what a model is told it is
-    called, where one is told at all (`model.Prompts`); `shots` are the examples that its prompt was
-    lengthened by; `probe` says how else it is asked (`snellen.transforms.probes`), if it is;
-    `notes` are said in every result.
-    """
+    """Rows, what is asked about each, and how the replies are scored."""
 
     name: str
+    """Its name in the catalog, on the command line, and in runs."""
     asks: int
+    """Raised when rows, sample, prompt or limits change, so that questions are asked again."""
     data: Table
+    """The rows."""
     sample: Callable[[int, Row], Sample]
+    """Makes a sample of a row and its index, which counts from 0."""
     prompt: Callable[[Sample, History], tuple[Message, ...]]
+    """The whole conversation to send; it ends with the user. (): there is no further turn."""
     scorings: Mapping[str, Scoring]
-    turns: int | None = 1
-    by_turn: Callable[[Sample], tuple[Sample, ...]] | None = None
-    ask: Kind = "generate"
-    break_down_by: tuple[str, ...] = ()
-    metric_tags: tuple[str, ...] = ()
-    ladders: Mapping[str, str] = field(default_factory=dict)
-    cluster_by: Callable[[Sample], str] | None = None
-    group_by: Callable[[Sample], str] | None = None
-    together: Callable[[Sample], str] | None = None
+    """The ways to score its replies, by name; the first is the headline."""
     max_answer_tokens: int = 512
-    temperature: float | None = 0.0
-    frames: str | None = None
-    streaming: Streaming | None = None
-    stop: tuple[str, ...] = ()
+    """The most tokens of a reply, where neither a flag nor a profile sets it."""
+    cluster_by: Callable[[Sample], str] | None = None
+    """What samples share (an image), of id, tags, and data alone; widens intervals. None: nothing.
+    """
     check: Check | None = None
-    submission: Submission | None = None
-    files: Found | None = None
-    layout: Callable[[Path], Published | None] | None = None
-    results: Callable[[str, Mapping[str, str | None]], Results] | None = None
-    capabilities: Capabilities | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
-    called: str | None = None
-    shots: Mapping[str, object] = field(default_factory=dict)
-    probe: Mapping[str, object] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    from_catalog: bool = field(default=False, init=False, repr=False, compare=False)
-    """Whether the catalog can rebuild it from what a run stores. Only the catalog sets it.
-    `dataclasses.replace` drops it, because a changed benchmark is a different benchmark."""
+    """What dummy models must score on the bundled rows; needed for `snellen check`."""
+    procedure: Procedure = field(default_factory=Procedure)
+    """How the questions are asked; by default once each, for a reply in words."""
+    presentation: Presentation = field(default_factory=Presentation)
+    """How results are broken down, and what they mean; by default only as a whole."""
+    interop: Interop = field(default_factory=Interop)
+    """The authors' files that can be read and written; by default none."""
+    _provenance: Provenance = field(default_factory=Provenance, repr=False)
+    """How it was loaded and transformed: for the registry and transforms alone (`vary`)."""
+
+    def __post_init__(self) -> None:
+        if self._provenance.from_catalog:
+            unmarked = replace(self._provenance, from_catalog=False)
+            object.__setattr__(self, "_provenance", unmarked)
+
+    @property
+    def provenance(self) -> Provenance:
+        """How it was loaded and transformed."""
+        return self._provenance
 
     @property
     def headline(self) -> str:
         """The name of the first scoring."""
         return next(iter(self.scorings))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What every result shows: the author's notes, then those of the framework."""
+        return (*self.presentation.notes, *self.provenance.notes)
+
+    # -- fields of the parts, by their names
+
+    @property
+    def turns(self) -> int | None:
+        return self.procedure.conversation.turns
+
+    @property
+    def by_turn(self) -> Callable[[Sample], tuple[Sample, ...]] | None:
+        return self.procedure.conversation.by_turn
+
+    @property
+    def ask(self) -> Kind:
+        return self.procedure.kind
+
+    @property
+    def temperature(self) -> float | None:
+        return self.procedure.temperature
+
+    @property
+    def frames(self) -> str | None:
+        return self.procedure.frames
+
+    @property
+    def group_by(self) -> Callable[[Sample], str] | None:
+        return self.procedure.group_by
+
+    @property
+    def together(self) -> Callable[[Sample], str] | None:
+        return self.procedure.together
+
+    @property
+    def streaming(self) -> Streaming | None:
+        return self.procedure.streaming
+
+    @property
+    def break_down_by(self) -> tuple[str, ...]:
+        return self.presentation.break_down_by
+
+    @property
+    def metric_tags(self) -> tuple[str, ...]:
+        return self.presentation.metric_tags
+
+    @property
+    def ladders(self) -> Mapping[str, str]:
+        return self.presentation.ladders
+
+    @property
+    def capabilities(self) -> Capabilities | None:
+        return self.presentation.capabilities
+
+    @property
+    def files(self) -> Found | None:
+        return self.interop.files
+
+    @property
+    def layout(self) -> Callable[[Path], Published | None] | None:
+        return self.interop.layout
+
+    @property
+    def results(self) -> Callable[[str, Mapping[str, str | None]], Results] | None:
+        return self.interop.results
+
+    @property
+    def submission(self) -> Submission | None:
+        return self.interop.submission
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        return self.provenance.options
+
+    @property
+    def shots(self) -> Mapping[str, object]:
+        return self.provenance.shots
+
+    @property
+    def probe(self) -> Mapping[str, object]:
+        return self.provenance.probe
+
+    @property
+    def called(self) -> str | None:
+        return self.provenance.called
+
+    @property
+    def from_catalog(self) -> bool:
+        return self.provenance.from_catalog
 
     def read(self, row: Row) -> Sample:
         """The sample of a row.
@@ -204,7 +257,6 @@ class Benchmark:
             generation=generation
             or Generation(max_tokens=self.max_answer_tokens, temperature=self.temperature),
             seed=seed,
-            stop=self.stop,
             origin=Origin(
                 benchmark=self.called or self.name, sample=sample.id, asked=partial(_asked, asked)
             ),
@@ -236,19 +288,39 @@ class Benchmark:
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 
 
+PARTS: Mapping[str, type] = {
+    "procedure": Procedure,
+    "presentation": Presentation,
+    "interop": Interop,
+    "_provenance": Provenance,
+}
+"""The fields of a benchmark that are objects with fields of their own."""
+
+
 def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
     """Mark a benchmark that the catalog can rebuild from what a run stores."""
-    object.__setattr__(benchmark, "from_catalog", True)
+    marked = replace(benchmark.provenance, from_catalog=True)
+    object.__setattr__(benchmark, "_provenance", marked)
     return benchmark
 
 
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Replace fields in a way that a run stores: a probe, examples, a frame policy.
+    """Replace fields, also those of its parts, in a way that a run stores: a probe, a frame policy.
 
-    Unlike `dataclasses.replace` it keeps `from_catalog`.
+    Unlike `dataclasses.replace` it keeps `from_catalog`. Notes are added with `with_note`.
     """
+    for name, part in PARTS.items():
+        inner = {item.name for item in fields(part)} - {"notes"}
+        if values := {key: changes.pop(key) for key in [*changes] if key in inner}:
+            changes[name] = replace(changes.get(name, getattr(benchmark, name)), **values)
     changed = replace(benchmark, **changes)
     return mark_from_catalog(changed) if benchmark.from_catalog else changed
+
+
+def with_note(benchmark: Benchmark, note: str) -> Benchmark:
+    """The benchmark with a further sentence in every result."""
+    provenance = benchmark.provenance
+    return vary(benchmark, _provenance=replace(provenance, notes=(*provenance.notes, note)))
 
 
 def _with_sizes(sample: Sample) -> Sample:

@@ -31,17 +31,16 @@ Missing = Literal["wrong", "excluded"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What one scoring found in one reply.
-
-    `answer` is None where nothing could be read; `rule` names the rule that fired; `guessed` says
-    that the authors' code drew
-    at random; `candidates` are the answers it could have been.
-    """
+    """What one scoring read in one reply."""
 
     answer: str | float | tuple[str, ...] | None
+    """The answer; None: nothing could be read."""
     rule: str
+    """The name of the rule that read it."""
     guessed: bool = False
+    """Whether the authors' code draws the answer at random."""
     candidates: tuple[str, ...] = ()
+    """The answers that it could have been."""
 
     @property
     def undecided(self) -> bool:
@@ -88,24 +87,26 @@ class Resolution:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """What a judge is asked about a reply that rules left open, and how its verdict is read.
-
-    `when` says that rules left it open. `parse` is strict: a verdict that is not of the form asked
-    for has no answer, and leaves the sample not judged. `asks` is raised when the prompt or the
-    settings change, so that verdicts must be asked for again. `reads_cut` says that a verdict which
-    was cut at the token limit is one (the authors ask for so few); `needs_target` that published
-    verdicts are worth nothing where it is not known what is right.
-    """
+    """What a judge is asked about a reply that rules left open, and how its verdict is read."""
 
     name: str
+    """What reports call it."""
     prompt: Callable[[Sample, Reply], tuple[Message, ...]]
+    """The messages that ask for a verdict on a reply."""
     parse: Callable[[str, Sample], Reading]
+    """Reads a verdict strictly: without the form asked for it has no answer, and isn't judged."""
     when: Callable[[Reading], bool]
+    """Whether the rules left this reading open."""
     asks: int = 1
+    """Raised when prompt or settings change, so that verdicts must be asked for again."""
     max_answer_tokens: int = 512
+    """The most tokens of a verdict."""
     temperature: float | None = 0.0
+    """The sampling temperature where no profile sets it; None: the model's own."""
     reads_cut: bool = False
+    """Whether a verdict that was cut at the token limit counts: some authors ask for so few."""
     needs_target: bool = True
+    """Whether published verdicts count only for samples whose right answer is known."""
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
@@ -115,34 +116,34 @@ where it gave no verdict. Every reply has as many, in the same order."""
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """One way to score a benchmark's replies.
-
-    `version` is raised when scores move; replies stay valid. `source` is
-    repository@commit:file#lines, or `ours`. `score`
-    gives None where only the whole set has a score; an unparsed reply is given to it as any other,
-    and scores 0 unless the authors' rule says else.
-    `missing` is what becomes of a question without a reply in other people's prediction files.
-    `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
-    that an answer may be worth a part of it. `named` gives further metrics of the whole set, whose
-    names are known only with them. `resolve` decides what one reply does not tell: answers that the
-    authors' code draws from one random sequence, or what depends on the order of a file's lines. It
-    is called once for each repeat. `on_missing` says what the authors' code does with a file that
-    lacks rows, where that is not `missing`.
-    """
+    """One way to score a benchmark's replies."""
 
     version: int
+    """Raised when scores change; replies stay valid."""
     source: str
+    """repository@commit:file#lines of the rule, or `ours`."""
     parse: Callable[[Reply, Sample], Reading]
+    """Reads the answer out of a reply; pure."""
     score: Callable[[Reading, Sample], float | None]
+    """The score, also of an unparsed reply; None where only the whole set has a score."""
     metrics: Mapping[str, Metric]
+    """Metrics of the whole set, by name; the first is the headline."""
     reads: Kind = "generate"
+    """The kind of reply that `parse` reads."""
     missing: Missing = "excluded"
+    """What a question without a reply counts as in other people's files of predictions."""
     judge: Judge | None = None
+    """The judge of replies that rules leave open; None: rules decide every reply."""
     best: float = 1.0
+    """The score of a perfect answer, for the bounds of an incomplete run."""
     partial: bool = False
+    """Whether an answer may be worth a part of `best`."""
     named: Callable[[Columns], Mapping[str, Estimate]] | None = None
+    """Further metrics of the whole set, if their names are known only with the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
+    """Decides what needs all replies or their order, once for each repeat; None: nothing does."""
     on_missing: str = ""
+    """What the authors' code does with a file that lacks rows, where that is not `missing`."""
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:

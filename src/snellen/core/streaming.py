@@ -12,29 +12,28 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Streaming:
-    """How a video is streamed to a model's session, and when a sample's question is put to it.
-
-    `when` is the media time in seconds at which it is put, with all that is shown before it seen;
-    `until` that up to which the session may say something about it (None: it must answer then).
-    Samples of one `session` share it. The frames are those of the benchmark's policy, `fps:R`; with
-    its `latest` a question also sees the newest frame before it. `memory`: a question that must be
-    answered is put to a fork of the session, so that it leaves no trace, or kept in it.
-
-    `clock`: `logical` (each frame waits for the model), `simulated` (a call takes as long as it
-    took, or as `costs` say in seconds, by `speed`) or `real`. `drop` is what becomes of frames that
-    come while the model is busy: `none` is lost, or all but the `latest`, or the `oldest` of more
-    than `queue`. `attribute` says which of several open questions each message is for.
-    """
+    """How a video is streamed to a model's session, at the frames of the benchmark's policy
+    (`fps:R`), and when a sample's question is put to it."""
 
     when: Callable[[Sample], float]
+    """The media time in seconds at which the question is put; what is shown before it was seen."""
     session: Callable[[Sample], str]
+    """What samples share that are asked in one session."""
     until: Callable[[Sample], float] | None = None
+    """The media time in seconds until which it may be answered; None: it must be at once."""
     memory: Literal["fork", "keep"] = "fork"
+    """Whether a question that must be answered goes to a copy of the session, or stays in it."""
     clock: Literal["logical", "simulated", "real"] = "logical"
+    """Whether frames wait for the model, come by the time that calls took, or by the wall clock."""
     drop: Literal["none", "latest", "oldest"] = "none"
+    """Frames that come while the model is busy: all wait, or the latest, or `queue` of them."""
     queue: int = 256
+    """The most frames that wait with `drop="oldest"`."""
     speed: float = 1.0
+    """How many times faster calls are on the simulated clock than they were."""
     costs: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that a kind of call takes on the simulated clock; empty: as long as it took."""
     attribute: Callable[[Sequence[Said], Sequence[Sample]], Mapping[str, Sequence[Said]]] | None = (
         None
     )
+    """Which of the open questions each message is for; None: those that the messages name."""

@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from snellen.core.benchmark import Benchmark, mark_from_catalog
+from snellen.core.benchmark import Benchmark, mark_from_catalog, vary, with_note
 from snellen.core.model import Generates, Model, Ranks, Streams
 from snellen.core.profile import ImageLimits, Profile
 from snellen.errors import CatalogError, DataError, UsageError, install
@@ -157,14 +157,14 @@ def benchmark(
         values["data"] = data
     made: Benchmark = make(**values)
     if str(data) == SYNTHETIC and values["data"] is not None:
-        made = replace(made, notes=(*made.notes, BUNDLED), files=None)
+        made = with_note(vary(made, files=None), BUNDLED)
     shown = {key: value for key, value in values.items() if key != "data"}
     defaults = {
         key: parameter.default
         for key, parameter in inspect.signature(make).parameters.items()
         if key != "data"
     }
-    return mark_from_catalog(replace(made, options={**defaults, **shown}))
+    return mark_from_catalog(vary(made, options={**defaults, **shown}))
 
 
 def few_shot(

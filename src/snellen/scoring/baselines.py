@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
+from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.metrics import mean
@@ -92,9 +93,10 @@ def baselines(
     alone = replace(
         benchmark,
         scorings={name: replace(scoring, metrics={metric: function})},
-        break_down_by=(),
-        metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
-        capabilities=None,
+        presentation=Presentation(
+            metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
+            ladders=benchmark.ladders,
+        ),
     )
 
     def value(say: Say) -> float | None:

@@ -8,7 +8,7 @@ from itertools import islice
 from random import Random
 from typing import Literal
 
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, vary, with_note
 from snellen.core.prompts import IMAGE_MARK
 from snellen.core.sample import Sample
 from snellen.data import Seekable, rows_at
@@ -53,7 +53,7 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
             f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
         )
     made = blinded(benchmark, kind, seed)
-    return vary(made, notes=(*benchmark.notes, note))
+    return with_note(made, note)
 
 
 def _draws_something(benchmark: Benchmark) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from snellen.answers.reply import said
 from snellen.benchmarks.families.questions import SHORT, WRONG
 from snellen.benchmarks.families.tasks import plain_words
-from snellen.core.benchmark import Benchmark, Check, History, vary
+from snellen.core.benchmark import Benchmark, Check, History, vary, with_note
 from snellen.core.model import Reply
 from snellen.core.prompts import IMAGE_MARK, interleaved
 from snellen.core.sample import Sample
@@ -78,7 +78,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         f"{left_out(reasons)}"
     )
     made = open_ended(vary(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
-    return vary(made, notes=(*benchmark.notes, note))
+    return with_note(made, note)
 
 
 def _needs_options(sample: Sample) -> str | None:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from random import Random
 from string import ascii_uppercase
 
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark, vary, with_note
 from snellen.core.sample import Sample
 from snellen.data import Facts, Row, Table, facts_of
 from snellen.errors import UsageError
@@ -60,7 +60,7 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         f"places (seed {seed}){left_out(reasons)}"
     )
     made = permuted(benchmark, most, seed)
-    return vary(made, notes=(*benchmark.notes, note))
+    return with_note(made, note)
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from random import Random
 
-from snellen.core.benchmark import Benchmark, History, vary
+from snellen.core.benchmark import Benchmark, History, vary, with_note
 from snellen.core.sample import Sample
 from snellen.data import Filtered, Row, rows_at
 from snellen.errors import DataError, MediaError, UsageError
@@ -75,15 +75,15 @@ def with_shots(
     note = f"{n} examples before each question, of {of.data.where}, seed {seed}: {', '.join(shown)}"
     if source is None:
         note += f"; the {len(places)} rows that may be examples are not asked"
-    return vary(
+    made = vary(
         benchmark,
         data=benchmark.data
         if source is not None
         else Filtered(benchmark.data, lambda row: row.place not in places),
         prompt=lambda sample, history: _prompt(benchmark, examples, n, sample, history),
         shots={"n": n, "seed": seed, "source": digest, "ids": shown},
-        notes=(*benchmark.notes, note),
     )
+    return with_note(made, note)
 
 
 def _prompt(

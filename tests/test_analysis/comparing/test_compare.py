@@ -12,8 +12,9 @@ import pytest
 import snellen
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
 from snellen.api import compare
-from snellen.core.benchmark import Benchmark, Capabilities
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply, Request
+from snellen.core.presentation import Capabilities
 from snellen.core.scoring import Scoring
 from snellen.data import Drawn
 from snellen.errors import CatalogError, Rejected, UsageError
@@ -238,7 +239,7 @@ def test_a_composite_is_taken_of_the_paired_rows(tmp_path: Path) -> None:
 def test_questions_that_count_together_count_if_both_sides_have_them_all(
     tmp_path: Path, metric: Metric
 ) -> None:
-    made = replace(
+    made = vary(
         with_metrics(24, accuracy=metric),
         cluster_by=lambda sample: str(sample.data["question"]),
         metric_tags=("pass", "question"),

@@ -11,7 +11,7 @@ import pytest
 from snellen.analysis.comparing import Comparisons, Loaded, RankFlip
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, macro_average, mean
 from snellen.scoring import ScoredRows
@@ -130,7 +130,7 @@ def test_sides_without_a_value_have_no_standing_and_a_reason(
         return Estimate(value=None, n=0, reason="no question of it")
 
     made = with_metrics(100, accuracy=macro_average("pair") if tag == "one" else nothing)
-    made = replace(
+    made = vary(
         made,
         break_down_by=("pair",),
         sample=lambda place, row: replace(

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import undecided
 from snellen.core import prompts
-from snellen.core.benchmark import Capabilities
+from snellen.core.presentation import Capabilities
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading
 from snellen.data import Facts, Filtered, Found, Row, Seekable, Table, find, home, parquet, rows_at

@@ -52,7 +52,9 @@ from snellen.benchmarks.families.tasks import (
     verdict,
     yes_no,
 )
-from snellen.core.benchmark import Benchmark, Check, History
+from snellen.core.benchmark import Benchmark, Check, History, vary
+from snellen.core.presentation import Presentation
+from snellen.core.procedure import Conversation, Procedure
 from snellen.core.prompts import interleaved, lettered
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row, Table, rows_of, vlmevalkit_tsv
@@ -151,8 +153,7 @@ def own_data(
     # Pictures in the rows of a TSV are known by where they lie, and not read with them.
     kit = _is_vlmevalkit(path, head) and found.get("image") == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
-    made = _benchmark(_safe_name(path), chosen, found, table, reader.sample)
-    return replace(made, notes=tuple(notes))
+    return _benchmark(_safe_name(path), chosen, found, table, reader.sample, tuple(notes))
 
 
 def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
@@ -180,30 +181,37 @@ def _benchmark(
     columns: Mapping[str, Sequence[str]],
     data: Table,
     sample: Callable[[int, Row], Sample],
+    notes: tuple[str, ...] = (),
 ) -> Benchmark:
     in_turns = "turns" in columns
-    return Benchmark(
+    made = Benchmark(
         name=name,
         asks=2,
         data=data,
         sample=sample,
         prompt=lambda s, history: _conversation(task, s, history),
         scorings=scorings(task),
-        turns=None if in_turns else 1,
-        by_turn=by_turn if in_turns else None,
-        break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns),
         cluster_by=_shown_by,
-        # Each video is decoded once for all that is asked about it.
-        group_by=_shown_by if "video" in columns else None,
-        frames=video.DEFAULT if "video" in columns else None,
         check=Check(
             says=lambda _, answer: answer,
             wrong=WRONG[task],
             expect=EXPECT[task],
             verdict=verdict,
         ),
-        options={"task": task, "columns": {field: [*here] for field, here in columns.items()}},
+        procedure=Procedure(
+            conversation=Conversation(
+                turns=None if in_turns else 1, by_turn=by_turn if in_turns else None
+            ),
+            # Each video is decoded once for all that is asked about it.
+            group_by=_shown_by if "video" in columns else None,
+            frames=video.DEFAULT if "video" in columns else None,
+        ),
+        presentation=Presentation(
+            break_down_by=tuple(tag for tag in BREAK_DOWN if tag in columns), notes=notes
+        ),
     )
+    stored_columns = {field: [*here] for field, here in columns.items()}
+    return vary(made, options={"task": task, "columns": stored_columns})
 
 
 def _shown_by(sample: Sample) -> str:

@@ -15,7 +15,8 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
@@ -57,7 +58,7 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
     dataset = str(getattr(made, "dataset_name", dataset))
     rows = _Rows(made, title, own.source)
     scores = _Evaluated(made, dataset, title, own.source)
-    return Benchmark(
+    benchmark = Benchmark(
         name=_name(dataset),
         asks=2,
         data=Drawn(f"{title}, {dataset}", rows.fields),
@@ -73,14 +74,16 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
                 named=scores.named,
             )
         },
-        metric_tags=("index",),
         max_answer_tokens=2048,
-        options={"class": named, "dataset": dataset, "digest": own.digest},
-        notes=(
-            f"scored by {named}'s own evaluate, without a judge; questions without a reply are not "
-            "in the file that it reads",
+        presentation=Presentation(
+            metric_tags=("index",),
+            notes=(
+                f"scored by {named}'s own evaluate, without a judge; questions without a reply are "
+                "not in the file that it reads",
+            ),
         ),
     )
+    return vary(benchmark, options={"class": named, "dataset": dataset, "digest": own.digest})
 
 
 def _meant(made: Any, title: str, dataset: str | None) -> str:

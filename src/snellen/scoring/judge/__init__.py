@@ -15,8 +15,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
+from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Scoring, Verdicts
 from snellen.data import Facts, Row, Table
@@ -84,14 +85,12 @@ def steering(
 def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
     """The benchmark that asks a scoring's judge about the rows of `data`."""
     scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
-    return Benchmark(
+    asking = Benchmark(
         name=f"{benchmark.name}.{name}",
         asks=judge.asks,
         data=data,
         sample=lambda _, row: row["sample"],
         prompt=lambda sample, history: () if history else _prompt(judge, sample),
-        # Not 1: several replies of one row, its repeats, may be open.
-        turns=None,
         scorings={
             "verdict": Scoring(
                 version=scoring.version,
@@ -102,9 +101,13 @@ def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
             )
         },
         max_answer_tokens=judge.max_answer_tokens,
-        temperature=judge.temperature,
-        options={"judge": judge.name},
+        procedure=Procedure(
+            # Not 1: several replies of one row, its repeats, may be open.
+            conversation=Conversation(turns=None),
+            temperature=judge.temperature,
+        ),
     )
+    return vary(asking, options={"judge": judge.name})
 
 
 def judge_of(benchmark: Benchmark, name: str) -> Judge:

@@ -1,0 +1,24 @@
+"""What the framework records on a benchmark that it makes or changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a benchmark was loaded and transformed. The registry and the transforms set it, with
+    `vary`; part of a run's identity, but for the notes."""
+
+    options: Mapping[str, object] = field(default_factory=dict)
+    """The options that it was loaded with."""
+    shots: Mapping[str, object] = field(default_factory=dict)
+    """The examples before each question (`transforms.shots`); empty: none."""
+    probe: Mapping[str, object] = field(default_factory=dict)
+    """How else the questions are asked (`transforms.probes`); empty: as they are."""
+    called: str | None = None
+    """The name that models with prompts of their own know it by; None: its own name."""
+    notes: tuple[str, ...] = ()
+    """Sentences that every result shows after those of the author."""
+    from_catalog: bool = field(default=False, repr=False, compare=False)
+    """Whether the catalog can rebuild it from what a run stores. `dataclasses.replace` of the
+    benchmark drops it, because a changed benchmark is a different benchmark."""
