@@ -10,7 +10,7 @@ from typing import Literal
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
 from snellen.media.content import Message
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Compute, Direction, direction_of
 from snellen.stats import Estimate
 
 ReadingState = Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
@@ -134,7 +134,7 @@ class Scoring:
     source: str
     parse: Callable[[Reply, Sample], Reading]
     score: Callable[[Reading, Sample], float | None]
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, Compute]
     reads: Kind = "generate"
     missing: Missing = "excluded"
     judge: Judge | None = None
@@ -143,6 +143,25 @@ class Scoring:
     named: Callable[[Columns], Mapping[str, Estimate]] | None = None
     resolve: Callable[[ReplyTable], Resolution] | None = None
     on_missing: str = ""
+
+    @property
+    def better(self) -> Direction | None:
+        """Whether a higher or a lower value of the first metric is better; None if unknown."""
+        return self.direction(next(iter(self.metrics)))
+
+    def direction(self, metric: str) -> Direction | None:
+        """Whether a higher or a lower value of a metric is better; None if unknown."""
+        return direction_of(metric, self.metrics[metric]) if metric in self.metrics else None
+
+    @property
+    def zero_is_wrong(self) -> bool:
+        """Whether 0 is known to be the score of a wrong answer. A distance is 0 at its best."""
+        return self.better == "higher"
+
+    def has_bounds(self, metric: str) -> bool:
+        """Whether it is known what a metric would be if all missing answers were wrong, or right:
+        not where its own direction is unknown, nor where scores may be distances."""
+        return self.direction(metric) is not None and self.better != "lower"
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:
