@@ -1,6 +1,5 @@
 """What every new benchmark, metric and model is put through, unasked."""
 
-import inspect
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ BENCHMARKS = [entry.name for entry in catalog.entries()]
 METRICS = [
     name
     for name in snellen.metrics.__all__
-    if inspect.isfunction(getattr(snellen.metrics, name))
-    and list(inspect.signature(getattr(snellen.metrics, name)).parameters) == ["columns"]
+    if isinstance(getattr(snellen.metrics, name), snellen.metrics.Metric)
 ]
 BLIND = ("baseline/random", "baseline/first", "baseline/longest")
 QUESTION = Request(messages=(user("Which?\nA. a cat\nB. a dog"),), choices=("a cat", "a dog"))

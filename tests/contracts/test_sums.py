@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from snellen import api
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Compute
 from snellen.models.recorded import Recorded
 from snellen.registry import catalog
 from snellen.run import dummies
@@ -33,7 +33,7 @@ class Seen:
 
     without: set[str] = field(default_factory=set)
 
-    def watch(self, name: str, metric: Metric) -> Metric:
+    def watch(self, name: str, metric: Compute) -> Compute:
         def watched(columns: Columns) -> Estimate:
             moved = replace(columns, cluster=3 * columns.cluster + 7)
             if moved.unscored is not None:
@@ -50,7 +50,7 @@ class Seen:
 
         return watched
 
-    def check(self, metric: Metric, columns: Columns, found: Estimate, *, alone: bool) -> None:
+    def check(self, metric: Compute, columns: Columns, found: Estimate, *, alone: bool) -> None:
         """The sums of all clusters give the value, and those of all but one what the metric is of
         the other clusters' rows, if it is a function of its sums `alone`."""
         assert found.sums is not None and found.value is not None

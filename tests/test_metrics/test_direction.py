@@ -1,53 +1,188 @@
-"""Which way a metric gets better, as far as it is known."""
+"""Which way a metric gets better, and in which unit: what the metric states."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from snellen.metrics import direction
-from snellen.metrics.streaming import METRICS
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.scoring import Scoring
+from snellen.metrics import Columns, Metric, direction_of, macro_average, mean
+from snellen.metrics.among import among
+from snellen.metrics.groups import share_of_groups
+from snellen.metrics.streaming import METRICS, Heard, Message, Point, Slot, Watch, columns_of
+from snellen.metrics.yes_no import f1, precision, yes_ratio
 from snellen.registry import catalog
+from snellen.scoring import Scored, Tally
+from snellen.stats import Estimate
+from tests import tiny
 
-# Shares of a kind of answer or of blame: neither way is better. Another model's score is no score.
-NEITHER = {
-    *(("hallusionbench", name) for name in ("lh", "mixed", "vi", "yes_diff", "yes_fp")),
-    ("llava-bench", "reference_score"),
-    ("ovo-bench", "yes_ratio"),
-    ("pope", "yes_ratio"),
+HIGHER = {
+    "a-okvqa": "accuracy",
+    "chartqa": "relaxed_accuracy",
+    "coco-captions": "bleu_1 bleu_2 bleu_3 bleu_4 cider rouge_l",
+    "docvqa": "accuracy anls",
+    "eyechart": "accuracy clutter rotation",
+    "eyechart-video": "accuracy",
+    "gqa": "accuracy consistency plausibility validity",
+    "hallusionbench": "aacc average easy_aacc facc figure_score hard_aacc qacc",
+    "info-vqa": "accuracy anls",
+    "llava-bench": "model_score relative_score",
+    "mathvision": "accuracy",
+    "mathvista": "accuracy",
+    "mm-vet": "score",
+    "mmbench": "circular vanilla vanilla_all",
+    "mme": "acc acc_plus cognition perception precision recall score",
+    "mmmu": "accuracy",
+    "mmmu-pro": "accuracy",
+    "ocr-vqa": "accuracy",
+    "ocrbench": "accuracy final_score",
+    "ok-vqa": "accuracy",
+    "ovo-bench": """
+        accuracy accuracy_by_question accuracy_micro balanced_accuracy f1 precision recall
+        answered_in_span answered_in_span_any answered_in_span_1s answered_in_span_2s
+        answered_in_span_3s count_right_time count_skill final_count projected span_auc
+    """,
+    "pope": "accuracy f1 mean_accuracy mean_f1 precision recall",
+    "scienceqa": "accuracy",
+    "seed-bench": "accuracy dimension_average",
+    "textvqa": "accuracy",
+    "vcr-wiki": "exact_match f1 jaccard precision recall",
+    "video-mme": "accuracy",
+    "vlmevalkit": "accuracy",
+    "vqav2": "accuracy",
 }
+LOWER = {
+    "eyechart": "acuity contrast noise",
+    "eyechart-video": "temporal_acuity",
+    "gqa": "distribution",
+    "hallusionbench": "figure_inconsistent figure_wrong",
+    "ovo-bench": """
+        acknowledgements ambiguous count_mae delay_censored delay_mean delay_median early
+        false_alarms_per_min late overcount repeats silent slots_failed unsolicited_per_hour
+    """,
+}
+# Shares of a kind of answer or of blame, and what a video's end cuts off: neither way is better.
+# Another model's score is no score.
+NEITHER = {
+    "hallusionbench": "lh mixed vi yes_diff yes_fp",
+    "llava-bench": "reference_score",
+    "ovo-bench": "slots_dropped yes_ratio",
+    "pope": "yes_ratio",
+}
+PROACTIVE = "ovo-bench:mode=proactive"
+SYNTHETIC = Path("synthetic")
 
 
-def test_the_direction_of_every_metric_of_the_catalog_is_known() -> None:
-    unknown = set()
-    for entry in catalog.entries():
-        benchmark = catalog.benchmark(entry.name)
-        names = {name for scoring in benchmark.scorings.values() for name in scoring.metrics}
-        unknown |= {
-            (benchmark.name, name) for name in names if direction(benchmark.name, name) is None
-        }
+def catalog_benchmarks() -> Iterator[Benchmark]:
+    for name in (*(entry.name for entry in catalog.entries()), PROACTIVE):
+        yield catalog.benchmark(name, data=SYNTHETIC)
 
-    assert unknown == NEITHER
+
+def test_each_metric_of_the_catalog_has_the_direction_of_its_definition() -> None:
+    expected = {
+        (benchmark, metric): better
+        for better, names in (("higher", HIGHER), ("lower", LOWER), (None, NEITHER))
+        for benchmark, metrics in names.items()
+        for metric in metrics.split()
+    }
+    stated = {
+        (benchmark.name, metric): scoring.direction(metric)
+        for benchmark in catalog_benchmarks()
+        for scoring in benchmark.scorings.values()
+        for metric in scoring.metrics
+    }
+
+    assert stated == expected
 
 
 def test_a_headline_of_the_catalog_is_higher_for_the_better_model() -> None:
-    for entry in catalog.entries():
-        benchmark = catalog.benchmark(entry.name)
-        first = next(iter(benchmark.scorings[benchmark.headline].metrics))
-        assert direction(benchmark.name, first) == "higher", benchmark.name
+    for benchmark in catalog_benchmarks():
+        for name, scoring in benchmark.scorings.items():
+            assert scoring.better == "higher", f"{benchmark.name} {name}"
+            assert scoring.zero_is_wrong
+
+
+@pytest.mark.parametrize("spec", [*HIGHER, PROACTIVE])
+def test_a_metric_states_the_unit_of_its_estimates(spec: str) -> None:
+    benchmark = catalog.benchmark(spec, data=SYNTHETIC)
+    if benchmark.check is None:
+        pytest.skip("it has no dummy models")
+    says = benchmark.check.says
+    samples = [benchmark.read(row) for row in benchmark.data]
+    answered = [(one, says(one, one.target)) for one in samples if one.target is not None]
+    tally = Tally(benchmark)
+    tally.add(Scored(one, 0, "ok", Reply(text=text, stop="stop")) for one, text in answered)
+    report = tally.report(model="", identity={})
+
+    for name, scoring in report.scorings.items():
+        for metric, function in benchmark.scorings[name].metrics.items():
+            assert isinstance(function, Metric), f"{name} {metric}"
+            if scoring.metrics[metric].value is not None:
+                assert scoring.metrics[metric].unit == function.unit, f"{name} {metric}"
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_of_streams_has_the_direction_that_its_formula_states(name: str) -> None:
+def test_a_metric_of_streams_has_the_direction_and_unit_that_its_formula_states(name: str) -> None:
     text = " ".join((METRICS[name].__doc__ or "").split())
     stated = [way for way in ("higher", "lower") if f"{way} is better" in text]
 
     if stated:
-        assert [direction("ovo-bench", name)] == stated
+        assert [METRICS[name].better] == stated
+
+    slots = (Slot(10, 20, 1), Slot(20, 40, 2))
+    watch = Watch(task="REC", asked=5, end=40, slots=slots, points=(Point(40, 2),), counts=True)
+    estimate = METRICS[name](columns_of((watch, Heard((Message(12, 13, 1),)))))
+    assert estimate.value is not None and METRICS[name].unit == estimate.unit
 
 
-@pytest.mark.parametrize("name", ["edit_distance", "score", "average", "primary", "repeats"])
-def test_a_callers_metric_has_none_unless_all_use_its_name_alike(name: str) -> None:
-    assert direction("mine", name) is None
-    assert direction("mine", "f1") == "higher"
+def test_a_plain_callable_has_no_direction_whatever_its_name() -> None:
+    def plain(columns: Columns) -> Estimate:
+        raise NotImplementedError
+
+    scoring = Scoring(
+        version=1,
+        source="ours",
+        parse=tiny.parse,
+        score=tiny.right,
+        metrics={"accuracy": plain, "f1": f1, "errors": Metric(plain, better="lower")},
+    )
+
+    assert [scoring.direction(name) for name in scoring.metrics] == [None, "higher", "lower"]
+    assert scoring.direction("no metric of it") is None
+    assert not scoring.zero_is_wrong
 
 
-def test_a_category_has_the_direction_of_its_metric() -> None:
-    assert direction("eyechart", "acuity/13 pixels") == "lower"
+def test_a_plain_callable_may_state_its_direction_as_an_attribute() -> None:
+    class Distance:
+        better = "lower"
+
+        def __call__(self, columns: Columns) -> Estimate:
+            raise NotImplementedError
+
+    assert direction_of("distance", Distance()) == "lower"
+
+
+@pytest.mark.parametrize("metric", [mean, macro_average("kind"), among(mean, "kind", ["a"])])
+def test_a_mean_of_scores_points_where_they_do_which_accuracy_alone_says(metric: Metric) -> None:
+    assert direction_of("accuracy", metric) == "higher"
+    assert direction_of("edit_distance", metric) is None
+    assert direction_of("edit_distance", Metric(metric, better="lower")) == "lower"
+    assert direction_of("accuracy", Metric(metric, better="lower")) == "lower"
+
+
+def test_shares_of_wrong_groups_are_better_when_lower() -> None:
+    assert share_of_groups("figure", "question").better == "higher"
+    assert share_of_groups("figure", "question", "right").better == "higher"
+    assert share_of_groups("figure", "question", "some right").better == "lower"
+    assert share_of_groups("figure", "question", "none right").better == "lower"
+
+
+def test_what_a_metric_states_stays_with_other_arguments_and_with_fewer_rows() -> None:
+    quiet = precision.with_arguments(otherwise=0.0)
+
+    assert (quiet.name, quiet.better, quiet.unit) == ("precision", "higher", "fraction")
+    kept = among(quiet, "balanced", ["balanced"])
+    assert (kept.better, kept.unit) == ("higher", "fraction")
+    assert yes_ratio.better is None

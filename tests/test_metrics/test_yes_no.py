@@ -75,7 +75,7 @@ def test_nothing_said_and_nothing_right_is_undefined_or_what_is_wished(metric: M
     never = columns(["no"] * 8, ["no"] * 8)
     assert metric(never).value is None
     assert metric(never).reason == "undefined"
-    assert metric(never, otherwise=0.0).value == 0.0  # type: ignore[call-arg]
+    assert metric(never, otherwise=0.0).value == 0.0
 
 
 def test_where_nothing_is_rightly_found_f1_is_zero() -> None:

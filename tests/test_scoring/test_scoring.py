@@ -15,7 +15,7 @@ from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.interop import predictions
 from snellen.media.content import user
-from snellen.metrics import Columns, mean, yes_no
+from snellen.metrics import Columns, Compute, Metric, mean, yes_no
 from snellen.scoring import Report, Scored, Tally, score_predictions
 from snellen.stats import Estimate
 
@@ -392,15 +392,15 @@ def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> No
         assert columns.score is None
         return Estimate(value=float(columns.n), unit="rows", n=columns.n)
 
-    def counted(name: str) -> float | None:
-        made = benchmark(
-            scorings={"official": scoring(score=lambda reading, sample: None, metrics={name: rows})}
-        )
-        return tallied(made, {"a": "refused"}).scorings["official"].metrics[name].value
+    def counted(metric: Compute) -> float | None:
+        official = scoring(score=lambda reading, sample: None, metrics={"rows": metric})
+        made = benchmark(scorings={"official": official})
+        return tallied(made, {"a": "refused"}).scorings["official"].metrics["rows"].value
 
     # A refusal is an answer of nothing where that is known to be the worst.
-    assert counted("cider") == 4
-    assert counted("rows") == 3
+    assert counted(Metric(rows, better="higher", unit="rows")) == 4
+    assert counted(Metric(rows, better="lower", unit="rows")) == 3
+    assert counted(rows) == 3
 
 
 def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:

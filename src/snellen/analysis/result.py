@@ -14,7 +14,15 @@ from msgspec.structs import replace
 
 from snellen.errors import SnellenError, StoreError, UsageError, shortened
 from snellen.registry import catalog
-from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
+from snellen.scoring import (
+    MetricReport,
+    Report,
+    Rules,
+    ScoringReport,
+    rules_of,
+    stale_reasons,
+    with_known_directions,
+)
 from snellen.store import FORMAT, REPORT, Run, is_object_run
 
 MAX_ANSWER = 60
@@ -272,10 +280,11 @@ def load_report(path: Path) -> Result:
             f"{folder / REPORT} has format {report.format}, but this version of Snellen reads only "
             f"formats up to {FORMAT}. Install a newer version, or score the run with this one."
         )
-    reasons = stale_reasons(run, report, inputs, _rules(manifest))
+    rules = _rules(manifest)
+    reasons = stale_reasons(run, report, inputs, rules)
     new = [reason for reason in reasons if reason not in report.notes]
     report = replace(report, out_of_date=reasons, notes=[*new, *report.notes])
-    return Result(report, folder)
+    return Result(with_known_directions(report, rules), folder)
 
 
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:

@@ -44,7 +44,7 @@ from snellen.core.scoring import Reading, Scoring
 from snellen.data import Filtered, Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user
-from snellen.metrics import mean
+from snellen.metrics import Metric, mean
 from snellen.metrics.relaxed import relaxed_accuracy
 
 REVISION = "3dab8e83b6ac559b847b7c6e2f24d1faa95a4507"
@@ -85,7 +85,7 @@ def chartqa(
     spec = f"chartqa:split={split}"
     found = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
     table, file = authors_files.table(found, lambda path: charts(path, kinds), REVISION)
-    metrics = {"relaxed_accuracy": mean}
+    metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="chartqa",

@@ -54,7 +54,7 @@ from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalki
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.groups import NONE_WHOLE, groups, share_of_groups
 from snellen.stats import Estimate
 
@@ -304,6 +304,7 @@ def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
 # -- figures
 
 
+@metric(better="higher", unit="fraction")
 def average(columns: Columns) -> Estimate:
     """The mean of aacc, facc and qacc, the one number that many tables have. In [0, 1]; higher is
     better. The interval draws sets of questions again."""
@@ -344,6 +345,7 @@ def of_groups(
     return np.searchsorted(np.unique(among.cluster), found.cluster), found.all_right
 
 
+@metric(better=None, unit="difference")
 def yes_diff(columns: Columns) -> Estimate:
     """How much oftener yes is said than right, in [-1, 1]; 0 is best. Said is, as evaluation.py has
     it, what is right where the reply is correct and the opposite where it is not."""
@@ -354,6 +356,7 @@ def yes_diff(columns: Columns) -> Estimate:
     return ratio(columns, said - right, np.ones(columns.n), unit="difference")
 
 
+@metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
     """The share of wrong replies to questions whose answer is no. In [0, 1]; a half is unbiased. No
     value where nothing is wrong: evaluation.py divides by zero."""
@@ -374,7 +377,7 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
         one = (kinds == kind).astype(np.float64)
         return ratio(columns, one, (kinds != "").astype(np.float64))
 
-    return metric
+    return Metric(metric, unit="fraction", name=kind)
 
 
 def blamed(columns: Columns) -> list[str]:
@@ -438,7 +441,7 @@ def ratio(
 
 FIGURE = {"input": ("original", "edited", "")}
 SHARES: Mapping[str, Metric] = {
-    "aacc": mean,
+    "aacc": Metric(mean, better="higher"),
     "facc": share_of_groups("figure", "question", where=FIGURE),
     "qacc": share_of_groups("question", "figure"),
     "average": average,

@@ -54,7 +54,7 @@ from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Direction, Metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def pair(reading: Reading) -> tuple[float, float]:
 # -- the sums
 
 
-def of_sums(unit: str, ratio: bool, which: int) -> Metric:
+def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "higher") -> Metric:
     """A metric of the means over replies and over references, which are rounded to three decimals;
     100 times their `ratio`, or ten times the one or the other.
 
@@ -320,13 +320,13 @@ def of_sums(unit: str, ratio: bool, which: int) -> Metric:
             np.stack(sums, axis=1), aggregate, n=columns.n, unit=unit, clusters=clusters
         )
 
-    return metric
+    return Metric(metric, better=better, unit=unit, name="of_sums")
 
 
 METRICS: Mapping[str, Metric] = {
     "relative_score": of_sums(PERCENT, True, 0),
     "model_score": of_sums(POINTS, False, 0),
-    "reference_score": of_sums(POINTS, False, 1),
+    "reference_score": of_sums(POINTS, False, 1, better=None),
 }
 
 

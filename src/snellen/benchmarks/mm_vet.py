@@ -47,7 +47,7 @@ from snellen.data import Drawn, Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Message, system, user
-from snellen.metrics import mean
+from snellen.metrics import Metric, mean
 
 REVISION = "acde843e02dae30047bb456ee4a8ab28dee7e0ae"
 SOURCE: Mapping[str, str] = {
@@ -150,7 +150,7 @@ def mm_vet(
                 source=SOURCE[version],
                 parse=lambda *_: Reading(answer=None, rule="for the judge"),
                 score=lambda reading, _: None if reading.answer is None else as_score(reading),
-                metrics={"score": mean},
+                metrics={"score": Metric(mean, better="higher")},
                 # Sums over what is graded are divided by the number of all questions, #L302-L325.
                 missing="wrong",
                 judge=grader,

@@ -66,7 +66,7 @@ from snellen.data import Row, Table, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import UsageError
 from snellen.media.content import user
-from snellen.metrics import mean
+from snellen.metrics import Metric, mean
 from snellen.metrics.circular import circular, vanilla
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
@@ -164,7 +164,11 @@ def mmbench(
     found = find(data, "mmbench", [file.name for file in files], files, spec)
     table = vlmevalkit_tsv(found)
     rows_of = cache(lambda: rotations(table))
-    metrics = {"circular": circular("pass"), "vanilla": vanilla("pass"), "vanilla_all": mean}
+    metrics = {
+        "circular": circular("pass"),
+        "vanilla": vanilla("pass"),
+        "vanilla_all": Metric(mean, better="higher"),
+    }
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="mmbench",

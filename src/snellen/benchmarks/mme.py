@@ -57,7 +57,7 @@ from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit
 from snellen.data.published import File, data_folder
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Image, user
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.groups import groups, one_alone
 from snellen.metrics.yes_no import precision, recall
 from snellen.stats import Estimate
@@ -177,7 +177,7 @@ def scoring(
             "score": points(TASKS, single=True),
             "perception": points(PERCEPTION),
             "cognition": points(COGNITION),
-            "acc": mean,
+            "acc": Metric(mean, better="higher"),
             "acc_plus": acc_plus,
             **(also or {}),
         },
@@ -185,8 +185,8 @@ def scoring(
 
 
 OF_YES: Mapping[str, Metric] = {
-    "precision": partial(precision, otherwise=0.0),
-    "recall": partial(recall, otherwise=0.0, answered_only=True),
+    "precision": precision.with_arguments(otherwise=0.0),
+    "recall": recall.with_arguments(otherwise=0.0, answered_only=True),
 }
 """What calculation.py also takes of each task, without the replies that say neither word."""
 
@@ -418,7 +418,7 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             np.concatenate(sums, axis=1), total, n=columns.n, unit="points", clusters=clusters
         )
 
-    return metric
+    return Metric(metric, better="higher", unit="points", name="points")
 
 
 ON_MISSING = (
@@ -448,6 +448,7 @@ def line_pairs(table: ReplyTable) -> Resolution:
     return Resolution(notes=(note,))
 
 
+@metric(better="higher", unit="fraction")
 def acc_plus(columns: Columns) -> Estimate:
     """The share of images with both questions right; `n` counts images, those with one alone are
     left out. In [0, 1]; higher is better."""

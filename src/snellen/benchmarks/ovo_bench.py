@@ -54,7 +54,7 @@ from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.interop.predictions import FAILED
 from snellen.media.content import Video, user
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.yes_no import f1, precision, recall, yes_ratio
 from snellen.stats import Estimate
 
@@ -289,7 +289,7 @@ def scoring(
             name: where_scored(metric)
             for name, metric in {
                 "accuracy": average(tasks, without),
-                "accuracy_micro": mean,
+                "accuracy_micro": Metric(mean, better="higher"),
                 "accuracy_by_question": by_question(average(tasks, without)),
                 "precision": of_yes_no(precision),
                 "recall": of_yes_no(recall),
@@ -584,7 +584,7 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
         return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name="average")
 
 
 def where_scored(metric: Metric) -> Metric:
@@ -595,7 +595,7 @@ def where_scored(metric: Metric) -> Metric:
             return Estimate(value=None, n=0, reason="the authors' script ends with an error at REC")
         return metric(columns)
 
-    return of_scores
+    return replace(metric, compute=of_scores)
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
@@ -627,7 +627,7 @@ def by_question(metric: Metric) -> Metric:
         share = np.bincount(number, weights=columns.score) / np.bincount(number)
         return metric(replace(columns.where(first), score=share))
 
-    return of_questions
+    return replace(metric, compute=of_questions)
 
 
 def of_yes_no(metric: Metric) -> Metric:
@@ -639,9 +639,10 @@ def of_yes_no(metric: Metric) -> Metric:
             return Estimate(value=None, n=0, reason="of SSR and CRR alone")
         return metric(kept)
 
-    return part
+    return replace(metric, compute=part)
 
 
+@metric(better="higher", unit="fraction")
 def balanced_accuracy(columns: Columns) -> Estimate:
     """The mean of the accuracy where yes is right and that where no is. In [0, 1]; 0.5 is what any
     constant reply gets; higher is better. The interval draws videos again."""

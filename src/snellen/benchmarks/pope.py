@@ -29,7 +29,6 @@ Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,7 +54,7 @@ from snellen.data import Drawn, Found, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, user
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.yes_no import f1, mean_over, precision, recall, yes_ratio
 from snellen.stats import Estimate
 
@@ -189,9 +188,9 @@ def scoring(
             "mean_f1": mean_over("set", "f1", otherwise=otherwise, answered_only=answered_only),
             "mean_accuracy": mean_over("set", "accuracy"),
             "accuracy": mean,
-            "precision": partial(precision, otherwise=otherwise),
-            "recall": partial(recall, otherwise=otherwise, answered_only=answered_only),
-            "f1": partial(f1, otherwise=otherwise, answered_only=answered_only),
+            "precision": precision.with_arguments(otherwise=otherwise),
+            "recall": recall.with_arguments(otherwise=otherwise, answered_only=answered_only),
+            "f1": f1.with_arguments(otherwise=otherwise, answered_only=answered_only),
             "yes_ratio": ratio,
         },
     )
@@ -311,6 +310,7 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
     return Reading(answer=text if known else None, rule="the word" if known else "not the word")
 
 
+@metric(better=None, unit="fraction")
 def gold_ratio(columns: Columns) -> Estimate:
     """The share of rows where yes is right: what lmms-eval prints as pope_yes_ratio. Half."""
     import numpy as np

@@ -72,7 +72,7 @@ from snellen.data import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError, check_regular
 from snellen.media.content import Image, Part, Video, user
-from snellen.metrics import macro_average, mean
+from snellen.metrics import Metric, macro_average, mean
 
 AUTHORS = "AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54"
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
@@ -441,7 +441,10 @@ def lettered_words(sample: Sample, version: Version, preset: Preset) -> str:
 
 # -- scoring
 
-METRICS = {"accuracy": mean, "dimension_average": macro_average("dimension")}
+METRICS = {
+    "accuracy": mean,
+    "dimension_average": Metric(macro_average("dimension"), better="higher"),
+}
 LMMS_EVAL_RULES: Mapping[Version, str] = {
     "1": "seedbench/utils.py#L17-L34",
     "2": "seedbench_2/utils.py#L28-L46",

@@ -45,7 +45,7 @@ from snellen.data import Row, Table, find, parquet, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Metric, metric
 from snellen.stats import Estimate
 from snellen.text.english import english_tokens
 
@@ -380,9 +380,10 @@ def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric
         cluster = columns.cluster[np.array(rows, dtype=np.intp)]
         return replace(stats.mean(np.array(values, dtype=np.float64), cluster), n=columns.n)
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name="over_texts")
 
 
+@metric(better="higher", unit="fraction")
 def jaccard(columns: Columns) -> Estimate:
     """The mean share of common tokens, over all covered texts; in [0, 1]."""
     import numpy as np

@@ -61,7 +61,7 @@ from snellen.data import Filtered, Found, Row, find, utf8
 from snellen.data.published import File
 from snellen.errors import DataError, check_regular
 from snellen.media.content import Part, Video, user
-from snellen.metrics import Columns, mean
+from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
 
 AUTHORS = "thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758"
@@ -373,6 +373,7 @@ def if_there(reading: Reading, sample: Sample) -> float | None:
     return None if reading.answer is None else is_target(reading, sample)
 
 
+@metric(better="higher", unit="fraction")
 def mean_of_answered(columns: Columns) -> Estimate:
     """The mean over the replies in which a letter was found, those alone.
 

@@ -28,7 +28,6 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
-from snellen.metrics import direction
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog, suites
 from snellen.run import Progress
@@ -488,7 +487,7 @@ def _check_floors(
         metric = name.partition("/")[0]
         if metric not in known:
             raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
-        if any(direction(benchmark.name, metric) == "lower" for benchmark in benchmarks):
+        if any(made.scorings[made.headline].direction(metric) == "lower" for made in benchmarks):
             raise UsageError(
                 f"--fail-under: lower is better for {metric}, so a value below {floor:g} is not a "
                 "failure. Choose a metric where higher is better."

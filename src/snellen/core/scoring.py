@@ -10,7 +10,7 @@ from typing import Literal
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
 from snellen.media.content import Message
-from snellen.metrics import Columns, Metric
+from snellen.metrics import Columns, Compute, Direction, direction_of
 from snellen.stats import Estimate
 
 ReadingState = Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
@@ -126,7 +126,7 @@ class Scoring:
     """Reads the answer out of a reply; pure."""
     score: Callable[[Reading, Sample], float | None]
     """The score, also of an unparsed reply; None where only the whole set has a score."""
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, Compute]
     """Metrics of the whole set, by name; the first is the headline."""
     reads: Kind = "generate"
     """The kind of reply that `parse` reads."""
@@ -144,6 +144,25 @@ class Scoring:
     """Decides what needs all replies or their order, once for each repeat; None: nothing does."""
     on_missing: str = ""
     """What the authors' code does with a file that lacks rows, where that is not `missing`."""
+
+    @property
+    def better(self) -> Direction | None:
+        """Whether a higher or a lower value of the first metric is better; None if unknown."""
+        return self.direction(next(iter(self.metrics)))
+
+    def direction(self, metric: str) -> Direction | None:
+        """Whether a higher or a lower value of a metric is better; None if unknown."""
+        return direction_of(metric, self.metrics[metric]) if metric in self.metrics else None
+
+    @property
+    def zero_is_wrong(self) -> bool:
+        """Whether 0 is known to be the score of a wrong answer. A distance is 0 at its best."""
+        return self.better == "higher"
+
+    def has_bounds(self, metric: str) -> bool:
+        """Whether it is known what a metric would be if all missing answers were wrong, or right:
+        not where its own direction is unknown, nor where scores may be distances."""
+        return self.direction(metric) is not None and self.better != "lower"
 
 
 def reading_state(reading: Reading, sample: Sample) -> ReadingState:

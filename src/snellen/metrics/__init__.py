@@ -1,25 +1,29 @@
 """Metrics: a whole set's scores and answers in, an estimate out; and what one answer is worth.
 
 May import statistics and text.
-Start with `_columns.py`: what a metric sees.
+Start with `_metric.py`: what a metric is; `_columns.py`: what it sees.
 """
 
-from snellen.metrics._columns import Category, Columns, Metric
-from snellen.metrics._direction import Direction, direction
-from snellen.metrics._mean import macro_average, mean
+from snellen.metrics._columns import Category, Columns
+from snellen.metrics._mean import is_mean, macro_average, mean
+from snellen.metrics._metric import Compute, Metric, direction_of, metric
 from snellen.metrics.anls import anls
 from snellen.metrics.relaxed import relaxed_accuracy
 from snellen.metrics.vqa import textvqa_accuracy, vqa_accuracy
+from snellen.stats import Direction
 
 __all__ = [
     "Category",
     "Columns",
+    "Compute",
     "Direction",
     "Metric",
     "anls",
-    "direction",
+    "direction_of",
+    "is_mean",
     "macro_average",
     "mean",
+    "metric",
     "relaxed_accuracy",
     "textvqa_accuracy",
     "vqa_accuracy",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-from snellen.stats import Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,6 +78,3 @@ class Columns:
         wanted = np.array([name in names for name in column.names], dtype=bool)
         unscored = None if self.unscored is None else self.unscored.tagged(tag, names)
         return replace(self.where(wanted[column.codes]), unscored=unscored)
-
-
-Metric = Callable[[Columns], Estimate]

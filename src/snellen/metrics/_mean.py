@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Compute, Metric, metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@metric(better=None, unit="fraction", averages_scores=True)
 def mean(columns: Columns) -> Estimate:
-    """The mean score: accuracy where scores are 0 and 1. In [0, 1] as scores are; higher is better.
+    """The mean score: accuracy where scores are 0 and 1. In [0, 1] as scores are. As
+    `accuracy`, higher is better; under another name, whoever reports it says so (see `Metric`).
 
         m = Σ w·score / Σ w
 
@@ -41,10 +44,10 @@ def macro_average(tag: str) -> Metric:
 
         M = 1/C · Σ_c m_c        m_c = Σ_{i in c} w·score / Σ_{i in c} w
 
-    In [0, 1] as scores are; higher is better. C counts the categories that have a score; rows
-    without a category are left out, of `n` too. Manning, Raghavan and Schütze 2008, section 13.6,
-    call it macroaveraging. The interval is that of `stats.bootstrap_sums`, drawn by cluster over
-    all categories together, since one image or video may have questions in several.
+    In [0, 1] as scores are; which way is better is said as for `mean`. C counts the categories that
+    have a score; rows without a category are left out, of `n` too. Manning, Raghavan and Schütze
+    2008, section 13.6, call it macroaveraging. The interval is that of `stats.bootstrap_sums`,
+    drawn by cluster over all categories together: one image or video may have questions in several.
 
     Three of `a` with mean 1 and one of `b` with 0 make 1/2, where the plain mean is 3/4:
 
@@ -62,7 +65,7 @@ def macro_average(tag: str) -> Metric:
             such tag; names those that there are.
     """
 
-    def metric(columns: Columns) -> Estimate:
+    def macro(columns: Columns) -> Estimate:
         import numpy as np
 
         scores = _scores(columns, "macro_average")
@@ -87,7 +90,12 @@ def macro_average(tag: str) -> Metric:
         sums = np.concatenate([by_category(weights * scores), by_category(weights)], axis=1)
         return stats.bootstrap_sums(sums, average, n=int(named.sum()), clusters=numbers)
 
-    return metric
+    return Metric(macro, unit="fraction", name="macro_average", averages_scores=True)
+
+
+def is_mean(metric: Compute) -> bool:
+    """Whether a metric is `mean`, whatever it states."""
+    return isinstance(metric, Metric) and metric.compute is mean.compute
 
 
 def _scores(columns: Columns, metric: str) -> NDArray[np.float64]:

@@ -7,7 +7,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Metric
 from snellen.stats import Estimate, t_quantile
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def threshold(
         )
         return Estimate(value=value, unit=unit, n=len(right), ci95=(low, high))
 
-    return metric
+    return Metric(metric, better=harder, unit=unit, name="threshold")
 
 
 def _plain(level: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Compute, Metric
 from snellen.metrics._rows_named import rows_named
 from snellen.stats import Estimate
 
 
-def among(metric: Metric, tag: str, names: Collection[str]) -> Metric:
+def among(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     """A metric of the rows alone whose tag is one of the names: of what the authors' code keeps.
 
-    Its range, direction and interval are the metric's; `n` counts those rows.
+    Its range, unit, direction and interval are the metric's; `n` counts those rows.
 
     One of the two that are kept is right:
 
@@ -33,4 +35,4 @@ def among(metric: Metric, tag: str, names: Collection[str]) -> Metric:
     def part(columns: Columns) -> Estimate:
         return metric(columns.where(rows_named(columns, tag, names)))
 
-    return part
+    return replace(Metric(metric), compute=part)

@@ -14,7 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -47,9 +48,12 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     """
     held = _Held(tokens)
     return {
-        "cider": lambda columns: held.mean(columns, "CIDEr", cider_scores),
-        **{f"bleu_{n}": partial(held.bleu, order=n) for n in range(ORDERS, 0, -1)},
-        "rouge_l": lambda columns: held.mean(columns, "ROUGE-L", rouge_l_scores),
+        "cider": Metric(held.cider, better="higher", unit="CIDEr"),
+        **{
+            f"bleu_{n}": Metric(partial(held.bleu, order=n), better="higher", unit="BLEU")
+            for n in range(ORDERS, 0, -1)
+        },
+        "rouge_l": Metric(held.rouge_l, better="higher", unit="ROUGE-L"),
     }
 
 
@@ -69,6 +73,12 @@ class _Held:
             )
             self._columns = columns
         return self._captions
+
+    def cider(self, columns: Columns) -> Estimate:
+        return self.mean(columns, "CIDEr", cider_scores)
+
+    def rouge_l(self, columns: Columns) -> Estimate:
+        return self.mean(columns, "ROUGE-L", rouge_l_scores)
 
     def mean(self, columns: Columns, unit: str, scores: Callable[[Captions], Floats]) -> Estimate:
         if not columns.n:

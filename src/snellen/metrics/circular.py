@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
 from snellen.metrics._mean import mean
+from snellen.metrics._metric import Metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def circular(tag: str) -> Metric:
         shares = np.divide(right, replies, out=np.ones(shape), where=asked)
         return stats.mean(shares.prod(axis=1)[complete], questions[complete])
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name="circular")
 
 
 def vanilla(tag: str) -> Metric:
@@ -94,7 +95,7 @@ def vanilla(tag: str) -> Metric:
         number, _ = _passes(columns, tag)
         return mean(columns.where(number == 1))
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name="vanilla")
 
 
 def _scores(columns: Columns) -> NDArray[np.float64]:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Metric, metric
 from snellen.metrics._rows_named import rows_named
 from snellen.stats import Estimate
 
@@ -58,9 +59,10 @@ def belonging(
         ]
         return stats.mean(np.array(belongs, dtype=np.float64), columns.cluster)
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name=kind)
 
 
+@metric(better="higher", unit="fraction")
 def consistency(columns: Columns) -> Estimate:
     """The accuracy on what follows from an answer, averaged over right answers.
 
@@ -115,6 +117,7 @@ def consistency(columns: Columns) -> Estimate:
     return stats.mean(np.array(scores), np.array(clusters))
 
 
+@metric(better="lower", unit="chi-square")
 def distribution(columns: Columns) -> Estimate:
     """How far the answers to each group of questions are from the right ones' distribution.
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
-from snellen.stats import Estimate
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Metric
+from snellen.stats import Direction, Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +81,7 @@ def share_of_groups(
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
     """The share of groups (see `groups`) with all questions right, none, or some but not all; or
-    their mean share of right questions. In [0, 1].
+    their mean share of right questions. In [0, 1]; higher is better where right ones are counted.
 
     `where` takes the rows whose tags are among those named. `n` counts groups. With repeats it is
     the share that combinations of one reply a question have. The interval draws clusters again.
@@ -122,7 +123,8 @@ def share_of_groups(
             np.stack(sums, axis=1), stats.ratio, n=len(value), clusters=labels
         )
 
-    return metric
+    better: Direction = "higher" if share in ("all right", "right") else "lower"
+    return Metric(metric, better=better, unit="fraction", name="share_of_groups")
 
 
 def one_alone(columns: Columns, tag: str) -> bool:

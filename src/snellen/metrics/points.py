@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from snellen.metrics._columns import Columns
 from snellen.metrics._mean import mean
+from snellen.metrics._metric import metric
 from snellen.stats import Estimate
 
 
+@metric(better="higher", unit="points")
 def points(columns: Columns) -> Estimate:
     """How many questions are right: `mean` times the number of questions. Higher is better.
 

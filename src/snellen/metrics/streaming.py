@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from snellen import stats
-from snellen.metrics._columns import Category, Columns, Metric
+from snellen.metrics._columns import Category, Columns
+from snellen.metrics._metric import Metric, metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -360,6 +361,7 @@ def _said_by(watch: Watch, said: Sequence[Message], point: Point) -> int:
 # -- metrics of slots
 
 
+@metric(better="higher", unit="fraction")
 def answered_in_span(columns: Columns) -> Estimate:
     """The share of slots whose first message lies in the window: not early, late or missing.
 
@@ -377,6 +379,7 @@ def answered_in_span(columns: Columns) -> Estimate:
     return _share(columns, lambda slot: slot.outcome == "hit")
 
 
+@metric(better="higher", unit="fraction")
 def answered_in_span_any(columns: Columns) -> Estimate:
     """The share of slots with a message in the window, whatever was said before it: `recall`.
 
@@ -402,9 +405,15 @@ def answered_in_span_within(seconds: float) -> Metric:
     [0.0, 1.0, 1.0]
     """
     place = WIDER.index(seconds)
-    return lambda columns: _share(columns, lambda slot: slot.wider[place])
+    return Metric(
+        lambda columns: _share(columns, lambda slot: slot.wider[place]),
+        better="higher",
+        unit="fraction",
+        name="answered_in_span_within",
+    )
 
 
+@metric(better="lower", unit="fraction")
 def early(columns: Columns) -> Estimate:
     """The share of slots whose first message begins before the window.
 
@@ -419,6 +428,7 @@ def early(columns: Columns) -> Estimate:
     return _share(columns, lambda slot: slot.outcome == "early")
 
 
+@metric(better="lower", unit="fraction")
 def late(columns: Columns) -> Estimate:
     """The share of slots whose first message begins in the window or later and is done after it.
 
@@ -431,6 +441,7 @@ def late(columns: Columns) -> Estimate:
     return _share(columns, lambda slot: slot.outcome == "late")
 
 
+@metric(better="lower", unit="fraction")
 def silent(columns: Columns) -> Estimate:
     """The share of slots that no message speaks for. In [0, 1]; lower is better.
 
@@ -443,6 +454,7 @@ def silent(columns: Columns) -> Estimate:
     return _share(columns, lambda slot: slot.outcome == "silent")
 
 
+@metric(better="higher", unit="fraction")
 def span_auc(columns: Columns) -> Estimate:
     """How much of the windows the latest message is right in.
 
@@ -460,6 +472,7 @@ def span_auc(columns: Columns) -> Estimate:
     return _share(columns, lambda slot: slot.in_force)
 
 
+@metric(better=None, unit="fraction")
 def slots_dropped(columns: Columns) -> Estimate:
     """The share of slots left out because their window would begin when the video has ended.
 
@@ -472,6 +485,7 @@ def slots_dropped(columns: Columns) -> Estimate:
     return _left_out(columns, lambda query: query.dropped)
 
 
+@metric(better="lower", unit="fraction")
 def slots_failed(columns: Columns) -> Estimate:
     """The share of slots left out because the session had failed before their window ended.
 
@@ -487,6 +501,7 @@ def slots_failed(columns: Columns) -> Estimate:
 # -- metrics of delays
 
 
+@metric(better="lower", unit="s")
 def delay_median(columns: Columns) -> Estimate:
     """The median delay of the first message in the window, onset - w0, in seconds.
 
@@ -508,6 +523,7 @@ def delay_median(columns: Columns) -> Estimate:
     return stats.bootstrap(lambda rows: float(np.median(delay[rows])), cluster, unit="s")
 
 
+@metric(better="lower", unit="s")
 def delay_mean(columns: Columns) -> Estimate:
     """The mean delay of the first message in the window, onset - w0, in seconds.
 
@@ -521,6 +537,7 @@ def delay_mean(columns: Columns) -> Estimate:
     return _ratio(rows, n=len(rows), unit="s", nothing=NONE_IN_SPAN)
 
 
+@metric(better="lower", unit="s")
 def delay_censored(columns: Columns) -> Estimate:
     """The mean delay over all slots, with that of a missed one as long as its window, in seconds.
 
@@ -543,6 +560,7 @@ def delay_censored(columns: Columns) -> Estimate:
 # -- metrics of messages
 
 
+@metric(better="higher", unit="fraction")
 def precision(columns: Columns) -> Estimate:
     """The share of messages that are needed: slots with a message in the window, by messages.
 
@@ -564,6 +582,7 @@ def precision(columns: Columns) -> Estimate:
 recall = answered_in_span_any
 
 
+@metric(better="higher", unit="fraction")
 def f1(columns: Columns) -> Estimate:
     """The harmonic mean of `precision` and `recall`: 2 · slots with one / (messages + slots).
 
@@ -581,6 +600,7 @@ def f1(columns: Columns) -> Estimate:
     return _ratio(rows, n=len(_slots(columns)), nothing=NO_SLOTS)
 
 
+@metric(better="lower", unit="1/min")
 def false_alarms_per_min(columns: Columns) -> Estimate:
     """How often something is said when nothing is to be said: per minute outside all windows.
 
@@ -599,6 +619,7 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
     return _ratio(rows, n=len(rows), unit="1/min", nothing="windows are open all the time")
 
 
+@metric(better="lower", unit="messages")
 def repeats(columns: Columns) -> Estimate:
     """How many messages a window has beyond its first: messages too many / slots.
 
@@ -612,6 +633,7 @@ def repeats(columns: Columns) -> Estimate:
     return _ratio(rows, n=len(rows), unit="messages", nothing=NO_SLOTS)
 
 
+@metric(better="lower", unit="1/h")
 def unsolicited_per_hour(columns: Columns) -> Estimate:
     """How often something is said while the query is not open, per hour of that.
 
@@ -626,6 +648,7 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
     return _ratio(rows, n=len(rows), unit="1/h", nothing="a query is open all the time")
 
 
+@metric(better="lower", unit="fraction")
 def ambiguous(columns: Columns) -> Estimate:
     """The share of messages that could have answered several queries: theirs is a guess.
 
@@ -639,6 +662,7 @@ def ambiguous(columns: Columns) -> Estimate:
     return _ratio(rows, n=sum(query.messages for query, _ in _queries(columns)), nothing=UNSAID)
 
 
+@metric(better="lower", unit="fraction")
 def acknowledgements(columns: Columns) -> Estimate:
     """The share of queries to which the model at once says that it will answer: false alarms that
     are told apart.
@@ -656,6 +680,7 @@ def acknowledgements(columns: Columns) -> Estimate:
 # -- metrics of points
 
 
+@metric(better="higher", unit="fraction")
 def projected(columns: Columns) -> Estimate:
     """The accuracy that a polled model would get that had said the same: the mean over tasks of the
     mean over points.
@@ -694,6 +719,7 @@ def projected(columns: Columns) -> Estimate:
 # -- metrics of a running total
 
 
+@metric(better="lower", unit="counts")
 def count_mae(columns: Columns) -> Estimate:
     """How far the total that was last said is from the true one, over time.
 
@@ -712,6 +738,7 @@ def count_mae(columns: Columns) -> Estimate:
     return _of_totals(columns, lambda total: total.error, unit="counts")
 
 
+@metric(better="higher", unit="skill")
 def count_skill(columns: Columns) -> Estimate:
     """How much of the error of saying nothing is saved: 1 - count_mae / count_mae(silent).
 
@@ -730,6 +757,7 @@ def count_skill(columns: Columns) -> Estimate:
     )
 
 
+@metric(better="higher", unit="fraction")
 def count_right_time(columns: Columns) -> Estimate:
     """The share of the time in which the total that was last said is the true one.
 
@@ -744,6 +772,7 @@ def count_right_time(columns: Columns) -> Estimate:
     return _of_totals(columns, lambda total: total.right)
 
 
+@metric(better="higher", unit="fraction")
 def final_count(columns: Columns) -> Estimate:
     """The share of queries whose total at the last point is the true one.
 
@@ -758,6 +787,7 @@ def final_count(columns: Columns) -> Estimate:
     return _of_totals(columns, lambda total: None if total.final is None else float(total.final))
 
 
+@metric(better="lower", unit="fraction")
 def overcount(columns: Columns) -> Estimate:
     """The share of the time in which the total that was last said is above the true one.
 

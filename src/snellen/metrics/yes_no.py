@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from snellen import stats
-from snellen.metrics._columns import Columns, Metric
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import Metric, metric
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 YES = "yes"
 
 
+@metric(better="higher", unit="fraction")
 def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     """How often yes is right: rows where yes was said and is right, by those where it was said.
 
@@ -40,6 +42,7 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     return _of(columns, lambda both, said, right, n: _ratio(both, said, otherwise))
 
 
+@metric(better="higher", unit="fraction")
 def recall(
     columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False
 ) -> Estimate:
@@ -62,6 +65,7 @@ def recall(
     return _of(columns, of, answered_only=answered_only)
 
 
+@metric(better="higher", unit="fraction")
 def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False) -> Estimate:
     """The harmonic mean of precision and recall, where yes is what is looked for.
 
@@ -75,6 +79,7 @@ def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = F
     return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
 
 
+@metric(better=None, unit="fraction")
 def yes_ratio(columns: Columns) -> Estimate:
     """The share of rows where yes was said. In [0, 1]; best is what is right, often a half."""
     import numpy as np
@@ -117,7 +122,7 @@ def mean_over(
             parts, average, n=columns.n, clusters=np.unique(columns.cluster)
         )
 
-    return metric
+    return Metric(metric, better="higher", unit="fraction", name="mean_over")
 
 
 def _of(columns: Columns, single: Of, *, answered_only: bool = False) -> Estimate:

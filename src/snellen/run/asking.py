@@ -48,7 +48,6 @@ from snellen.errors import (
     message_of,
 )
 from snellen.media.content import Image, Video
-from snellen.metrics import direction
 from snellen.run.addresses import fetched
 from snellen.run.budget import Budget
 from snellen.run.clips import THREADS, Clips, videos_of
@@ -786,8 +785,7 @@ class Asking:
             return
         if reply.state == "refused":
             # As the report counts it: wrong, where a score of 0 is known to be.
-            known = direction(self._benchmark.name, next(iter(scoring.metrics))) is not None
-            self.progress.refused += known
+            self.progress.refused += scoring.zero_is_wrong
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:

@@ -155,7 +155,7 @@ def power(
             f"samples share {len(sizes):,} clusters: with --icc above 0 differences must be larger"
         )
     first, metric = next(iter(benchmark.scorings[benchmark.headline].metrics.items()))
-    if metric is not metrics.mean and not runs:
+    if not metrics.is_mean(metric) and not runs:
         notes.append(
             f"this is for the mean score; the headline metric, {first}, may be another one: "
             "--from takes its standard error from two runs"

@@ -26,7 +26,13 @@ from snellen.scoring.document import (
     metric_report,
 )
 from snellen.scoring.explain import Attempt, Explained, Explanation, explain_reply, explain_run
-from snellen.scoring.freshness import Rules, asks_notes, rules_of, stale_reasons
+from snellen.scoring.freshness import (
+    Rules,
+    asks_notes,
+    rules_of,
+    stale_reasons,
+    with_known_directions,
+)
 from snellen.scoring.probe_pairs import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring.replies import Predicted, replies_of, score_predictions, score_run
 from snellen.scoring.resolution import Resolved, resolve
@@ -76,4 +82,5 @@ __all__ = [
     "score_run",
     "spent",
     "stale_reasons",
+    "with_known_directions",
 ]

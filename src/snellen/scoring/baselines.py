@@ -13,7 +13,7 @@ from snellen.core.model import Reply
 from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
-from snellen.metrics import mean
+from snellen.metrics import is_mean
 from snellen.scoring.document import Baselines
 from snellen.scoring.resolution import resolve
 from snellen.scoring.tally import Scored, Tally
@@ -79,7 +79,7 @@ def baselines(
     name = benchmark.headline
     scoring, check = benchmark.scorings[name], benchmark.check
     metric, function = next(iter(scoring.metrics.items()))
-    simple = function is mean and not scoring.partial and not tally.has_references
+    simple = is_mean(function) and not scoring.partial and not tally.has_references
     if benchmark.ask != "generate" or (not simple and tally.n > MOST):
         return None
     common = Common(tally.right_answers())
@@ -111,7 +111,7 @@ def baselines(
         return says(sample, common.among(len(sample.choices)))
 
     drawn_at_random = common.chance is not None
-    if drawn_at_random and function is mean:
+    if drawn_at_random and is_mean(function):
         exact = _expected(scoring, says, samples())
         if exact is not None:
             return Baselines(chance=exact, constant=value(constant), answer=common.single)

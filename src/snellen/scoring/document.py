@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from snellen.stats import Estimate
+from snellen.stats import Direction, Estimate
 
 
 class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A metric as it is published; `bounds` are its values if all that is missing or refused were
-    wrong, or right."""
+    wrong, or right. `better` says whether a higher or a lower value is better; it is absent where
+    that is not known."""
 
     value: float | None
     unit: str
@@ -20,6 +23,7 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     ci95: tuple[float, float] | None
     reason: str | None = None
     bounds: tuple[float, float] | None = None
+    better: Direction | None = None
 
 
 def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
@@ -32,7 +36,21 @@ def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None)
         ci95=estimate.ci95,
         reason=estimate.reason,
         bounds=bounds,
+        better=estimate.better,
     )
+
+
+def with_directions(
+    metrics: Mapping[str, MetricReport], direction: Callable[[str], Direction | None]
+) -> dict[str, MetricReport]:
+    """The metrics with what `direction` says of each, where they do not state it themselves. A
+    category's metric, `f1/adversarial`, points the same way as that of the whole set."""
+    return {
+        name: replace(
+            one, better=one.better or direction(name) or direction(name.partition("/")[0])
+        )
+        for name, one in metrics.items()
+    }
 
 
 class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from snellen.core.benchmark import Benchmark
-from snellen.scoring.document import Report
+from snellen.scoring.document import Report, with_directions
+from snellen.stats import Direction
 from snellen.store import FORMAT, Run
 
 INPUTS = {
@@ -27,6 +30,8 @@ class Rules:
     """The first scoring that reads what the run asks for; None if there is none."""
     versions: Mapping[str, int]
     """The version of each scoring."""
+    better: Mapping[str, Mapping[str, Direction | None]]
+    """For each scoring and metric, whether a higher or a lower value is better."""
 
 
 def rules_of(benchmark: Benchmark) -> Rules:
@@ -37,7 +42,25 @@ def rules_of(benchmark: Benchmark) -> Rules:
         asks=benchmark.asks,
         headline=next(readable, None),
         versions={name: scoring.version for name, scoring in benchmark.scorings.items()},
+        better={
+            name: {metric: scoring.direction(metric) for metric in scoring.metrics}
+            for name, scoring in benchmark.scorings.items()
+        },
     )
+
+
+def with_known_directions(report: Report, rules: Rules | None) -> Report:
+    """The report with the directions that the benchmark's scorings state now, for metrics that
+    lack one: reports of earlier versions have none."""
+    if rules is None:
+        return report
+    scorings = {
+        name: replace(
+            scoring, metrics=with_directions(scoring.metrics, rules.better.get(name, {}).get)
+        )
+        for name, scoring in report.scorings.items()
+    }
+    return replace(report, scorings=scorings)
 
 
 def stale_reasons(

@@ -25,7 +25,7 @@ from snellen.core.scoring import (
     reading_state,
 )
 from snellen.errors import UsageError
-from snellen.metrics import Category, Columns, Metric, direction, mean
+from snellen.metrics import Category, Columns, Compute, is_mean
 from snellen.scoring.document import (
     Baselines,
     CapabilityReport,
@@ -37,6 +37,7 @@ from snellen.scoring.document import (
     ScoringReport,
     SliceReport,
     metric_report,
+    with_directions,
 )
 from snellen.scoring.labels import against
 from snellen.scoring.repeats import Rows, repeats_report
@@ -297,7 +298,7 @@ class Tally:
 
     def _zero_is_wrong(self, scoring: Scoring) -> bool:
         """Whether a score of 0 is known to be the worst under a scoring."""
-        return direction(self._benchmark.name, next(iter(scoring.metrics))) is not None
+        return scoring.zero_is_wrong
 
     def _waiting(self, name: str) -> int:
         """How many replies wait for a judge under a scoring."""
@@ -518,7 +519,7 @@ class Tally:
         return ScoringReport(
             version=scoring.version,
             source=scoring.source,
-            metrics=self._metrics(name),
+            metrics=with_directions(self._metrics(name), scoring.direction),
             readings={
                 state: n
                 for state, n in zip(READING_STATES, column.states_counted(), strict=True)
@@ -557,17 +558,14 @@ class Tally:
         whole = {
             metric: metric_report(
                 function(counted),
-                # Without a direction nobody knows which score a wrong reply would have.
-                _bounds(function, rows, scoring.best)
-                if direction(self._benchmark.name, metric)
-                else None,
+                _bounds(function, rows, scoring.best) if scoring.has_bounds(metric) else None,
             )
             for metric, function in scoring.metrics.items()
         }
         if scoring.named is not None:
             named = scoring.named(counted)
             whole |= {metric: metric_report(estimate) for metric, estimate in named.items()}
-        if all(function is mean for function in scoring.metrics.values()):
+        if all(is_mean(function) for function in scoring.metrics.values()):
             # Which reads no objects: two million references are not picked for each category.
             unread = _objects([None] * counted.n)
             counted = replace(counted, answer=unread, target=unread, references=unread)
@@ -699,7 +697,7 @@ class Tally:
             headline, function = next(iter(self._benchmark.scorings[name].metrics.items()))
             found[name] = against(
                 [one for one in self._labels_given if one.scoring in (None, name)],
-                metric=None if function is mean else headline,
+                metric=None if is_mean(function) else headline,
                 rows=self._labelled,
                 score=np.frombuffer(column.scores),
                 cluster=np.array(self._cluster, dtype=np.int32),
@@ -966,7 +964,7 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
     return dict.fromkeys(scoring.metrics, nothing)
 
 
-def _bounds(metric: Metric, rows: ScoredRows, best: float) -> tuple[float, float] | None:
+def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, float] | None:
     """The metric if all unknown scores were wrong, and if all were right. None if no score is
     unknown, or if the metric does not follow from the scores."""
     import numpy as np

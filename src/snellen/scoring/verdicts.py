@@ -102,6 +102,7 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
         bounds=(mean(low for low, _ in bounds), mean(high for _, high in bounds))
         if len(bounds) == k
         else None,
+        better=parts[0].better,
     )
 
 

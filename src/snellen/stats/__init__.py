@@ -6,7 +6,7 @@ Start with `_mean.py`.
 
 from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
 from snellen.stats._bootstrap import bootstrap, bootstrap_sums
-from snellen.stats._estimate import Estimate
+from snellen.stats._estimate import Direction, Estimate
 from snellen.stats._held_out import held_out
 from snellen.stats._mean import FEWEST_CLUSTERS, mean
 from snellen.stats._paired import Difference, difference, holm, mcnemar
@@ -21,6 +21,7 @@ __all__ = [
     "FEWEST_CLUSTERS",
     "Components",
     "Difference",
+    "Direction",
     "Estimate",
     "Powered",
     "Sums",

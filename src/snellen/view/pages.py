@@ -20,7 +20,7 @@ from markupsafe import Markup
 from snellen.analysis.comparing import lines as told
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
 from snellen.analysis.result import Result, duration, plain, shown
-from snellen.metrics import Direction, direction
+from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 from snellen.store import DEPTH, differing
 from snellen.view._comparing import Compares
@@ -399,7 +399,7 @@ class Board:
         for run in runs:
             if run.result is not None and (metric := headline(run.result)) is not None:
                 self.metric = self.metric or metric[0]
-                self.direction = direction(run.result.report.benchmark, self.metric)
+                self.direction = self.direction or metric[1].better
                 self._values[run.name] = metric[1]
         self.runs = sorted(runs, key=self._order)
         ends = [
@@ -502,7 +502,7 @@ def _templates() -> jinja2.Environment:
     }
     made.globals |= {
         "key": _key, "told": told, "told_apart": told_apart, "query": _query, "CUT": CUT,
-        "PAGE": PAGE, "direction": direction,
+        "PAGE": PAGE,
     }  # fmt: skip
     return made
 

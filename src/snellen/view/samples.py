@@ -13,7 +13,6 @@ import orjson
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import SnellenError
-from snellen.metrics import direction
 from snellen.registry import catalog
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
@@ -204,11 +203,11 @@ def best_score(run: Listed, scoring: str) -> float:
 
 
 def marked_best(run: Listed, scoring: str) -> float | None:
-    """The score of a perfect answer, for marks of right and wrong. None if it is not known whether
-    a higher score is better."""
+    """The score of a perfect answer, for marks of right and wrong. None if it is not known that 0
+    is the score of a wrong one."""
     if run.result is not None and scoring in run.result.report.scorings:
-        metric = next(iter(run.result.scoring(scoring).metrics))
-        if direction(run.result.report.benchmark, metric) is None:
+        first = next(iter(run.result.scoring(scoring).metrics.values()))
+        if first.better != "higher":
             return None
     return best_score(run, scoring)
 

@@ -1,5 +1,6 @@
 """What is not known to be better when higher is not ranked, and called nobody's best."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from snellen import api, report
+from snellen import api, evaluate, report
 from snellen.analysis.comparing import Comparisons, verdict
+from snellen.analysis.result import load_report, shown
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading
 from snellen.errors import Rejected
-from snellen.metrics import Columns, Metric, direction, mean
-from snellen.registry import catalog
+from snellen.metrics import Columns, Metric, mean
 from snellen.stats import Estimate
 from snellen.view.pages import Pages
 from snellen.view.query import Wanted
@@ -135,13 +136,6 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
     assert "6 replies were withheld by the service and count as wrong" in usual.report.notes
 
 
-def test_every_scoring_of_ours_counts_a_refused_reply_since_its_direction_is_known() -> None:
-    for entry in catalog.entries():
-        made = catalog.benchmark(entry.name, data=Path("synthetic"))
-        for name, scoring in made.scorings.items():
-            assert direction(made.name, next(iter(scoring.metrics))), f"{made.name} {name}"
-
-
 def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path) -> None:
     """A share of answers is the same whether what is missing is right or wrong."""
 
@@ -162,8 +156,7 @@ def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path)
 
 
 def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:
-    """With the name of a metric of the catalog's, and the catalog's benchmark."""
-    own = replace(distances("distribution"), name="gqa")
+    own = distances(metric=Metric(mean, better="lower"))
     run_three(tmp_path, own)
     document = api.compare(tmp_path, benchmark=own).comparisons
     (board,) = document.leaderboards
@@ -178,6 +171,131 @@ def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:
     assert verdict(document.comparisons[0]).endswith("; lower is better")
     latex = report.compared_latex(document)
     assert r"close & \textbf{11.11\,\%}" in latex and "Lower is better." in latex
+
+
+def test_of_several_settings_the_lowest_is_the_best_where_lower_is(tmp_path: Path) -> None:
+    own = distances(metric=Metric(mean, better="lower"))
+    for limit, texts in ((7, ("yes", "yes", "yet")), (8, ("yxx", "yxx", "yxx"))):
+
+        def say(request: Request, texts: tuple[str, ...] = texts) -> str:
+            return texts[int(request.messages[0].text.split()[-1]) % 3]
+
+        tiny.run(tmp_path, tiny.Says(say, "one"), own, max_tokens=limit)
+    (best,) = api.compare(tmp_path, benchmark=own).comparisons.best_of
+
+    # A third of the replies has one of three letters wrong, against two letters in each.
+    assert best.values[best.best].value == pytest.approx(1 / 9)
+    assert best.held_out.value == pytest.approx(1 / 9)
+
+
+def withheld_or_failed(request: Request) -> str | Reply:
+    """Of ten replies one fails, and one is withheld."""
+    place = int(request.messages[0].text.split()[-1])
+    if place % 10 == 0:
+        raise Rejected("no")
+    return Reply(stop="filter") if place % 10 == 1 else "yet"
+
+
+def test_a_withheld_reply_has_no_distance_where_lower_is_better_either(tmp_path: Path) -> None:
+    own = distances(metric=Metric(mean, better="lower"))
+    result = tiny.run(tmp_path, tiny.Says(withheld_or_failed, "one"), own).result
+
+    assert result is not None and result.headline.bounds is None
+    assert result.headline.value == pytest.approx(1 / 3)
+    assert (result.headline.n, result.report.n) == (48, 60)
+    assert "count as wrong" not in " ".join(result.report.notes)
+
+
+def test_the_bounds_of_a_lower_metric_of_right_and_wrong_fall(tmp_path: Path) -> None:
+    def error_rate(columns: Columns) -> Estimate:
+        assert columns.score is not None
+        return Estimate(value=float(1 - columns.score.mean()), n=columns.n)
+
+    def say(request: Request) -> str:
+        if request.messages[0].text.endswith("0"):
+            raise Rejected("no")
+        return "no" if request.messages[0].text.endswith("1") else "yes"
+
+    errors = Metric(error_rate, better="lower", unit="fraction")
+    result = tiny.run(
+        tmp_path, tiny.Says(say, "one"), with_metrics(20, accuracy=mean, errors=errors)
+    ).result
+
+    assert result is not None
+    # 2 of 20 are missing, and 2 of the 18 others are wrong.
+    metrics = result.scoring().metrics
+    assert metrics["errors"].bounds == pytest.approx((4 / 20, 2 / 20))
+    assert metrics["accuracy"].bounds == pytest.approx((16 / 20, 18 / 20))
+    remark = shown(metrics["errors"]).remark
+    assert remark == "20.00 % if all that is missing or refused were wrong, 10.00 % if right"
+
+
+def test_a_report_states_the_direction_of_each_metric_and_of_its_categories(tmp_path: Path) -> None:
+    own = with_metrics(
+        N, accuracy=mean, distance=Metric(mean, better="lower"), other=Metric(mean, unit="fraction")
+    )
+    own = replace(own, scorings={"official": replace(own.scorings["official"], named=stating)})
+    done = tiny.run(tmp_path, tiny.Says(lambda _: "yes", "one"), own)
+    stored = json.loads((done.run / "report.json").read_text())["scorings"]["official"]["metrics"]
+
+    assert {name: metric.get("better") for name, metric in stored.items()} == {
+        "accuracy": "higher",
+        "accuracy/a": "higher",
+        "accuracy/b": "higher",
+        "distance": "lower",
+        "distance/a": "lower",
+        "distance/b": "lower",
+        "other": None,
+        "other/a": None,
+        "other/b": None,
+        "edits of 60": "lower",
+        "replies": None,
+    }
+    assert "better" not in stored["other"]
+
+
+def stating(columns: Columns) -> dict[str, Estimate]:
+    """Metrics whose names are known with the data alone, one of which states its direction."""
+    return {
+        f"edits of {columns.n}": Estimate(value=0.0, n=columns.n, better="lower"),
+        "replies": Estimate(value=float(columns.n), n=columns.n, unit="replies"),
+    }
+
+
+def test_a_report_without_directions_takes_them_from_what_the_benchmark_says_now(
+    tmp_path: Path,
+) -> None:
+    result = evaluate("eyechart", "baseline/reader", out=tmp_path, limit=12)
+    assert result.run is not None
+    path = result.run / "report.json"
+    report = json.loads(path.read_text())
+    written = report["scorings"]["official"]["metrics"]
+    stated = {name: metric.pop("better") for name, metric in written.items()}
+    path.write_text(json.dumps(report))
+    metrics = load_report(path).scoring().metrics
+
+    assert stated["accuracy"] == "higher" and stated["acuity"] == "lower"
+    assert {name: metric.better for name, metric in metrics.items()} == stated
+
+
+def test_the_viewer_puts_the_lowest_first_where_lower_is_better_and_marks_nothing(
+    tmp_path: Path,
+) -> None:
+    run_three(tmp_path, distances(metric=Metric(mean, better="lower")))
+    pages = Pages(tmp_path)
+    try:
+        assert re.findall(r"<bdi>(close|far|mid)</bdi>", pages.overview()) == [
+            "close",
+            "mid",
+            "far",
+        ]
+        far = next(one.name for one in pages.runs.all() if one.model == "far")
+        samples = pages.samples(far, Wanted())
+        assert "✗" not in samples and "✓" not in samples
+        assert 'title="score 0.6666' in samples and "does not know which score is right" in samples
+        assert "score=wrong" not in pages.one(far)
+    finally:
+        pages.stop()
 
 
 def test_the_viewer_neither_sorts_nor_marks_what_has_no_direction(tmp_path: Path) -> None:

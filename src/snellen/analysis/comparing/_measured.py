@@ -15,7 +15,7 @@ from snellen import stats
 from snellen.analysis.comparing._document import MetricDifference
 from snellen.analysis.comparing._pairing import Paired
 from snellen.analysis.comparing.sides import Loaded
-from snellen.metrics import Columns, Direction, direction
+from snellen.metrics import Columns, Direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Sums
 
@@ -58,7 +58,7 @@ class View:
     @property
     def direction(self) -> Direction | None:
         """Whether a higher or a lower value of the first metric is better; None if unknown."""
-        return direction(self._side.benchmark.name, self.first)
+        return self._scoring.better
 
     @cached_property
     def headline(self) -> Measured:

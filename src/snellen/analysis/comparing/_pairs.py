@@ -181,7 +181,7 @@ def _comparison(benchmark: str, pair: _Pair, *, whole: bool) -> Comparison:
                     name,
                     pair.together,
                     number,
-                    zero_is_wrong=bool(one.direction),
+                    zero_is_wrong=one.direction == "higher",
                 )
             ),
         ],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
-from snellen.metrics import Category, Columns, mean
+from snellen.metrics import Category, Columns, is_mean
 from snellen.scoring import Scored, ScoredRows, Tally, resolve
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def load(
         raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
     rows = tally.rows_by(chosen)
     how = benchmark.scorings[chosen]
-    if how.named is None and all(metric is mean for metric in how.metrics.values()):
+    if how.named is None and all(map(is_mean, how.metrics.values())):
         rows = [replace(one, columns=_without_objects(one.columns)) for one in rows]
     return Loaded(
         benchmark=benchmark,

@@ -16,7 +16,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Reading, Scoring
 from snellen.data import Found, Row
 from snellen.media.content import Image, Message, user
-from snellen.metrics import Columns, Metric, mean
+from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
 from snellen.metrics.vqa import stvqa_accuracy
 from snellen.stats import Estimate
@@ -104,6 +104,7 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     return anls(said, [" ".join(right.casefold().split()) for right in sample.references])
 
 
+@metric(better="higher", unit="fraction")
 def m4c_accuracy(columns: Columns) -> Estimate:
     """The mean of `stvqa_accuracy`, where the scores of single questions are ANLS."""
     import numpy as np
@@ -114,7 +115,7 @@ def m4c_accuracy(columns: Columns) -> Estimate:
 
 
 Rule = Callable[[str, Sequence[str]], float]
-METRICS: Mapping[str, Metric] = {"anls": mean}
+METRICS: Mapping[str, Metric] = {"anls": Metric(mean, better="higher")}
 
 
 def of_whole_reply(
@@ -150,7 +151,7 @@ def scorings() -> dict[str, Scoring]:
         "m4c": of_whole_reply(
             f"{LLAVA}:llava/eval/m4c_evaluator.py#L260-L298",
             anls_m4c,
-            metrics={"anls": mean, "accuracy": m4c_accuracy},
+            metrics={**METRICS, "accuracy": m4c_accuracy},
         ),
         "robust": Scoring(
             version=1,

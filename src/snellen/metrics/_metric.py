@@ -1,0 +1,106 @@
+"""A metric: a function of columns with what is known of it before it has a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from typing import Any
+
+from snellen.metrics._columns import Columns
+from snellen.stats import Direction, Estimate
+
+Compute = Callable[[Columns], Estimate]
+"""What a scoring accepts as a metric: a `Metric`, or a plain callable."""
+ACCURACY = "accuracy"
+"""The one name that says by itself that scores are of right and wrong answers."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A function of columns to an estimate, with its name, its unit, and which way is better.
+
+    It is called as the function is:
+
+    >>> from snellen.stats import Estimate
+    >>> rows = Metric(lambda columns: Estimate(value=3.0, n=3), better="lower", unit="rows")
+    >>> rows(None).value, rows.better
+    (3.0, 'lower')
+
+    A metric of a metric states anew what it is given, and keeps the rest: `Metric(mean,
+    better="lower")` is the mean of scores that are distances.
+    """
+
+    compute: Callable[..., Estimate]
+    """The function. Its first argument is the columns; a metric is replaced by its function."""
+    _: KW_ONLY
+    better: Direction | None = None
+    """Whether a higher or a lower value is better; None if neither is, or if it is not known."""
+    unit: str = ""
+    """The unit of its estimates, `fraction` for what lies in [0, 1]; "" if only these tell it."""
+    name: str = ""
+    """What it is called on its own: the function's name unless it is set."""
+    averages_scores: bool = False
+    """Whether it is a mean of scores, and so better where these are. Scores may be distances: only
+    under the name `accuracy` is it known that higher is better. Under another name, whoever reports
+    the metric states it: `Metric(mean, better="higher")`."""
+
+    def __post_init__(self) -> None:
+        compute, stated = self.compute, {}
+        if isinstance(compute, Metric):
+            stated = {
+                "compute": compute.compute,
+                "better": self.better or compute.better,
+                "unit": self.unit or compute.unit,
+                "name": self.name or compute.name,
+                "averages_scores": self.averages_scores or compute.averages_scores,
+            }
+            compute = compute.compute
+        elif not self.name:
+            stated = {"name": getattr(compute, "__name__", "")}
+        # For readers of the source: help(), doctest, and what unwraps decorated functions.
+        function = compute.func if isinstance(compute, partial) else compute
+        stated |= {"__wrapped__": function, "__doc__": function.__doc__}
+        stated |= {"__module__": getattr(function, "__module__", __name__)}
+        for field, value in stated.items():
+            object.__setattr__(self, field, value)
+
+    def __call__(self, columns: Columns, **arguments: Any) -> Estimate:
+        return self.compute(columns, **arguments)
+
+    def with_arguments(self, **arguments: Any) -> Metric:
+        """The same metric with other values of the function's arguments."""
+        return replace(self, compute=partial(self.compute, **arguments))
+
+
+def metric(
+    *, better: Direction | None, unit: str, averages_scores: bool = False
+) -> Callable[[Callable[..., Estimate]], Metric]:
+    """A decorator that makes a `Metric` of a function.
+
+    >>> from snellen.stats import Estimate
+    >>> @metric(better="higher", unit="rows")
+    ... def rows(columns):
+    ...     return Estimate(value=3.0, n=3, unit="rows")
+    >>> rows.name, rows.better, rows.unit
+    ('rows', 'higher', 'rows')
+    """
+    return partial(Metric, better=better, unit=unit, averages_scores=averages_scores)
+
+
+def direction_of(name: str, metric: Compute) -> Direction | None:
+    """Whether a higher or a lower value of a metric that is reported under a name is better.
+
+    None if it does not say so, as no plain callable does that has no attribute `better`. What is
+    unknown is never ranked, nor called the best.
+
+    >>> from snellen.metrics import mean
+    >>> direction_of("accuracy", mean), direction_of("edit_distance", mean)
+    ('higher', None)
+    >>> direction_of("edit_distance", Metric(mean, better="lower"))
+    'lower'
+    """
+    better: Direction | None = getattr(metric, "better", None)
+    if better is None and name == ACCURACY and getattr(metric, "averages_scores", False):
+        return "higher"
+    return better
