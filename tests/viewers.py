@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from snellen.core.model import ReplyState
-from snellen.store import FORMAT, Failure, Question, ReplyRecord, Run, ScoreRow
+from snellen.store import FORMAT, Failure, Key, Question, ReplyRecord, Run, ScoreRow
 
 SCORING = "official"
 
@@ -26,7 +26,7 @@ def question(sample: str, place: int = 0, *, turn: int = 0, **other: Any) -> Que
         "messages": [("user", [f"What is {sample}?"])],
         **other,
     }
-    key = (sample, said.pop("repeat", 0), turn)
+    key = Key(sample, said.pop("repeat", 0), turn, said.pop("step", 0))
     return Question(format=FORMAT, key=key, place=place, row="0" * 32, **said)
 
 
@@ -37,7 +37,7 @@ def reply(
     error = Failure(type="Overloaded", message=text) if state == "failed" else None
     return ReplyRecord(
         format=FORMAT,
-        key=(sample, other.pop("repeat", 0), turn),
+        key=Key(sample, other.pop("repeat", 0), turn, other.pop("step", 0)),
         kind="reply",
         request="1" * 32,
         state=state,

@@ -1,5 +1,6 @@
 """A run folder loses nothing, whatever happens to it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from snellen.store import (
     EventRecord,
     Failure,
     Folder,
+    Key,
     Question,
     ReplyRecord,
     Run,
@@ -32,8 +34,9 @@ from snellen.store import (
 AT = "2026-01-01T00:00:00.000Z"
 
 
-def said(sample: str, text: str, *, repeat: int = 0, turn: int = 0) -> ReplyRecord:
-    return reply_record((sample, repeat, turn), "digest", AT, reply=Reply(text=text, stop="stop"))
+def said(sample: str, text: str, *, repeat: int = 0, turn: int = 0, step: int = 0) -> ReplyRecord:
+    key = Key(sample, repeat, turn, step)
+    return reply_record(key, "digest", AT, reply=Reply(text=text, stop="stop"))
 
 
 def failed(sample: str, message: str = "refused") -> ReplyRecord:
@@ -44,7 +47,7 @@ def failed(sample: str, message: str = "refused") -> ReplyRecord:
 def question(sample: str, place: int) -> Question:
     return Question(
         format=0,
-        key=(sample, 0, 0),
+        key=Key(sample),
         place=place,
         row="row",
         question=f"What is {sample}?",
@@ -329,7 +332,11 @@ DEEP = "[" * 100_000 + "]" * 100_000
     [
         ("replies", REPLY % 3, r"Expected `str`, got `int` - at `$.reply`"),
         ("replies", REPLY.replace('"ok"', '"fine"') % '"x"', "Invalid enum value 'fine'"),
-        ("replies", REPLY.replace("0,0]", "0,-1]") % '"x"', r"Expected `int` >= 0 - at `$.key[2]`"),
+        (
+            "replies",
+            REPLY.replace("0,0]", "0,-1]") % '"x"',
+            "['a', 0, -1] is no key",
+        ),
         ("questions", QUESTION % ('["a",0,0]', '"1"', "{}"), "at `$.place`"),
         ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), r"Expected `int` >= 0 - at `$.place`"),
         ("questions", QUESTION % ('["a",0,0]', 10**15, "{}"), r"at `$.place`"),
@@ -495,3 +502,30 @@ def test_a_file_that_is_flushed_is_not_closed_under_it(
     flushing.join(10)
     closing.join(10)
     assert order == ["flushed", "closed"]
+
+
+def test_a_key_of_step_0_is_stored_as_three_and_any_other_as_four(tmp_path: Path) -> None:
+    run = stored(tmp_path, said("a", "calls"), said("a", "answer", step=1))
+
+    journal = (tmp_path / "replies.jsonl").read_text()
+    keys = [json.loads(line)["key"] for line in journal.splitlines()]
+
+    assert keys == [["a", 0, 0], ["a", 0, 0, 1]]
+    records = [record for record in run.replies() if isinstance(record, ReplyRecord)]
+    assert [(record.key.turn, record.key.step) for record in records] == [(0, 0), (0, 1)]
+    final = run.final(Key("a", step=1))
+    assert final is not None and final.reply == "answer"
+
+
+def test_a_step_without_a_reply_leaves_its_row_unfinished(tmp_path: Path) -> None:
+    run = stored(tmp_path, said("a", "calls"), said("b", "answer"))
+    for row, key in enumerate((Key("a"), Key("b"), Key("a", step=1))):
+        run.append_question(msgspec.structs.replace(question(key.sample, row % 2), key=key))
+    run.close()
+
+    again = loaded(tmp_path)
+
+    assert [again.finished_at(row) for row in (0, 1)] == [0, 1]
+    assert again.was_rendered(Key("a", step=1)) and not again.was_rendered(Key("a"))
+    assert [one.key for one in again.questions()] == [("a", 0, 0), ("a", 0, 0, 1), ("b", 0, 0)]
+    assert [one.key for one in again.first_questions(3)] == [("a", 0, 0), ("b", 0, 0)]

@@ -21,7 +21,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import StoreError
 from snellen.scoring.judge import asked_as
-from snellen.store import EventRecord, Run
+from snellen.store import EventRecord, Key, Run
 from snellen.view import index as _index
 from snellen.view import pages as _pages
 from snellen.view.index import FILE, TEXTS, Index, phrase
@@ -60,7 +60,7 @@ def matching(index: Index, words: str) -> set[str]:
 
 def of(index: Index, sample: str, turn: int = 0) -> Any:
     with index.connect() as connection:
-        row = find(connection, (sample, 0, turn))
+        row = find(connection, Key(sample, 0, turn))
         assert row is not None
         return reply_of(index, connection, row)
 
@@ -154,7 +154,7 @@ def test_the_first_row_of_a_key_counts(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", [question("a", target="A"), question("a", target="B")])
     index = index_of(run)
     with index.connect() as connection:
-        row = find(connection, ("a", 0, 0))
+        row = find(connection, Key("a"))
         assert row is not None
         asked = question_of(index, connection, row)
     assert asked is not None and asked.target == "A"
@@ -454,7 +454,7 @@ def test_what_judges_said_stands_beside_the_score(tmp_path: Path) -> None:
     journal.symlink_to(tmp_path / "elsewhere.jsonl")
     pages = Pages(tmp_path)
 
-    page = pages.sample("b/m/1", ("a", 0, 0), Wanted())
+    page = pages.sample("b/m/1", Key("a"), Wanted())
 
     assert re.findall("(\\w+) as judge: <q><bdi>(.*?)</bdi>", page) == [
         ("judge", "judge: yes"),

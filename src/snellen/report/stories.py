@@ -39,6 +39,7 @@ def _lines(told: Explanation) -> Iterator[str]:
 
 def _attempt(attempt: Attempt) -> Iterator[str]:
     turn = f" to turn {attempt.turn + 1}" if attempt.turn else ""
+    turn += f", step {attempt.step + 1}" if attempt.step else ""
     number = f", attempt {attempt.attempt}" if attempt.attempt > 1 else ""
     if attempt.error is not None:
         yield from _entry("failed", f"{attempt.error}{turn}{number}")

@@ -437,7 +437,7 @@ class Asking:
         for sample in left:
             request = self._request(sample, (), repeat)
             assert request is not None
-            key = (sample.id, repeat, 0)
+            key = Key(sample.id, repeat)
             plain = request
             try:
                 request = await self._with_fetched(request)
@@ -459,7 +459,7 @@ class Asking:
             request = requests.get(told.sample.id)
             if request is None:
                 return
-            key = (told.sample.id, repeat, 0)
+            key = Key(told.sample.id, repeat)
             digest, seen = request_digest(request), _seen(request)
             self.progress.retries += told.attempts - 1
             if told.reply is not None:
@@ -492,7 +492,7 @@ class Asking:
         reply: Reply | None = None
         turn = 0
         while True:
-            key = (sample.id, repeat, turn)
+            key = Key(sample.id, repeat, turn)
             finished = self._run.has_reply(key)
             if finished and not self._run.lacks_question(key):
                 self._check_place(row, key)
@@ -722,7 +722,7 @@ class Asking:
     def _own_media(self, key: Key, sample: Sample, plain: Request, read: Request) -> OwnMedia:
         """The sample's own media, as they are stored with its first turn, where the messages do not
         show just these; `read` is the request with its media read, as far as they could be."""
-        if key[2]:
+        if not key.is_first:
             return None
         shown = [*_media_of(plain)]
         same = len(shown) == len(sample.media) and all(map(_is_same, shown, sample.media))
@@ -745,11 +745,11 @@ class Asking:
         Raises:
             DataError: two rows have one id.
         """
-        if key[2] == 0 and not self._run.has_place(row.place):
+        if key.is_first and not self._run.has_place(row.place):
             raise DataError(
                 f"{self._benchmark.name}: row {row.place + 1} of {self._benchmark.data.where} has "
-                f"the id {key[0]!r} of an earlier row. Ids must be unique: give each row its own. "
-                "Replies so far are kept."
+                f"the id {key.sample!r} of an earlier row. Ids must be unique: give each row its "
+                "own. Replies so far are kept."
             )
 
     def _finished(self, sample: Sample, reply: Reply, history: History = ()) -> None:

@@ -73,7 +73,7 @@ class _Tally:
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
         # A conversation counts by its first turn, or by the first that was asked here.
-        self._questions += record.key[2] == 0 or record.key[:2] in self._elsewhere
+        self._questions += record.key.is_first or record.key[:2] in self._elsewhere
         self._elsewhere.discard(record.key[:2])
         if (times := record.times) is not None:
             self._first += [] if times.first is None else [times.first]

@@ -14,10 +14,12 @@ from snellen.store import Key, ReplyRecord, Run, ScoreRow
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One time that a question was sent: the turn and number of it, and what came of it."""
+    """One time that a question was sent: the turn, step, and number of it, and what came
+    of it."""
 
     state: str
     turn: int = 0
+    step: int = 0
     attempt: int = 1
     reply: str = ""
     reasoning: str | None = None
@@ -63,7 +65,7 @@ def explain_run(
     apart = benchmark.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
-        return key[1], key[2] if apart else 0
+        return key.repeat, key.turn if apart else 0
 
     found = {
         (one.repeat, one.turn): one
@@ -74,14 +76,14 @@ def explain_run(
     asked_as = {sample} | {(one.conversation or one.sample).id for one in found.values()}
     messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for question in run.questions():
-        if question.key[0] not in asked_as:
+        if question.key.sample not in asked_as:
             continue
         # What has no reply yet, as after a kill, is told as far as it went.
         asked = sample_of(question)
         if apart:
-            asked = benchmark.each_turn(asked)[question.key[2]]
-        if sample in (question.key[0], asked.id):
-            nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
+            asked = benchmark.each_turn(asked)[question.key.turn]
+        if sample in (question.key.sample, asked.id):
+            nothing = Scored(asked, question.key.repeat, "absent", None, benchmark.ask)
             found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [
@@ -91,7 +93,7 @@ def explain_run(
             messages.setdefault(story(question.key), []).append((role, "\n".join(shown)))
     attempts: dict[tuple[int, int], list[Attempt]] = {}
     for record in run.replies():
-        if isinstance(record, ReplyRecord) and record.key[0] in asked_as:
+        if isinstance(record, ReplyRecord) and record.key.sample in asked_as:
             attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
         _explained(
@@ -128,7 +130,8 @@ def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list
 
 def _attempt(record: ReplyRecord) -> Attempt:
     return Attempt(
-        turn=record.key[2],
+        turn=record.key.turn,
+        step=record.key.step,
         attempt=record.attempt,
         state=record.state,
         reply=record.reply,

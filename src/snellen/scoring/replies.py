@@ -364,7 +364,11 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
         if turns and turns[-1].key[:2] != question.key[:2]:
             yield from _conversation(run, benchmark, turns, rows)
             turns = []
-        turns.append(question)
+        if question.key.step and turns and turns[-1].key.turn == question.key.turn:
+            # The reply to a turn is that to its last step; what was asked stands in the first.
+            turns[-1] = msgspec.structs.replace(turns[-1], key=question.key)
+        else:
+            turns.append(question)
     if turns:
         yield from _conversation(run, benchmark, turns, rows)
 
@@ -385,7 +389,7 @@ def _conversation(
         if record.state == "failed":
             yield Scored(
                 sample_of(turns[0]),
-                question.key[1],
+                question.key.repeat,
                 "failed",
                 None,
                 benchmark.ask,
@@ -396,7 +400,7 @@ def _conversation(
             return
         replies.append(record.as_reply())
         reused |= record.reused is not None
-    name, repeat, _ = turns[0].key
+    name, repeat = turns[0].key.sample, turns[0].key.repeat
     ended = len(turns) == benchmark.turns or run.has_ended(name, repeat, len(turns))
     if ended or not _goes_on(benchmark, rows.sample(turns[0]), replies):
         yield Scored(
@@ -470,7 +474,7 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
             error = before + _why(records[failed])
         yield Scored(
             sample,
-            turns[0].key[1],
+            turns[0].key.repeat,
             "failed" if said is None else said.state,
             said,
             benchmark.ask,
@@ -492,7 +496,7 @@ def sample_of(question: Question) -> Sample:
     """The sample as it was asked; its media are references that nobody needs to open."""
     media = question.media if question.sample_media is None else question.sample_media
     return Sample(
-        id=question.key[0],
+        id=question.key.sample,
         question=question.question,
         choices=tuple(question.choices),
         media=tuple(map(_medium, media)),

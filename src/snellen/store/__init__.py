@@ -6,14 +6,24 @@ Start with `run_folder.py`, then `records.py`.
 
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, is_address, mirror
+from snellen.store.finding import DEPTH, found_elsewhere, open_run, runs_below
 from snellen.store.folder import Folder, Stamp
+from snellen.store.formats import FORMAT
+from snellen.store.identity import (
+    STEM,
+    differences,
+    differing,
+    identity_digest,
+    is_object_run,
+    safe_name,
+)
+from snellen.store.key import AnyKey, Key
 from snellen.store.locations import data_at, data_place_of, place_of, runs_at
+from snellen.store.manifest import MANIFEST
 from snellen.store.mirrored import pull
 from snellen.store.records import (
-    FORMAT,
     EventRecord,
     Failure,
-    Key,
     LabelRecord,
     Question,
     ReplyRecord,
@@ -24,23 +34,7 @@ from snellen.store.records import (
     reply_record,
     schemas,
 )
-from snellen.store.run_folder import (
-    DEPTH,
-    MANIFEST,
-    REPORT,
-    SCORES,
-    STEM,
-    Placed,
-    Run,
-    differences,
-    differing,
-    found_elsewhere,
-    identity_digest,
-    is_object_run,
-    open_run,
-    runs_below,
-    safe_name,
-)
+from snellen.store.run_folder import REPORT, SCORES, Placed, Run
 
 __all__ = [
     "DEPTH",
@@ -49,6 +43,7 @@ __all__ = [
     "REPORT",
     "SCORES",
     "STEM",
+    "AnyKey",
     "EventRecord",
     "Failure",
     "Folder",

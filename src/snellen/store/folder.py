@@ -27,6 +27,15 @@ BLOCK = 1 << 20
 NO_LOCKS = "The file system has no locks: choose another folder with --out."
 HELD = Path("/proc/locks")
 """Where Linux lists the locks that are held: `1: FLOCK ADVISORY WRITE 123 08:01:4711 0 EOF`."""
+SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
+"""A file of a journal: its stem, its part of the run, and its number."""
+
+
+def file_order(name: str) -> tuple[int, int]:
+    """Where a file stands among those of its journal: by its part, then by its number."""
+    match = SEGMENT.fullmatch(name)
+    assert match is not None, name
+    return int(match[2] or 0), int(match[3] or 0)
 
 
 class Stamp(NamedTuple):
@@ -103,9 +112,8 @@ class Folder:
     def segments(self, stem: str) -> list[str]:
         """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`,
         `replies-10.jsonl`."""
-        pattern = re.compile(rf"{re.escape(stem)}(?:-(\d+))?\.jsonl")
-        found = [(int(m[1] or 0), name) for name in self.names() if (m := pattern.fullmatch(name))]
-        return [name for _, name in sorted(found)]
+        names = (name for name in self.names() if (m := SEGMENT.fullmatch(name)) and m[1] == stem)
+        return sorted(names, key=file_order)
 
     def records(
         self, stem: str, since: Mapping[str, int] = MappingProxyType({})

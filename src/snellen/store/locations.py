@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from snellen.data import home
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, mirror
+from snellen.store.finding import runs_below
+from snellen.store.manifest import MANIFEST
 from snellen.store.mirrored import pull
-from snellen.store.run_folder import MANIFEST, runs_below
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """Where a store is that is not the one of that name that everybody means."""

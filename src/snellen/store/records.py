@@ -6,20 +6,13 @@ one.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
-
-FORMAT = 0
-"""Raised when a line written now could be misread by the readers of yesterday."""
-
-Count = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-RowIndex = Annotated[int, msgspec.Meta(ge=0, lt=10**8)]
-"""A larger number is damage, and would take its size in memory."""
-Key = tuple[str, Count, Count]
-"""(sample, repeat, turn) of one reply."""
+from snellen.store.formats import FORMAT, MAX_COUNT, Count, RowIndex
+from snellen.store.key import AnyKey, Key
 
 
 class UsageFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,7 +108,7 @@ def _utf8(text: str) -> str:
 
 
 def reply_record(
-    key: Key,
+    key: AnyKey,
     request: str,
     at: str,
     *,
@@ -130,7 +123,7 @@ def reply_record(
     if reply is None:
         return ReplyRecord(
             format=FORMAT,
-            key=key,
+            key=Key.of(key),
             kind=kind,
             request=request,
             state="failed",
@@ -142,7 +135,7 @@ def reply_record(
     usage, times = reply.usage, reply.times
     return ReplyRecord(
         format=FORMAT,
-        key=key,
+        key=Key.of(key),
         kind=kind,
         request=request,
         state=reply.state,
@@ -220,11 +213,13 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one scoring made of one (sample, repeat), a line of `scores.jsonl`; derived."""
+    """What one scoring made of one (sample, repeat), a line of `scores.jsonl`; derived. `step` is
+    set where it is of a step and not of the last reply."""
 
     format: int
     sample: str
     repeat: int
+    step: Count = 0
     scoring: str
     version: int
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
@@ -268,4 +263,27 @@ SCHEMAS: dict[str, type[msgspec.Struct]] = {
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The published JSON schema of each kind of line."""
-    return {name: msgspec.json.schema(struct) for name, struct in SCHEMAS.items()}
+    return {
+        name: msgspec.json.schema(struct, schema_hook=_key_schema)
+        for name, struct in SCHEMAS.items()
+    }
+
+
+def _key_schema(kind: type) -> dict[str, Any]:
+    if kind is not Key:
+        raise NotImplementedError
+    number = {"type": "integer", "minimum": 0, "exclusiveMaximum": MAX_COUNT}
+    return {
+        "type": "array",
+        "description": "sample, repeat, turn, and step where it is not 0",
+        "prefixItems": [{"type": "string"}, number, number, number],
+        "items": False,
+        "minItems": 3,
+    }
+
+
+def key_hook(kind: type, value: Any) -> Any:
+    """Make what a decoder cannot make by itself: keys."""
+    if kind is Key and isinstance(value, list):
+        return Key.of(value)
+    raise ValueError(f"{value!r:.80} is no {kind.__name__}")

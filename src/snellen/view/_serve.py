@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from snellen.errors import MediaError, SnellenError, UsageError
 from snellen.media.content import Image
-from snellen.store import Question
+from snellen.store import Key, Question
 from snellen.view.media import Media
 from snellen.view.pages import NotThere, Pages
 from snellen.view.query import Wanted
@@ -244,9 +244,9 @@ def _wanted(request: Request) -> Wanted:
     return Wanted.of(parse_qsl(request.url.query))
 
 
-def _key(request: Request) -> tuple[str, int, int]:
+def _key(request: Request) -> Key:
     sample = request.query_params.get("s", "")[:LONGEST_KEY]
-    return sample, _whole(request, "repeat"), _whole(request, "turn")
+    return Key(sample, *(_whole(request, part) for part in ("repeat", "turn", "step")))
 
 
 def _whole(request: Request, name: str) -> int:

@@ -12,7 +12,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -21,10 +21,10 @@ from typing import Any
 import orjson
 
 from snellen.errors import StoreError
-from snellen.store import EventRecord, Placed, Question, ReplyRecord, Run, ScoreRow
+from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
 from snellen.view._text import one_line
 
-VERSION = 2
+VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
 """Bytes at the beginning of a file by which it is known again."""
@@ -46,13 +46,13 @@ CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS taken (part TEXT, file TEXT, upto INTEGER, head BLOB,
     PRIMARY KEY (part, file)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS samples (
-    row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, place INTEGER,
+    row INTEGER PRIMARY KEY, sample TEXT, repeat INTEGER, turn INTEGER, step INTEGER, place INTEGER,
     state TEXT, length INTEGER, seconds REAL, tokens INTEGER, attempts INTEGER,
     texts INTEGER DEFAULT 0,
     question_file TEXT, question_at INTEGER, question_size INTEGER,
     reply_file TEXT, reply_at INTEGER, reply_size INTEGER);
-CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn);
-CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, row);
+CREATE UNIQUE INDEX IF NOT EXISTS keys ON samples (sample, repeat, turn, step);
+CREATE INDEX IF NOT EXISTS places ON samples (place, repeat, turn, step, row);
 CREATE INDEX IF NOT EXISTS states ON samples (state, row);
 -- Of keys with several records: all of them, in order.
 CREATE TABLE IF NOT EXISTS attempts (
@@ -82,6 +82,9 @@ INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
 CLOSE_WRITTEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7af\uf900-\ufaff]")
 """Scripts that part no words: each character is looked for as a word."""
+
+
+ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? AND step = ?"
 
 
 class Stale(Exception):
@@ -288,22 +291,18 @@ class _Taking:
             )
         return left
 
-    def _row(self, sample: str, repeat: int, turn: int) -> int:
-        key = (sample, repeat, turn)
-        found = self._do(
-            "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?", key
-        ).fetchone()
-        if found is None:
-            return int(
-                self._do(
-                    "INSERT INTO samples (sample, repeat, turn) VALUES (?, ?, ?)", key
-                ).lastrowid
-                or 0
+    def _row(self, key: Key) -> int:
+        values = (key.sample, key.repeat, key.turn, key.step)
+        known = self._do(ROW_OF_KEY, values).fetchone()
+        if known is None:
+            added = self._do(
+                "INSERT INTO samples (sample, repeat, turn, step) VALUES (?, ?, ?, ?)", values
             )
-        return int(found[0])
+            return int(added.lastrowid or 0)
+        return int(known[0])
 
     def _question(self, placed: Placed, question: Question) -> None:
-        row = self._row(*question.key)
+        row = self._row(question.key)
         first = self._do(
             "UPDATE samples SET place = ?, question_file = ?, question_at = ?, question_size = ? "
             "WHERE row = ? AND question_file IS NULL",
@@ -325,7 +324,7 @@ class _Taking:
         )
 
     def _reply(self, placed: Placed, record: ReplyRecord) -> None:
-        row = self._row(*record.key)
+        row = self._row(record.key)
         (before, number) = self._do(
             "SELECT state, coalesce(attempts, 0) FROM samples WHERE row = ?", (row,)
         ).fetchone()
@@ -372,10 +371,10 @@ class _Taking:
         return self._take("samples", self._run.appended_scores, self._score)
 
     def _score(self, placed: Placed, score: ScoreRow) -> None:
-        found = self._scored(score.sample, score.repeat)
-        if found is None:
+        scored = self._scored(score.sample, score.repeat, score.step)
+        if scored is None:
             return  # what was scored is not in this run's files any more
-        row, *key = found
+        row, key = scored
         answer = score.answer
         shown = answer if isinstance(answer, str | None) else orjson.dumps(answer).decode()
         self._do(
@@ -384,26 +383,26 @@ class _Taking:
                 *(score.scoring, row, score.score, score.state, score.rule),
                 None if shown is None else one_line(shown, 2 * SHOWN),
                 orjson.dumps(score.candidates).decode() if score.candidates else None,
-                _digest(key),
+                _digest(key[:3]),
             ),
         )
 
-    def _scored(self, sample: str, repeat: int) -> tuple[int, str, int, int] | None:
-        """Row and key of the last turn of a sample; where turns are scored one by one, `ID#2` is
-        the second."""
-        found = self._do(
-            "SELECT row, sample, repeat, turn FROM samples "
-            "WHERE sample = ? AND repeat = ? ORDER BY turn DESC LIMIT 1",
-            (sample, repeat),
+    def _scored(self, sample: str, repeat: int, step: int) -> tuple[int, Key] | None:
+        """Row and key of that step, or of the last, of a sample's last turn; where turns are scored
+        one by one, `ID#2` is the second."""
+        this = f"step = {step:d} DESC, " if step else ""
+        last = f"ORDER BY turn DESC, {this}step DESC LIMIT 1"
+        columns = "SELECT row, sample, repeat, turn, step FROM samples"
+        values = self._do(
+            f"{columns} WHERE sample = ? AND repeat = ? {last}", (sample, repeat)
         ).fetchone()
-        whole, mark, turn = sample.rpartition("#")
-        if found is None and mark and turn.isdecimal() and turn.isascii():
-            found = self._do(
-                "SELECT row, sample, repeat, turn FROM samples "
-                "WHERE sample = ? AND repeat = ? AND turn = ?",
-                (whole, repeat, int(turn[:9]) - 1),
+        conversation, mark, turn = sample.rpartition("#")
+        if values is None and mark and turn.isdecimal() and turn.isascii():
+            values = self._do(
+                f"{columns} WHERE sample = ? AND repeat = ? AND turn = ? {last}",
+                (conversation, repeat, int(turn[:9]) - 1),
             ).fetchone()
-        return None if found is None else tuple(found)
+        return None if values is None else (values[0], Key(*values[1:]))
 
     def _event(self, placed: Placed, event: EventRecord) -> None:
         if event.ev == "open":
@@ -435,8 +434,8 @@ class _Taking:
         error = "" if record.error is None else record.error.message
         self._tell(record.key, "\n".join((record.reply, record.reasoning or "", error)))
 
-    def _tell(self, key: Iterable[Any], text: str) -> None:
-        row = self._row(*key)
+    def _tell(self, key: Key, text: str) -> None:
+        row = self._row(key)
         (number,) = self._do("SELECT texts FROM samples WHERE row = ?", (row,)).fetchone()
         if text.strip() and number < 1 << TEXTS:
             self._do("UPDATE samples SET texts = texts + 1 WHERE row = ?", (row,))

@@ -22,7 +22,7 @@ from snellen.analysis.comparing import p_value, shown_difference, significant, v
 from snellen.analysis.result import Result, duration, plain, shown
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
-from snellen.store import DEPTH, differing
+from snellen.store import DEPTH, Key, differing
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
 from snellen.view._text import CUT, one_line, visible, with_marks
@@ -184,7 +184,7 @@ class Pages:
                 progress=progress,
             )
 
-    def sample(self, name: str, key: tuple[str, int, int], wanted: Wanted) -> str:
+    def sample(self, name: str, key: Key, wanted: Wanted) -> str:
         run = self.run(name)
         other = self._other(run, wanted)
         wanted = wanted if other is not None else replace(wanted, vs="", flip="")
@@ -192,7 +192,7 @@ class Pages:
         with index.connect() as connection:
             row = find(connection, key)
             if row is None:
-                raise NotThere(f"{name} has no sample {key[0]!r} (repeat {key[1]}, turn {key[2]}).")
+                raise NotThere(f"{name} has no sample {key.sample!r} ({_position(key)}).")
             names = scorings(run, connection)
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
             beside = None if other is None else self.indexes.of(other.path).file
@@ -213,7 +213,7 @@ class Pages:
                 others=self._siblings(run),
             )
 
-    def beside(self, names: Sequence[str], key: tuple[str, int, int] | None, wanted: Wanted) -> str:
+    def beside(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
         """Two or three runs on the same samples: a list of them, or one of them whole."""
         names = list(dict.fromkeys(names))
         if not 2 <= len(names) <= MOST_BESIDE:
@@ -240,7 +240,7 @@ class Pages:
             if key is not None:
                 row = find(connection, key)
                 if row is None:
-                    raise NotThere(f"{first.name} has no sample {key[0]!r}.")
+                    raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
                 texts = [one.final.reply if one and one.final else "" for one in stories]
@@ -296,7 +296,7 @@ class Pages:
 
     # -- inside
 
-    def _story(self, run: Listed, key: tuple[str, int, int]) -> Any:
+    def _story(self, run: Listed, key: Key) -> Any:
         index = self.indexes.of(run.path)
         with index.connect() as connection:
             row = find(connection, key)
@@ -304,7 +304,7 @@ class Pages:
 
     def _line(self, run: Listed, key: Any, scoring: str) -> Any:
         with self.indexes.of(run.path).connect() as connection:
-            row = find(connection, tuple(key))
+            row = find(connection, Key.of(key))
             return None if row is None else lines(connection, [row], scoring)[0]
 
     def _is_live(self, run: Listed) -> bool:
@@ -513,8 +513,13 @@ def _page(name: str, **known: Any) -> str:
 
 def _key(key: Sequence[Any]) -> str:
     """A sample as a part of an address; what is usual is left out."""
-    named = {"s": key[0], "repeat": key[1], "turn": key[2]}
-    return urlencode({name: value for name, value in named.items() if value != 0})
+    parts = dict(zip(("s", "repeat", "turn", "step"), key, strict=False))
+    return urlencode({name: value for name, value in parts.items() if value != 0})
+
+
+def _position(key: Key) -> str:
+    step = f", step {key.step}" if key.step else ""
+    return f"repeat {key.repeat}, turn {key.turn}{step}"
 
 
 def _query(pairs: Mapping[str, Any]) -> Markup:

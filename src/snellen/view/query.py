@@ -202,7 +202,7 @@ def _flip(flip: str) -> str:
 def ordered(wanted: Wanted) -> str:
     """What stands behind ORDER BY; `x` is the score of the scoring that is meant."""
     turn = "DESC" if wanted.desc else "ASC"
-    usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.row {turn}"
+    usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.step {turn}, s.row {turn}"
     if wanted.by == "place":
         return usual
     column = "x.score" if wanted.by == "score" else f"s.{wanted.by}"
@@ -263,8 +263,8 @@ class Chosen:
             at = every.index(row)
             after = every[at + 1] if at + 1 < len(every) else None
             return every[at - 1] if at else None, after, at + 1
-        key = "(s.place, s.repeat, s.turn, s.row)"
-        here = f"(SELECT place, repeat, turn, row FROM samples WHERE row = {row:d})"
+        key = "(s.place, s.repeat, s.turn, s.step, s.row)"
+        here = f"(SELECT place, repeat, turn, step, row FROM samples WHERE row = {row:d})"
         ahead, behind = ("<", ">") if self._wanted.desc else (">", "<")
         next_one = self._rows(f"WHERE {key} {ahead} {here}", "LIMIT 1")
         before = self._do(

@@ -17,7 +17,7 @@ from snellen.registry import catalog
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
 from snellen.view._indexes import file_of
-from snellen.view.index import Index
+from snellen.view.index import ROW_OF_KEY, Index
 from snellen.view.query import FACET
 from snellen.view.runs import Listed, odd
 
@@ -32,6 +32,7 @@ class Line(NamedTuple):
     sample: str
     repeat: int
     turn: int
+    step: int
     state: str | None
     length: int | None
     seconds: float | None
@@ -110,13 +111,13 @@ class Story:
     found: list[Found]
     media: list[Shown]
     timelines: list[Timeline]
-    turns: list[tuple[int, str | None]]
-    """The turns of its conversation, with their states."""
+    turns: list[tuple[int, int, str | None]]
+    """The turns and steps of its conversation, with their states."""
 
 
 LINE = """
-SELECT s.row, s.sample, s.repeat, s.turn, s.state, s.length, s.seconds, s.tokens, s.attempts,
-    h.question, h.target, h.reply, h.pictures, x.score, x.state, x.rule, x.answer
+SELECT s.row, s.sample, s.repeat, s.turn, s.step, s.state, s.length, s.seconds, s.tokens,
+    s.attempts, h.question, h.target, h.reply, h.pictures, x.score, x.state, x.rule, x.answer
 FROM samples s LEFT JOIN shown h ON h.row = s.row
 LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?
 WHERE s.row = ?"""
@@ -214,16 +215,14 @@ def marked_best(run: Listed, scoring: str) -> float | None:
 
 def find(connection: sqlite3.Connection, key: Key) -> int | None:
     """The row of a key."""
-    found = connection.execute(
-        "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ?", key
-    ).fetchone()
-    return None if found is None else int(found[0])
+    values = (key.sample, key.repeat, key.turn, key.step)
+    row = connection.execute(ROW_OF_KEY, values).fetchone()
+    return None if row is None else int(row[0])
 
 
 def key_of(connection: sqlite3.Connection, row: int) -> Key:
-    sql = "SELECT sample, repeat, turn FROM samples WHERE row = ?"
-    sample, repeat, turn = connection.execute(sql, (row,)).fetchone()
-    return sample, repeat, turn
+    sql = "SELECT sample, repeat, turn, step FROM samples WHERE row = ?"
+    return Key(*connection.execute(sql, (row,)).fetchone())
 
 
 def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
@@ -258,7 +257,7 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
     ).fetchall()
     with closing(Run(index.run)) as run:
         attempts = [run.reply_at(Placed(*where)) for where in every]
-    timelines = _timelines(connection, key[0])
+    timelines = _timelines(connection, key.sample)
     return Story(
         row=row,
         key=key,
@@ -269,7 +268,9 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
         media=_media(connection, question, final, timelines),
         timelines=timelines,
         turns=connection.execute(
-            "SELECT turn, state FROM samples WHERE sample = ? AND repeat = ? ORDER BY turn", key[:2]
+            "SELECT turn, step, state FROM samples WHERE sample = ? AND repeat = ? "
+            "ORDER BY turn, step",
+            key[:2],
         ).fetchall(),
     )
 
@@ -315,7 +316,7 @@ def _verdicts(
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     said = []
-    names = (key[0], f"{key[0]}#{key[2] + 1}")
+    names = (key.sample, f"{key.sample}#{key.turn + 1}")
     for run in judge.runs_of(listed.path, f"{listed.manifest.get('benchmark')}.{scoring}"):
         if run.path.resolve() != run.path or odd(run.path) is not None:
             continue

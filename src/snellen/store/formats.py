@@ -1,0 +1,34 @@
+"""The number that each stored line and document has, and which numbers this version reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from snellen.errors import StoreError
+
+FORMAT = 0
+"""What is written where nothing of a later format is used."""
+NEWEST = 0
+"""Raised when a line written now could be misread by the readers of yesterday."""
+
+MAX_COUNT = 2**31
+Count = Annotated[int, msgspec.Meta(ge=0, lt=MAX_COUNT)]
+RowIndex = Annotated[int, msgspec.Meta(ge=0, lt=10**8)]
+"""A larger number is damage, and would take its size in memory."""
+FormatNumber = Annotated[int, msgspec.Meta(ge=0)]
+
+
+def check_format(number: int, path: Path) -> None:
+    """Check that a line or document of this number can be read.
+
+    Raises:
+        StoreError: a later version wrote it.
+    """
+    if number > NEWEST:
+        raise StoreError(
+            f"{path} is of format {number}; this version reads up to {NEWEST}. "
+            "Install the version of Snellen that wrote it, or a later one."
+        )

@@ -1,0 +1,75 @@
+"""What names a reply within a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from snellen.store.formats import MAX_COUNT
+
+
+class Key(tuple[Any, ...]):
+    """(sample, repeat, turn, step) of one reply.
+
+    `turn` counts what the benchmark asks in a conversation, `step` the requests within a turn, as
+    of a model that uses tools: the reply to a turn is that to its last step. A key of step 0 is the
+    tuple of the other three, in files too, so that it equals those of earlier versions.
+
+    >>> Key("a", 0, 1) == ("a", 0, 1)
+    True
+    >>> Key("a", 0, 1, 2)
+    ('a', 0, 1, 2)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, sample: str, repeat: int = 0, turn: int = 0, step: int = 0) -> Key:
+        parts = (sample, repeat, turn, step) if step else (sample, repeat, turn)
+        return super().__new__(cls, parts)
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> Key:
+        """The key of a list of three or four.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if type(parts) is cls:
+            return parts
+        is_key = (
+            3 <= len(parts) <= 4
+            and isinstance(parts[0], str)
+            and all(type(part) is int and 0 <= part < MAX_COUNT for part in parts[1:])
+        )
+        if not is_key:
+            raise ValueError(f"{[*parts]} is no key: sample, repeat, turn, and a step if not 0")
+        return cls(*parts)
+
+    @property
+    def sample(self) -> str:
+        """The sample's id."""
+        return cast(str, self[0])
+
+    @property
+    def repeat(self) -> int:
+        """How often the sample was asked before."""
+        return cast(int, self[1])
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn, from 0."""
+        return cast(int, self[2])
+
+    @property
+    def step(self) -> int:
+        """The number of the request within its turn, from 0."""
+        return cast(int, self[3]) if len(self) > 3 else 0
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first request of a conversation."""
+        return self.turn == self.step == 0
+
+
+AnyKey = Key | tuple[str, int, int]
+"""Where a key is looked up, a plain tuple does as well."""

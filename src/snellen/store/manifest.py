@@ -1,0 +1,68 @@
+"""What a run is: the manifest of its folder, checked as far as others rely on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from snellen.store.formats import Count, FormatNumber
+
+MANIFEST = "manifest.json"
+
+
+class RunIdentity(msgspec.Struct, frozen=True):
+    """The part of a manifest that names the run."""
+
+    options: dict[str, Any] = {}
+    """The benchmark's options."""
+
+
+class SessionFields(msgspec.Struct, frozen=True):
+    """One process that asked a run's questions."""
+
+    started: str = ""
+    """When it began, in UTC."""
+    command: list[str] = []
+    """Its command line."""
+    profile: dict[str, Any] = {}
+    """The model's profile, without keys."""
+    packages: dict[str, Any] = {}
+    """The versions of the packages that it used."""
+
+
+class ManifestFields(msgspec.Struct, frozen=True):
+    """The fields of `manifest.json` that others rely on; there are more."""
+
+    format: FormatNumber
+    """The least format that a reader of this run must know."""
+    benchmark: str = ""
+    """The benchmark's name."""
+    benchmark_object: bool = False
+    """Whether the benchmark was a caller's Python object."""
+    model: str = ""
+    """The model's name."""
+    identity: RunIdentity = RunIdentity()
+    """What names the run's folder."""
+    data: str = ""
+    """Where the rows were read from."""
+    rows: Count = 0
+    """How many rows were chosen."""
+    repeats: Count = 1
+    """How often each question is asked."""
+    missing: str | None = None
+    """How questions without a reply count; None for the default."""
+    notes: list[str] = []
+    """What the reader of a report should know."""
+    sessions: list[SessionFields] = []
+    """The processes that asked its questions, in order."""
+
+
+def checked_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest, all of it.
+
+    Raises:
+        msgspec.ValidationError: a field is of another kind than others rely on.
+    """
+    msgspec.convert(manifest, ManifestFields)
+    return manifest

@@ -1,0 +1,133 @@
+"""Which record of each key is the final one, and what is left to ask."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from snellen.store.folder import file_order
+from snellen.store.key import Key
+from snellen.store.records import Question
+
+OFFSET_BITS = 47
+"""Of a place in the journal; one bit says whether the record is a failure, those above are the
+file's number."""
+
+
+class ReplyIndex:
+    """The final record of every key, without the records: 100,000 keys stay small.
+
+    A reply replaces a failure, wherever the two lie. Of two replies, or two failures, the last
+    counts: by the order of the files, and in one file by the order of the lines. So it does not
+    matter in which order the files are read.
+    """
+
+    def __init__(self) -> None:
+        self._files: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._orders: list[tuple[int, int]] = []
+        self._finals: dict[str | Key, int] = {}
+        self._ends: set[Key] = set()
+        self._rendered: set[str | Key] = set()
+        self._lost: set[str | Key] = set()
+        self._finished = array("H")
+        self._unfinished: set[int] = set()
+
+    # -- taking in
+
+    def add_reply(self, key: Key, name: str, offset: int, *, failed: bool) -> None:
+        """Take in a reply or a failure, by the file that it lies in and its offset there."""
+        number = self._number(name)
+        short = _short(key)
+        final = self._finals.get(short)
+        if final is not None:
+            final_failed = final & 1
+            if failed and not final_failed:
+                return
+            final_number = final >> OFFSET_BITS + 1
+            if failed == final_failed and self._orders[final_number] > self._orders[number]:
+                return
+        self._finals[short] = number << OFFSET_BITS + 1 | offset << 1 | failed
+        if not failed:
+            self._rendered.discard(short)
+
+    def add_end(self, key: Key) -> None:
+        """Take in where a conversation ends."""
+        self._ends.add(key)
+
+    def add_question(self, key: Key) -> None:
+        """Take in a question that is asked now."""
+        self._rendered.add(_short(key))
+        self._lost.discard(_short(key))
+
+    def set_questions(self, questions: Iterable[Question]) -> None:
+        """Take in all questions of a run whose replies were all taken in."""
+        self._rendered.clear()
+        self._finished = array("H")
+        self._unfinished = set()
+        # Replies whose question is not (yet) found.
+        lost = {short for short, final in self._finals.items() if not final & 1}
+        for question in questions:
+            short = _short(question.key)
+            if self._finals.get(short, 1) & 1:
+                self._rendered.add(short)
+                self._unfinished.add(question.place)
+            elif question.key.is_first and short in lost:
+                missing = question.place + 1 - len(self._finished)
+                self._finished.frombytes(bytes(max(0, missing) * self._finished.itemsize))
+                self._finished[question.place] += 1
+            lost.discard(short)
+        self._lost = lost
+
+    def _number(self, name: str) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self._files)
+            self._files.append(name)
+            self._orders.append(file_order(name))
+        return number
+
+    # -- answers
+
+    def final(self, key: Key) -> tuple[str, int] | None:
+        """The file and offset of a key's final record."""
+        final = self._finals.get(_short(key))
+        if final is None:
+            return None
+        return self._files[final >> OFFSET_BITS + 1], (final >> 1) & ((1 << OFFSET_BITS) - 1)
+
+    def has_reply(self, key: Key) -> bool:
+        """Whether the key's final record is a reply and not a failure."""
+        return not self._finals.get(_short(key), 1) & 1
+
+    def has_end(self, key: Key) -> bool:
+        """Whether a conversation is over at this key."""
+        return key in self._ends
+
+    def finished_at(self, row: int) -> int:
+        """How many repeats of a row's first turn have a reply, 0 where one has none."""
+        if row >= len(self._finished) or row in self._unfinished:
+            return 0
+        return self._finished[row]
+
+    def has_row(self, row: int) -> bool:
+        """Whether there is a question of this row."""
+        return row in self._unfinished or (row < len(self._finished) and self._finished[row] > 0)
+
+    def lacks_question(self, key: Key) -> bool:
+        """Whether the key has a reply and no question."""
+        return _short(key) in self._lost
+
+    @property
+    def lost_questions(self) -> int:
+        """How many replies have no question."""
+        return len(self._lost)
+
+    def was_rendered(self, key: Key) -> bool:
+        """Whether the key has a question and no reply yet."""
+        return _short(key) in self._rendered
+
+
+def _short(key: Sequence[object]) -> str | Key:
+    """A first turn of a first repeat is kept by its sample's id alone."""
+    return key[0] if not any(key[1:]) else key  # type: ignore[return-value]
