@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
-from snellen.transport import Response, Transport, shown
+from snellen.errors import Overloaded, Rejected, SnellenError, UsageError, shown_address
+from snellen.transport import Response, Transport
 from tests.servers import (
     Answer,
     Asked,
@@ -423,7 +423,7 @@ async def test_a_version_in_the_address_is_left_in_replies() -> None:
     ],
 )
 def test_an_address_is_shown_without_what_is_secret(url: str, words: str) -> None:
-    assert shown(url) == words
+    assert shown_address(url) == words
 
 
 def test_an_address_that_cannot_be_read_is_not_shown() -> None:

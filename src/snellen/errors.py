@@ -25,6 +25,7 @@ from pathlib import Path
 _USER = re.compile(
     r"(?<=://)[^\s/?#]*@|(?<![\w.+:/@-])[\w.+-]{1,100}:[^\s/@]{1,300}@(?=[\w.-]+:\d)"
 )
+_BEFORE_HOST = re.compile(r"^((?:[\w+.-]*:)?//|)[^/]*@")
 _IN_A_QUERY = re.compile(
     r"([?&][\w.-]{0,40}(?:key|token|secret|password|signature|sig|credential)[\w.-]{0,40}=)"
     r"[^\s&#\"'<>]+",
@@ -41,6 +42,15 @@ def without_credentials(text: str) -> str:
     'host:3128 refused the connection'
     """
     return _IN_A_QUERY.sub(r"\1[key]", _USER.sub("", text))
+
+
+def shown_address(url: str) -> str:
+    """An address as it may be shown: without user, password, query, and fragment.
+
+    >>> shown_address("https://me:secret@host:8000/v1?key=secret")
+    'https://host:8000/v1'
+    """
+    return _BEFORE_HOST.sub(r"\1", re.split("[?#]", url, maxsplit=1)[0])
 
 
 def _storable(message: str) -> str:
@@ -124,20 +134,23 @@ def install(extra: str) -> str:
 LONGEST = 2000
 """Longer messages are cut to this many characters."""
 CUT = " […] "
-# Control codes except tab and line feed, marks that reverse text direction, lone surrogates.
-UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+UNSEEN = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\ud800-\udfff"
 )
+"""Characters that act and are not seen, as a class of a regular expression has them: control codes
+except tab and line feed, marks of writing direction, blanks without width, lone surrogates."""
+_UNPRINTABLE = re.compile(f"[{UNSEEN}]")
 
 
 def printable(text: str) -> str:
-    r"""The text with control codes escaped. They can move a terminal's cursor or change its title,
-    and lone surrogates cannot be stored.
+    r"""The text with what acts and is not seen escaped. Control codes can move a terminal's cursor
+    or change its title, and lone surrogates cannot be stored.
 
     >>> printable("\x1b[31mred")
     '\\x1b[31mred'
     """
-    return UNPRINTABLE.sub(_escaped, text)
+    return _UNPRINTABLE.sub(_escaped, text)
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:

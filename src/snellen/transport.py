@@ -21,7 +21,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.errors import Overloaded, Rejected, UsageError, shown_address
 
 MOST_BYTES = 64 << 20
 """No reply is longer, uncompressed."""
@@ -86,7 +86,7 @@ class Transport:
         total: float = 1200.0,
     ) -> None:
         self._base = _address(base_url)
-        self.where = shown(str(self._base))
+        self.where = shown_address(str(self._base))
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         secrets = [*secrets, *_query_secrets(self._base)]
         if self._base.user is not None:
@@ -94,16 +94,14 @@ class Transport:
                 raise UsageError(
                     f"{self.where}: there is a key, and a user in the address; give one."
                 )
-            password = self._base.password or ""
-            basic = b64encode(f"{self._base.user}:{password}".encode()).decode()
-            self._headers["Authorization"] = f"Basic {basic}"
-            secrets += [basic, password or self._base.user]
+            self._headers["Authorization"] = f"Basic {_basic(self._base)}"
+            secrets += _user_secrets(self._base)
             self._base = self._base.with_user(None)
         for name, value in self._headers.items():
             _check_header(self.where, name, value)
         self._proxy = _proxy(self._base)
         if self._proxy is not None:
-            secrets += _proxy_secrets(self._proxy)
+            secrets += _user_secrets(self._proxy)
         self._secrets = [secret.encode() for secret in _written_forms(secrets)]
         self._connect = connect
         self._first = first
@@ -150,13 +148,13 @@ class Transport:
             raise Overloaded(f"{self.where}: {late}") from None
         except TimeoutError:
             raise Overloaded(f"{self.where}: {late}") from None
-        except aiohttp.ClientConnectorCertificateError as error:
-            why = f"its TLS certificate is not to be trusted: {error.certificate_error}"
-            raise Rejected(f"{self.where}: {self.redact(why)}", hopeless=True) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Overloaded(f"{self.where}: {self.redact(_what_broke(error))}") from None
+            why = f"{self.where}: {self.redact(_what_broke(error))}"
+            if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                raise Rejected(why, hopeless=True) from None
+            raise Overloaded(why) from None
         if 300 <= reply.status < 400:
-            there = shown(reply.headers.get("Location", "nowhere"))
+            there = shown_address(reply.headers.get("Location", "nowhere"))
             raise Rejected(
                 f"{self.where}: {reply.status}: it has moved to {self.redact(there)}. "
                 "Requests and keys do not follow; if that address is right, name it.",
@@ -287,32 +285,32 @@ class Downloads:
         asked = _address(url)
         headers = {}
         if key is not None:
-            _check_header(shown(url), "Authorization", key)
+            _check_header(shown_address(url), "Authorization", key)
         if start:
             headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
         if key is not None and asked.scheme != "https" and asked.host not in HERE:
-            raise Rejected(f"{shown(url)}: a key is sent over https only.")
+            raise Rejected(f"{shown_address(url)}: a key is sent over https only.")
         there = asked.with_user(None)
         for _ in range(MOST_REDIRECTIONS + 1):
             mine = headers
             if key is not None and _server(there) == _server(asked):
                 mine = {**headers, "Authorization": f"Bearer {key}"}
-            where = shown(str(there))
+            where = shown_address(str(there))
             try:
                 reply = await self._session.get(
                     there, headers=mine, allow_redirects=False, proxy=_proxy(there)
                 )
-            except aiohttp.ClientConnectorCertificateError as error:
-                why = f"its TLS certificate is not to be trusted: {error.certificate_error}"
-                raise Rejected(f"{where}: {why}") from None
             except (aiohttp.ClientError, OSError) as error:
-                raise Overloaded(f"{where}: {self._why(error)}") from None
+                why = f"{where}: {self._why(error)}"
+                if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                    raise Rejected(why) from None
+                raise Overloaded(why) from None
             async with reply:
                 if reply.status not in (301, 302, 303, 307, 308):
                     yield _head(reply, start), self._bytes(reply, where)
                     return
                 there = _redirected(there, reply.headers.get("Location", ""))
-        raise Rejected(f"{shown(url)}: redirects more than {MOST_REDIRECTIONS} times.")
+        raise Rejected(f"{shown_address(url)}: redirects more than {MOST_REDIRECTIONS} times.")
 
     async def _bytes(self, reply: aiohttp.ClientResponse, where: str) -> AsyncIterator[bytes]:
         try:
@@ -343,13 +341,15 @@ def _server(url: URL) -> tuple[str, str | None, int | None]:
 
 def _redirected(url: URL, location: str) -> URL:
     """Where a redirection leads, if it may be followed."""
-    where = shown(str(url))
+    where = shown_address(str(url))
     try:
         there = url.join(URL(location))
     except ValueError:
         raise Rejected(f"{where}: redirects to what is no address.") from None
     if not location or there.scheme not in ("http", "https") or not there.host:
-        raise Rejected(f"{where}: redirects to {shown(location) or 'nowhere'}, which is no server.")
+        raise Rejected(
+            f"{where}: redirects to {shown_address(location) or 'nowhere'}, which is no server."
+        )
     if url.scheme == "https" and there.scheme != "https":
         raise Rejected(f"{where}: redirects from https to plain http, which anybody can forge.")
     return there.with_user(None)
@@ -361,7 +361,7 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> Head:
     RFC 9110: a weak ETag (13.1.5) cannot vouch for a part of a file; 416 (15.5.17) and 206
     (15.3.7) carry the whole size in Content-Range.
     """
-    where = shown(str(reply.url))
+    where = shown_address(str(reply.url))
     etag = reply.headers.get("ETag", "")
     strong = etag if etag.startswith('"') else None
     validator = strong or reply.headers.get("Last-Modified")
@@ -390,17 +390,6 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> Head:
             raise Rejected(f"{where}: {reply.status}: there is no such file.")
         case status:
             raise Rejected(f"{where}: {status}: that is no file.")
-
-
-def shown(url: str) -> str:
-    """An address as it may be shown: without user, password, query and fragment.
-
-    >>> shown("https://me:secret@host:8000/v1?key=secret")
-    'https://host:8000/v1'
-    """
-    scheme, slashes, rest = url.partition("?")[0].partition("#")[0].rpartition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
@@ -474,13 +463,17 @@ def _proxy(url: URL) -> URL | None:
     return proxy
 
 
-def _proxy_secrets(proxy: URL) -> list[str]:
-    """The secrets in a proxy's user part, as written and as sent."""
-    if proxy.user is None:
+def _basic(url: URL) -> str:
+    """The user part of an address as the header of basic authentication has it."""
+    return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
+
+
+def _user_secrets(url: URL) -> list[str]:
+    """The secrets in the user part of an address, as written and as sent."""
+    if url.user is None:
         return []
-    user, password = proxy.user, proxy.password or ""
-    basic = b64encode(f"{user}:{password}".encode()).decode()
-    return [password or user, proxy.raw_password or "", f"{user}:{password}@", basic]
+    user, password = url.user, url.password or ""
+    return [password or user, url.raw_password or "", f"{user}:{password}@", _basic(url)]
 
 
 def _written_forms(secrets: Sequence[str]) -> list[str]:
@@ -511,6 +504,8 @@ def _check_header(where: str, name: str, value: str) -> None:
 def _what_broke(error: Exception) -> str:
     """What happened to a connection, in words."""
     match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return f"its TLS certificate is not to be trusted: {error.certificate_error}"
         case aiohttp.ClientConnectorDNSError():
             return f"there is no host of that name ({error.os_error.strerror})"
         case aiohttp.ClientProxyConnectionError():

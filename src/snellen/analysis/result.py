@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from snellen.errors import SnellenError, StoreError, UsageError, shortened
+from snellen.errors import UNSEEN, SnellenError, StoreError, UsageError, shortened
 from snellen.registry import catalog
 from snellen.scoring import (
     MetricReport,
@@ -27,11 +27,8 @@ from snellen.store import FORMAT, REPORT, Run, is_object_run
 
 MAX_ANSWER = 60
 """Characters of an answer in a line of a report."""
-ACTED_ON = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""What a terminal acts on (escapes, line ends), what turns the direction of writing, and halves of
-characters, which cannot be written at all: names and rules come from files and models."""
+ACTED_ON = re.compile(rf"[{UNSEEN}\t\n]")
+"""What does not belong in a line: names and rules come from files and models."""
 
 
 class Counts(NamedTuple):

@@ -26,8 +26,6 @@ Proof    published outputs of LaVIN: every figure of the fourteen tasks and both
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -53,9 +51,9 @@ from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
-from snellen.data import Drawn, Found, Row, Table, find, jsonl, utf8, vlmevalkit_tsv
+from snellen.data import Drawn, Found, Row, Table, file_content, find, jsonl, vlmevalkit_tsv
 from snellen.data.published import File, data_folder
-from snellen.errors import DataError, check_regular
+from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.groups import groups, one_alone
@@ -253,14 +251,8 @@ def beside_images(folder: Path) -> Iterator[dict[str, Any]]:
 
 def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a text that are not empty, by number from 1, in columns."""
-    try:
-        check_regular(path)
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {error}. MME has a text for each task.") from error
     # Not splitlines, to which other signs end a line too.
-    text = utf8(raw, path).decode()
+    text = file_content(path).decode()
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
             yield number, line.split("\t")

@@ -43,7 +43,7 @@ from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
-from snellen.data import Drawn, Found, Row, find, utf8
+from snellen.data import Drawn, Found, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
@@ -156,7 +156,7 @@ def scienceqa(
 def problems(found: Found, split: Split, images: str) -> Iterator[dict[str, Any]]:
     """The questions of a split, from the one object that has them all by id."""
     try:
-        every = orjson.loads(utf8(found.path.read_bytes(), found.path))
+        every = orjson.loads(file_content(found.path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{found.path} is not whole JSON: {error}. Get it again, whole.") from error
     try:

@@ -47,9 +47,7 @@ Proof    published outputs of GPT-4V on all of 1: counts equal the authors' rule
          hand; no output with dimensions or log-likelihoods is published
 """
 
-import gzip
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -68,9 +66,9 @@ from snellen.core.procedure import Procedure
 from snellen.core.prompts import lettered
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
-from snellen.data import Drawn, Found, Row, Table, find, utf8, vlmevalkit_tsv
+from snellen.data import Drawn, Found, Row, Table, file_content, find, vlmevalkit_tsv
 from snellen.data.published import File
-from snellen.errors import DataError, UsageError, check_regular
+from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Part, Video, user
 from snellen.metrics import Metric, macro_average, mean
 
@@ -289,7 +287,7 @@ def published(
 def questions(found: Found, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
     """The questions of the one object that has them all; or what is right, of a file of results."""
     try:
-        every = orjson.loads(unpacked(found.path))["questions"]
+        every = orjson.loads(file_content(found.path))["questions"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         records = records_of(found.path)
         if records is None or not all("gt_answer" in record for _, record in records):
@@ -569,7 +567,7 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
     if not path.is_file():
         return None
     records: list[tuple[str, dict[str, Any]]] = []
-    for number, line in enumerate(unpacked(path).split(b"\n"), 1):
+    for number, line in enumerate(file_content(path).split(b"\n"), 1):
         text = line.strip().removesuffix(b",")
         if not text:
             continue
@@ -591,18 +589,6 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
             )
         records.append((str(record["question_id"]), record))
     return records or None
-
-
-def unpacked(path: Path) -> bytes:
-    try:
-        check_regular(path)
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
-        ) from error
-    return utf8(raw, path)
 
 
 # -- check

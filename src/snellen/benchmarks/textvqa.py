@@ -42,7 +42,17 @@ from snellen.core.exchange import Interop, Published, Submission
 from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
-from snellen.data import Drawn, Found, Row, Table, find, jsonl, parquet, utf8, vlmevalkit_tsv
+from snellen.data import (
+    Drawn,
+    Found,
+    Row,
+    Table,
+    file_content,
+    find,
+    jsonl,
+    parquet,
+    vlmevalkit_tsv,
+)
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
@@ -139,7 +149,7 @@ def rows(found: Found) -> Table:
 def listed(path: Path) -> Iterator[dict[str, Any]]:
     """What the authors' files have in their list `data`."""
     try:
-        whole = orjson.loads(utf8(path.read_bytes(), path))
+        whole = orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
     entries = whole.get("data") if isinstance(whole, dict) else None

@@ -35,9 +35,7 @@ Proof    the three tools' own code on 200,000 made replies: every letter. The au
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -57,9 +55,9 @@ from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
-from snellen.data import Filtered, Found, Row, find, utf8
+from snellen.data import Filtered, Found, Row, file_content, find
 from snellen.data.published import File
-from snellen.errors import DataError, check_regular
+from snellen.errors import DataError
 from snellen.media.content import Part, Video, user
 from snellen.metrics import Columns, mean, metric
 from snellen.stats import Estimate
@@ -227,14 +225,9 @@ def of_template(path: Path) -> Any:
         DataError: it is not whole, or cannot be read.
     """
     try:
-        check_regular(path)
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            raw = file.read()
-        return orjson.loads(SPARE.sub(rb"\1", utf8(raw, path)))
-    except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
+        return orjson.loads(SPARE.sub(rb"\1", file_content(path)))
+    except orjson.JSONDecodeError as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
 
 
 SPARE = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|,(?=\s*[\]}])', re.DOTALL)

@@ -9,7 +9,7 @@ from snellen.data._json_rows import json_list, jsonl
 from snellen.data._placed import placed
 from snellen.data._row_files import rows_of
 from snellen.data._vlmevalkit import vlmevalkit_tsv
-from snellen.data.lines import utf8, without_mark
+from snellen.data.lines import file_content, utf8, without_mark
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, missing_note, read_as_missing, tsv
 from snellen.data.table import Drawn, Facts, Filtered, Row, Seekable, Table, facts_of, rows_at
@@ -24,6 +24,7 @@ __all__ = [
     "Table",
     "csv",
     "facts_of",
+    "file_content",
     "find",
     "home",
     "json_list",

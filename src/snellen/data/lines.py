@@ -9,6 +9,8 @@ from typing import BinaryIO, cast
 from snellen.errors import DataError, check_regular
 
 MAX_ROW_BYTES = 100_000_000
+MAX_FILE_BYTES = 2_000_000_000
+"""Of a file that is held whole, unpacked."""
 BLOCK = 1 << 18
 UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file, packed or not, raises
 
@@ -82,6 +84,21 @@ def read(file: BinaryIO, path: Path, size: int) -> bytes:
         return file.read(size)
     except UNREADABLE as error:
         raise unreadable(error, path) from error
+
+
+def file_content(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
+    """The bytes of a whole text file, `.gz` unpacked, without UTF-8's byte-order mark.
+
+    Raises:
+        DataError: it cannot be opened or read, is not UTF-8, or has more than `most` bytes.
+    """
+    with opened(path) as file:
+        raw = read(file, path, most + 1)
+    if len(raw) > most:
+        raise DataError(
+            f"{path} has more than {most / 1e9:g} GB. Keep only the parts that are needed."
+        )
+    return utf8(raw, path)
 
 
 def not_opened(error: OSError, path: Path) -> DataError:

@@ -4,9 +4,7 @@ Python's writer and pandas leave `NaN` in what they call JSON: it is read as nul
 line, as in SEED-Bench's published files.
 """
 
-import gzip
 import json
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,11 +12,9 @@ from typing import Any
 
 import orjson
 
-from snellen.data import utf8
-from snellen.errors import DataError, check_regular
+from snellen.data import file_content
+from snellen.errors import DataError
 
-MOST_BYTES = 2_000_000_000
-"""Of a file, unpacked: it is read as a whole, since only its end tells lines from one object."""
 KEYS, VALUES = "(keys)", "(values)"
 """What the keys and the values of `{id: reply}` and `{id: {...}}` are called as columns."""
 TORN = "If the file was still being written, or a download broke off, get it whole."
@@ -35,27 +31,12 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         NotRows: it is JSON of another shape.
         DataError: the file cannot be read, is no UTF-8 or no JSON, or has no rows.
     """
-    raw = _read(path)
+    raw = file_content(path)  # whole, since only its end tells lines from one object
     if not raw.strip():
         raise DataError(f"{path} has no rows.")
     first, _, rest = raw.lstrip().partition(b"\n")
     in_lines = _object(first) is not None and (bool(rest.strip()) or ".jsonl" in path.suffixes)
     return _lines(raw, path) if in_lines else _whole(raw, path)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        check_regular(path)
-        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{path} cannot be read: {reason}. {TORN}") from error
-    if len(raw) > MOST_BYTES:
-        raise DataError(
-            f"{path} holds more than {MOST_BYTES // 10**9} GB. Keep only ids and replies."
-        )
-    return utf8(raw, path)
 
 
 def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

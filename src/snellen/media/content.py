@@ -3,10 +3,11 @@
 Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
 """
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from snellen.errors import shown_address
 
 Role = Literal["system", "user", "assistant"]
 
@@ -32,9 +33,7 @@ class Address:
 
     def __str__(self) -> str:
         """The address without user, password, query, and fragment, which may hold secrets."""
-        scheme, slashes, rest = re.split("[?#]", self.url, maxsplit=1)[0].partition("://")
-        host, slash, path = rest.partition("/")
-        return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+        return shown_address(self.url)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,11 @@ from difflib import SequenceMatcher
 
 from markupsafe import Markup, escape
 
+from snellen.errors import UNSEEN
+
 CUT = 20_000
 """Characters of one text on a page; behind them is a link to the whole."""
-UNSEEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    r"\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-"""What acts and is not seen: controls (escapes of terminals, NUL), what turns the direction of
-writing, blanks without width, halves of characters."""
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 NAMES = {"\x1b": "ESC", "\0": "NUL", "\r": "CR", "\x07": "BEL", "\x08": "BS", "\x7f": "DEL"}
 WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 COMPARED = 4_000
@@ -29,7 +26,7 @@ def visible(text: str, cut: int | None = CUT) -> Markup:
         text = text[:cut]
     parts = []
     at = 0
-    for found in UNSEEN.finditer(text):
+    for found in _UNSEEN.finditer(text):
         parts += [escape(text[at : found.start()]), _sign(found[0])]
         at = found.end()
     return Markup("").join([*parts, escape(text[at:])])

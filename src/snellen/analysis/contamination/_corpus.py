@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import orjson
 
 from snellen.analysis.contamination._read import Troubles, writable
 from snellen.data import Table, csv, json_list, parquet, tsv, without_mark
-from snellen.errors import DataError, UsageError, check_regular
+from snellen.data.lines import UNREADABLE, opened, unreadable
+from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -144,16 +143,15 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
 def _lines(path: Path) -> Iterator[bytes]:
     """Lines, `.gz` unpacked; of one that is too long the first MAX_ROW_BYTES, which are no row."""
     try:
-        check_regular(path)
-        with cast(BinaryIO, (gzip.open if path.suffix == ".gz" else open)(path, "rb")) as file:
+        with opened(path) as file:
             is_first = True
             while line := file.readline(MAX_ROW_BYTES):
                 yield without_mark(line, path) if is_first else line
                 is_first = False
                 while len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
                     line = file.readline(MAX_ROW_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read to its end: {error}.") from error
+    except UNREADABLE as error:
+        raise unreadable(error, path) from error
 
 
 def _jsonl(path: Path, troubles: Troubles) -> Iterator[tuple[str, Any]]:

@@ -4,8 +4,6 @@ parquet."""
 from __future__ import annotations
 
 import ast
-import gzip
-import zlib
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -13,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from snellen.data import Drawn, Found, Row, Table, parquet, utf8, vlmevalkit_tsv
-from snellen.errors import DataError, check_regular
+from snellen.data import Drawn, Found, Row, Table, file_content, parquet, vlmevalkit_tsv
+from snellen.errors import DataError
 from snellen.media.content import Image, Slice
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
@@ -44,13 +42,9 @@ def of_json(path: Path) -> Any:
         DataError: it is not whole, is not UTF-8, or cannot be read.
     """
     try:
-        check_regular(path)
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return orjson.loads(utf8(file.read(), path))
-    except (EOFError, zlib.error, orjson.JSONDecodeError) as error:
+        return orjson.loads(file_content(path))
+    except orjson.JSONDecodeError as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
 
 
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:

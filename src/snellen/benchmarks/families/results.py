@@ -1,10 +1,11 @@
 """Files of results as benchmarks' authors publish them."""
 
-import gzip
 import json
-import zlib
 from pathlib import Path
 from typing import Any
+
+from snellen.data import file_content
+from snellen.errors import DataError
 
 MOST_BYTES = 500_000_000
 """Of a file, unpacked: it is held as a whole."""
@@ -32,11 +33,7 @@ def json_object(path: Path) -> dict[str, Any] | None:
 
 def _loaded(path: Path) -> Any:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            return None
-        return json.loads(raw, parse_constant=lambda _: None)
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError):
+        return json.loads(file_content(path, MOST_BYTES), parse_constant=lambda _: None)
+    except (DataError, ValueError, RecursionError):
         # Whoever reads any file of predictions says what is wrong with this one.
         return None

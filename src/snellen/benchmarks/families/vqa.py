@@ -27,7 +27,7 @@ from snellen.benchmarks.families import authors_files
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Reading, Scoring
-from snellen.data import Drawn, Found, Row, Table, parquet, utf8
+from snellen.data import Drawn, Found, Row, Table, file_content, parquet
 from snellen.errors import DataError
 from snellen.media.content import Image
 from snellen.metrics import mean
@@ -88,7 +88,7 @@ def table(found: Found, annotations: str | None) -> Table:
 
 
 def questions(found: Found, annotations: str | None) -> Iterator[dict[str, Any]]:
-    raw = utf8(found.path.read_bytes(), found.path)
+    raw = file_content(found.path)
     if raw.lstrip()[:1] == b"[":
         for one in _decoded(raw, list[_Listed], found.path):
             yield {
@@ -127,7 +127,7 @@ def _answered(path: Path) -> Mapping[int, Answered]:
     known: dict[str, str] = {}
     same = known.setdefault
     found: dict[int, Answered] = {}
-    for raw in _decoded(utf8(path.read_bytes(), path), _Annotations, path).annotations:
+    for raw in _decoded(file_content(path), _Annotations, path).annotations:
         try:
             one = decoder.decode(raw)
         except msgspec.ValidationError as error:
