@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,8 @@ from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, user
 from snellen.media.drawing import Canvas
 from snellen.models.hf import Settings
-from snellen.testing import check_benchmark, check_model
+from snellen.testing import check_benchmark, check_metric, check_model
+from tests import tiny
 from tests.servers import Answer, serving
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -60,6 +62,19 @@ def test_the_benchmark_of_the_guide_keeps_to_the_contract(tmp_path: Path) -> Non
 
     assert report.passed, report.rows
     assert len(code("add-a-benchmark.md").splitlines()) <= 60
+
+
+def test_the_metric_of_the_guide_keeps_to_the_contract_and_is_reported(tmp_path: Path) -> None:
+    metric = module("add-a-metric.md", "balanced", tmp_path).balanced_accuracy
+    check_metric(metric)
+    official = tiny.benchmark().scorings["official"]
+    official = replace(official, metrics={"balanced_accuracy": metric})
+    made = tiny.benchmark(4, scorings={"official": official})
+    done = tiny.run(tmp_path / "runs", tiny.Says(lambda request: "yes"), made)
+
+    assert done.result is not None
+    # All four are right, and have one target.
+    assert (done.result.headline.value, done.result.headline.better) == (1.0, "higher")
 
 
 def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Which of two is better, and is it so: pairs of runs, standings of many."""
 
+from snellen.analysis.comparing._compare import compare
+from snellen.analysis.comparing._compared import Compared
 from snellen.analysis.comparing._document import (
     BestOf,
     Comparison,
@@ -13,8 +15,6 @@ from snellen.analysis.comparing._document import (
     Unpaired,
 )
 from snellen.analysis.comparing._names import benchmark_names, side_names
-from snellen.analysis.comparing._outcome import Compared
-from snellen.analysis.comparing._pairs import compare
 from snellen.analysis.comparing._words import (
     adjustments,
     best,

@@ -18,7 +18,7 @@ ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
 """Fields that differ because others do: a probe leaves rows out, which is no other data."""
 
 
-class Asked(Protocol):
+class SideIdentity(Protocol):
     """Whose replies, how they were asked for, and where they are."""
 
     @property
@@ -31,7 +31,7 @@ class Asked(Protocol):
     def where(self) -> str: ...
 
 
-def settings(a: Asked, b: Asked) -> list[str]:
+def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
     """The settings in which two sides differ: `media.frames: uniform:64 against fps:1`"""
     return [
         f"{name}: {_said(one, name)} against {_said(other, name)}"
@@ -39,14 +39,14 @@ def settings(a: Asked, b: Asked) -> list[str]:
     ]
 
 
-def setting_names(sides: Sequence[Asked]) -> list[str]:
+def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
     """For each side what it has in the settings in which runs of one model differ:
     `prompt=cot temperature=0.7`; "" where none does, or what it has of them is not set."""
     fields = _telling([sides])
     return [_setting(side, fields) for side in sides]
 
 
-def side_names(groups: Sequence[Sequence[Asked]]) -> list[list[str]]:
+def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
     """A name for each side, its own in its group: the model, the settings that tell its runs apart,
     and what its folder or file is called where these do not. A model has the same name in all
     groups for the same settings."""
@@ -71,7 +71,7 @@ def side_names(groups: Sequence[Sequence[Asked]]) -> list[list[str]]:
     return found
 
 
-def benchmark_names(groups: Sequence[Sequence[Asked]], names: Sequence[str]) -> list[str]:
+def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
     """What each group of sides is asked: the benchmark, with the options in which groups of that
     name differ from each other and from what is usual (`mmbench:lang=cn`), and the probe or the
     data where these tell none apart (`eyechart (permute_options=4)`)."""
@@ -113,7 +113,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _probe(group: Sequence[Asked]) -> str:
+def _probe(group: Sequence[SideIdentity]) -> str:
     """`permute_options=4`, of a group that is all of one probe."""
     said = {
         ", ".join(
@@ -126,12 +126,12 @@ def _probe(group: Sequence[Asked]) -> str:
     return said.pop() if len(said) == 1 else ""
 
 
-def _digest(side: Asked) -> str:
+def _digest(side: SideIdentity) -> str:
     digest = (side.identity.get("data") or {}).get("digest")
     return f"data {_said(digest, 'data.digest')}" if digest else ""
 
 
-def _telling(groups: Sequence[Sequence[Asked]]) -> list[str]:
+def _telling(groups: Sequence[Sequence[SideIdentity]]) -> list[str]:
     """The fields in which runs of one model differ that stand in one group."""
     fields: dict[str, None] = {}
     for group in groups:
@@ -141,7 +141,7 @@ def _telling(groups: Sequence[Sequence[Asked]]) -> list[str]:
     return [*fields]
 
 
-def _setting(side: Asked, fields: Sequence[str]) -> str:
+def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
     """What a side has in these fields: `prompt=cot temperature=0.7`."""
     shorts = Counter(name.rpartition(".")[2] for name in fields)
     parts = []
@@ -153,12 +153,12 @@ def _setting(side: Asked, fields: Sequence[str]) -> str:
     return " ".join(parts)
 
 
-def _options(side: Asked) -> Mapping[str, Any]:
+def _options(side: SideIdentity) -> Mapping[str, Any]:
     options: Mapping[str, Any] = side.identity.get("options", {})
     return options
 
 
-def _defaults(side: Asked) -> Mapping[str, Any]:
+def _defaults(side: SideIdentity) -> Mapping[str, Any]:
     """What a benchmark's options are where nobody says; empty for one that is not in the
     catalogue."""
     try:
@@ -168,7 +168,7 @@ def _defaults(side: Asked) -> Mapping[str, Any]:
     return {option: one["default"] for option, one in found.items()}
 
 
-def _fields(a: Asked, b: Asked) -> Iterator[tuple[str, Any, Any]]:
+def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
     """Where two identities differ; of predictions it is not known how they were asked for."""
     one, other = a.identity, b.identity
     common = {*one, *other} if "model" in one and "model" in other else {*one} & {*other}

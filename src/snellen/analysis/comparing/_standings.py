@@ -12,12 +12,12 @@ from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, 
 from snellen.analysis.comparing._measured import NO_SUMS, Measured, View, Views, differ
 from snellen.analysis.comparing._names import setting_names
 from snellen.analysis.comparing._pairing import Paired, paired
+from snellen.analysis.comparing._words import LEVEL
 from snellen.analysis.comparing.sides import Loaded, in_order
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
 
-LEVEL = 0.05
 PLAIN = "nothing set"
 UNTESTED = "no groups and no rank intervals: some pairs have no test"
 UNRANKED = "not ranked: Snellen does not know whether a higher {} is better"

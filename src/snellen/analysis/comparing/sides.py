@@ -105,8 +105,6 @@ def load(
     Raises:
         UsageError: there is no scoring of that name, or none that reads what was asked for.
     """
-    import numpy as np
-
     tally = Tally(benchmark, None if scoring is None else [scoring])
     if not tally.scorings:
         which = "no scoring" if scoring is None else f"{scoring}, but it is none"
@@ -123,19 +121,8 @@ def load(
         verdicts_first=verdicts_first,
         resolved=resolve(benchmark, [chosen], replies),
     )
-    places: dict[str, int] = {}
-    digests: list[str | None] = []
-    sample = array("i")
-
-    def seen() -> Iterator[Scored]:
-        for one in replies():
-            place = places.setdefault(one.sample.id, len(places))
-            if place == len(digests):
-                digests.append(one.row)
-            sample.append(place)
-            yield one
-
-    tally.add(seen())
+    samples = _Samples()
+    tally.add(samples.noted(replies()))
     if not tally.n:
         raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
     rows = tally.rows_by(chosen)
@@ -149,14 +136,40 @@ def load(
         where=where,
         identity=identity,
         replies=tally.replies,
-        ids=[*places],
-        digests=digests,
-        sample=np.array(sample, dtype=np.int32),
+        ids=[*samples.numbers],
+        digests=samples.digests,
+        sample=samples.of_rows(),
         rows=rows,
         leaves=tally.leaves(),
         of=of,
         notes=notes,
     )
+
+
+class _Samples:
+    """The samples that replies are of."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        """The number of each sample by its id, in the order of the replies."""
+        self.digests: list[str | None] = []
+        """The digest of each sample's row of data."""
+        self._of_rows = array("i")
+
+    def noted(self, replies: Iterable[Scored]) -> Iterator[Scored]:
+        """The replies, while their samples are noted."""
+        for reply in replies:
+            number = self.numbers.setdefault(reply.sample.id, len(self.numbers))
+            if number == len(self.digests):
+                self.digests.append(reply.row)
+            self._of_rows.append(number)
+            yield reply
+
+    def of_rows(self) -> NDArray[np.int32]:
+        """The number of each reply's sample, (n,)."""
+        import numpy as np
+
+        return np.array(self._of_rows, dtype=np.int32)
 
 
 def in_order(side: Loaded) -> Loaded:

@@ -1,0 +1,241 @@
+"""Sides to a document: all pairs on each benchmark, and the tests adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from snellen.analysis.comparing._document import (
+    BestOf,
+    Comparison,
+    Comparisons,
+    Leaderboard,
+    RankFlip,
+    Side,
+)
+from snellen.analysis.comparing._measured import Views, adjusted
+from snellen.analysis.comparing._names import benchmark_names, side_names
+from snellen.analysis.comparing._pair import Pair, comparison
+from snellen.analysis.comparing._pairing import paired, share
+from snellen.analysis.comparing._probes import probe_of, ranked, under_one_scoring
+from snellen.analysis.comparing._reasons import why_none, why_unpaired
+from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips
+from snellen.analysis.comparing._words import notes_of, significant
+from snellen.analysis.comparing.sides import COUNTS, Loaded
+from snellen.errors import UsageError
+from snellen.store import FORMAT
+
+
+def compare(
+    sides: Sequence[Loaded], notes: Sequence[str] = (), *, details: bool = True
+) -> Comparisons:
+    """Every two sides of one benchmark that share samples; of three or more the leaderboard too.
+    Without `details` several pairs have their first metric alone, one pair has everything anyway.
+
+    Raises:
+        UsageError: there are no two that share a sample.
+    """
+    counting = [side for side in sides if (side.state == COUNTS).any()]
+    # A run that failed throughout must not take the others' standings with it.
+    every = _groups(counting if len(counting) > 1 else sides)
+    groups = [group for group in every if len(group) > 1]
+    if not groups:
+        raise UsageError(why_none(sides))
+    draft = _Draft(details=details or (len(groups) == 1 and len(groups[0]) == 2))
+    draft.notes += _left_out(sides, counting, every)
+    benchmarks = benchmark_names(groups, [group[0].benchmark.name for group in groups])
+    for group, benchmark, names in zip(groups, benchmarks, side_names(groups), strict=True):
+        draft.add_sides(benchmark, group, names)
+        draft.add_pairs(benchmark, group, names)
+        draft.best += best_of(benchmark, group, names, draft.views)
+        if len(group) > 2 or len(groups) > 1:
+            draft.add_leaderboard(benchmark, group, names)
+    if not draft.comparisons:
+        raise UsageError(why_unpaired(groups))
+    return draft.document(notes)
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    """What is known of a document while its benchmarks are compared one after the other."""
+
+    details: bool
+    """Whether pairs have every metric, category and capability."""
+    views: Views = field(default_factory=Views)
+    """The sides' rows that were measured so far."""
+    sides: list[Side] = field(default_factory=list)
+    """The sides, in the order of their benchmarks."""
+    comparisons: list[Comparison] = field(default_factory=list)
+    """The pairs, their p values not yet adjusted."""
+    boards: list[Leaderboard] = field(default_factory=list)
+    """The leaderboards."""
+    best: list[BestOf] = field(default_factory=list)
+    """What choosing among settings is worth."""
+    flips: list[RankFlip] = field(default_factory=list)
+    """Models that change places between settings."""
+    notes: list[str] = field(default_factory=list)
+    """Notes on what is left out."""
+    notes_by_benchmark: dict[str, list[str]] = field(default_factory=dict)
+    """The notes of each benchmark's sides."""
+
+    def add_sides(self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]) -> None:
+        """Add the sides of a benchmark, with their notes."""
+        sides = [_side(side, name, benchmark) for side, name in zip(group, names, strict=True)]
+        self.sides += sides
+        self.notes_by_benchmark[benchmark] = [*notes_of(sides)]
+
+    def add_pairs(self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]) -> None:
+        """Compare every two sides of a benchmark."""
+        for (a, name_a), (b, name_b) in combinations(zip(group, names, strict=True), 2):
+            together = paired((a, b), (name_a, name_b))
+            if not together.n:
+                self.notes.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+                continue
+            both = under_one_scoring((a, b), (name_a, name_b))
+            pair = Pair(both, (name_a, name_b), together, self.views.of(both, together))
+            self.comparisons.append(comparison(benchmark, pair, details=self.details))
+
+    def add_leaderboard(
+        self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]
+    ) -> None:
+        """Rank the sides of a benchmark that can be ranked together."""
+        standing = ranked(group)
+        self.notes += _off_the_board(group, names, standing)
+        ranked_sides, ranked_names = [group[n] for n in standing], [names[n] for n in standing]
+        board = leaderboard(benchmark, ranked_sides, ranked_names, self.views)
+        if board is None:
+            self.notes.append(f"{benchmark}: no leaderboard, since no sample counts on all sides")
+        else:
+            self.boards.append(board)
+            self.flips += rank_flips(board, ranked_sides, ranked_names)
+
+    def document(self, notes: Sequence[str]) -> Comparisons:
+        """The document, its p values adjusted, with these notes before its own."""
+        tests = sum(_headline_p(pair) is not None for pair in self.comparisons)
+        pairs = _over_all(self.comparisons) if tests > 1 else self.comparisons
+        merged = _merged(self.notes_by_benchmark)
+        return Comparisons(
+            format=FORMAT,
+            sides=self.sides,
+            comparisons=pairs,
+            leaderboards=[
+                replace(board, notes=[*board.notes, *_other_verdicts(board, pairs, tests)])
+                for board in self.boards
+            ],
+            best_of=self.best,
+            rank_flips=self.flips,
+            tests=tests,
+            notes=[*dict.fromkeys([*notes, *self.notes, *merged])],
+        )
+
+
+def _left_out(
+    sides: Sequence[Loaded], counting: Sequence[Loaded], groups: Sequence[Sequence[Loaded]]
+) -> Iterator[str]:
+    """Which sides are in no comparison, and why: those that are alone in their group of `groups`,
+    and those of whose samples none counts."""
+    sharing = [group for group in _groups(sides) if len(group) > 1]
+    for side in (group[0] for group in groups if len(group) == 1):
+        why = f"nothing else here has its questions{_as_probe(side)}"
+        if any(side in group for group in sharing):
+            why = "no other sample of its questions counts"
+        yield f"{side.where} is in no comparison: {why}"
+    if len(counting) > 1:
+        for side in sides:
+            if side not in counting:
+                n = len(side.ids)
+                yield f"{side.where} is in no comparison: none of its {n:,} samples counts"
+
+
+def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Notes by benchmark. A note that all benchmarks share appears once."""
+    for benchmark, its_notes in notes.items():
+        for note in its_notes:
+            everywhere = all(note in other for other in notes.values())
+            yield note if everywhere else f"{benchmark}: {note}"
+
+
+def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
+    """Sides of one benchmark that share samples with another of them, in the order given."""
+    groups: list[list[Loaded]] = []
+    for side in sides:
+        mine: list[list[Loaded]] = []
+        rest: list[list[Loaded]] = []
+        for group in groups:
+            same = any(
+                one.benchmark.name == side.benchmark.name and share(one, side) for one in group
+            )
+            (mine if same else rest).append(group)
+        joined = sorted((one for group in mine for one in group), key=sides.index)
+        groups = [*rest, [*joined, side]]
+    return sorted(groups, key=lambda group: sides.index(group[0]))
+
+
+def _headline_p(one: Comparison) -> float | None:
+    return next(iter(one.metrics.values())).p
+
+
+def _over_all(found: Sequence[Comparison]) -> list[Comparison]:
+    """With the first metric's p values adjusted over all pairs and benchmarks."""
+    heads = adjusted(
+        {str(n): next(iter(one.metrics.values())) for n, one in enumerate(found)},
+    )
+    return [
+        replace(one, metrics={**one.metrics, next(iter(one.metrics)): heads[str(n)]})
+        for n, one in enumerate(found)
+    ]
+
+
+def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
+    """A note if the letters of a leaderboard and the tests of its pairs disagree: they are on other
+    samples, or adjusted over other pairs."""
+    letters = {one.name: {*one.group} for one in board.standings if one.group}
+    opposed = []
+    for one in pairs:
+        if one.benchmark != board.benchmark or not {one.a, one.b} <= letters.keys():
+            continue
+        shares_letter = bool(letters[one.a] & letters[one.b])
+        if significant(next(iter(one.metrics.values()))) == shares_letter:
+            opposed.append(one)
+    if opposed:
+        which = f"{opposed[0].a} and {opposed[0].b}"
+        if len(opposed) > 1:
+            which = f"{len(opposed):,} pairs, such as {which}"
+        yield (
+            f"groups and tests of pairs disagree on {which}: groups are by the "
+            f"{board.samples:,} samples that all have, adjusted over this table; a pair "
+            f"is tested on the samples of both, adjusted over {tests:,} comparisons"
+        )
+
+
+def _side(side: Loaded, name: str, benchmark: str) -> Side:
+    return Side(
+        name=name,
+        benchmark=benchmark,
+        model=side.model,
+        where=side.where,
+        n=side.n,
+        replies=dict(side.replies),
+        identity=dict(side.identity),
+        notes=[*[f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n), *side.notes],
+    )
+
+
+def _off_the_board(
+    sides: Sequence[Loaded], names: Sequence[str], standing: Sequence[int]
+) -> Iterator[str]:
+    """Who of the sides has no standing, and why."""
+    for number, (side, name) in enumerate(zip(sides, names, strict=True)):
+        if number not in standing:
+            yield (
+                f"{name} is in pairs alone, and not ranked: asked without options, it is scored by "
+                f"{side.scoring}, the others by {sides[standing[0]].scoring}"
+            )
+
+
+def _as_probe(side: Loaded) -> str:
+    said = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
+    return f", as they were asked ({said})" if said else ""

@@ -1,0 +1,54 @@
+"""Why there is nothing to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from snellen.analysis.comparing._names import settings
+from snellen.analysis.comparing._pairing import paired
+from snellen.analysis.comparing.sides import NOT_JUDGED, Loaded
+
+
+def why_none(sides: Sequence[Loaded]) -> str:
+    """Why no two sides share a sample."""
+    if len(sides) < 2:
+        only = f", and there is only {sides[0].where}" if sides else ""
+        return f"Comparing takes two sets of replies{only}: name another run, folder or file."
+    benchmarks = {side.benchmark.name: side.where for side in sides}
+    if len(benchmarks) == len(sides):
+        asked = ", ".join(f"{where} is of {name}" for name, where in benchmarks.items())
+        return f"Replies to different questions cannot be compared: {asked}."
+    a, b = next(
+        pair for pair in combinations(sides, 2) if pair[0].benchmark.name == pair[1].benchmark.name
+    )
+    what = f"{a.where} and {b.where} share no question of {a.benchmark.name}"
+    known = [name for name in a.ids if name in b.place]
+    if known:
+        return (
+            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, each with other "
+            f"data. Is one of another split or version?{_differ_in(a, b)}"
+        )
+    ids = [", ".join(map(repr, side.ids[:2])) for side in (a, b)]
+    return (
+        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Is one of another split, or were "
+        f"other parts of it asked (--limit, --sample)?{_differ_in(a, b)}"
+    )
+
+
+def _differ_in(a: Loaded, b: Loaded) -> str:
+    found = settings(a, b)
+    return f" They differ in {'; '.join(found)}." if found else ""
+
+
+def why_unpaired(groups: Sequence[Sequence[Loaded]]) -> str:
+    """Why no shared sample counts on both sides."""
+    group = groups[0][:2]
+    names = [side.where for side in group]
+    reasons = [f"{one.n:,} {one.why}" for one in paired(group, names).unpaired]
+    waiting = any((side.state == NOT_JUDGED).any() for side in group)
+    judge = " Have a judge read them first: snellen judge RUN --judge MODEL." if waiting else ""
+    return (
+        f"{names[0]} and {names[1]} have no sample that counts on both sides: {'; '.join(reasons)}."
+        f"{judge}"
+    )
