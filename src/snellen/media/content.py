@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,12 +96,35 @@ class Text(str):
 Part = str | Image | Video
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """One call of a tool that a model asks for."""
+
+    id: str
+    """Names the call; the tool's message repeats it."""
+    name: str
+    """The tool."""
+    arguments: str
+    """JSON text as the model wrote it, which may be none."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation: who speaks, and text and media in order."""
 
     role: Role
+    """Who speaks."""
     content: tuple[Part, ...]
+    """Text and media in order."""
+    call_id: str | None = field(default=None, kw_only=True)
+    """The call that a message of the role `tool` answers; None for other roles."""
+    tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
+    """The calls that an assistant's message asks for."""
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it is of a tool, or calls one."""
+        return self.role == "tool" or bool(self.tool_calls)
 
     @property
     def text(self) -> str:
@@ -138,3 +161,8 @@ def user(*parts: Part) -> Message:
 def assistant(*parts: Part) -> Message:
     """A message of the model."""
     return Message("assistant", parts)
+
+
+def tool(call_id: str, *parts: Part) -> Message:
+    """A message of the tool that was called by this id."""
+    return Message("tool", parts, call_id=call_id)

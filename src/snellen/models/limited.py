@@ -13,7 +13,7 @@ from snellen.core.model import Generates, Model, Prompts, Ranks, Request
 from snellen.core.profile import ImageLimits
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
-from snellen.media.content import Image, Message
+from snellen.media.content import Image
 
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
@@ -40,6 +40,7 @@ class Limited:
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
         self.wants_frames = getattr(model, "wants_frames", True)
+        self.takes_tools = getattr(model, "takes_tools", False)
         self.notes = getattr(model, "notes", ())
         self._model = model
         self._limits = limits
@@ -93,7 +94,7 @@ class _Smaller:
             parts = (
                 self._one(part) if isinstance(part, Image) else part for part in message.content
             )
-            messages.append(Message(message.role, tuple(parts)))
+            messages.append(replace(message, content=tuple(parts)))
         return replace(request, messages=tuple(messages))
 
     def _one(self, image: Image) -> Image:

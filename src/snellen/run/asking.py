@@ -31,6 +31,7 @@ from snellen.core.model import (
     Reply,
     Request,
     Streams,
+    check_tools,
     has_addresses,
     loaded,
     request_digest,
@@ -65,6 +66,7 @@ from snellen.store import (
     SeenMedia,
     ShownMedia,
     reply_record,
+    stored_tools,
 )
 
 Group = list[tuple[Row, Sample]]
@@ -851,6 +853,7 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         generates = model
 
         async def generate(request: Request) -> Reply:
+            check_tools(request, generates)
             return check_reply(await generates.generate(request), generates.name)
 
         return generate
@@ -858,6 +861,7 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         ranks = model
 
         async def rank(request: Request) -> Reply:
+            check_tools(request, ranks)
             ranking = check_ranking(await ranks.rank(request), request, ranks.name)
             return Reply(choices=tuple(ranking), stop="stop", shown=ranking.shown)
 
@@ -955,6 +959,7 @@ def question_record(
         row=row.digest,
         question=sample.question,
         messages=messages,
+        tools=stored_tools(request.messages),
         media=media,
         sample_media=own,
         choices=list(sample.choices),

@@ -33,6 +33,7 @@ from snellen.store.records import (
     Unknown,
     reply_record,
     schemas,
+    stored_tools,
 )
 from snellen.store.run_folder import REPORT, SCORES, Placed, Run
 
@@ -77,4 +78,5 @@ __all__ = [
     "runs_below",
     "safe_name",
     "schemas",
+    "stored_tools",
 ]

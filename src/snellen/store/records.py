@@ -6,12 +6,14 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
-from snellen.store.formats import FORMAT, MAX_COUNT, Count, RowIndex
+from snellen.media.content import Message, ToolCall
+from snellen.store.formats import FORMAT, MAX_COUNT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
 
 
@@ -45,6 +47,28 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frames: list[float] = []
 
 
+class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a tool that a model asks for."""
+
+    id: str
+    """What the tool's message names it by."""
+    name: str
+    """The tool."""
+    arguments: str
+    """JSON text, as the model wrote it."""
+
+
+class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a message of a question says of tools."""
+
+    message: Count
+    """The number of the message among the question's messages."""
+    call_id: str | None = None
+    """The id of the call that a tool's message answers."""
+    calls: list[ToolCallFields] = []
+    """The calls that the model asked for in its message."""
+
+
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One attempt's outcome, a line of `replies*.jsonl`. No `media`: they were those of the key's
     row in `questions.jsonl`. `reused` is the folder of the run that the reply was taken from."""
@@ -66,6 +90,12 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     media: list[SeenMedia] = []
     session: str | None = None
     reused: str | None = None
+    tool_calls: list[ToolCallFields] = []
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
 
     def as_reply(self) -> Reply:
         """The reply as scorings read it."""
@@ -85,6 +115,10 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             if self.times is None
             else Times(first=self.times.first, total=self.times.total),
             choices=tuple(Ranked(*choice) for choice in self.choices),
+            tool_calls=tuple(
+                ToolCall(id=call.id, name=call.name, arguments=call.arguments)
+                for call in self.tool_calls
+            ),
         )
 
 
@@ -96,6 +130,11 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
     key: Key
     at: str
     kind: Literal["end"] = "end"
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 else FORMAT
 
 
 def _utf8(text: str) -> str:
@@ -158,7 +197,25 @@ def reply_record(
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],
         media=media or [],
         reused=reused,
+        tool_calls=stored_calls(reply.tool_calls),
     )
+
+
+def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
+    """What messages say of tools as it is stored."""
+    return [
+        ToolFields(message=number, call_id=message.call_id, calls=stored_calls(message.tool_calls))
+        for number, message in enumerate(messages)
+        if message.has_tools
+    ]
+
+
+def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
+    """Calls of tools as they are stored."""
+    return [
+        ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
+        for call in calls
+    ]
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,7 +238,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     set.
 
     `messages` is the rendered text: (role, parts), a part being text or the number of a medium in
-    `media`.
+    `media`. `tools` has what messages say of tool calls.
     `row` is the digest of the data set's row and `place` its number among all rows.
     `sample_media` are the sample's own media where the messages do not show just these, in their
     order: with examples before the question, under a probe, in the first of several turns.
@@ -193,6 +250,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     row: str
     question: str
     messages: list[tuple[str, list[str | int]]]
+    tools: list[ToolFields] = []
     media: list[ShownMedia] = []
     sample_media: list[ShownMedia] | None = None
     choices: list[str] = []
@@ -200,6 +258,11 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     references: list[str] = []
     tags: dict[str, str] = {}
     data: dict[str, Any] = {}
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 or self.tools else FORMAT
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -228,6 +291,11 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: str | float | list[str] | None = None
     rule: str = ""
     candidates: list[str] = []
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if self.step else FORMAT
 
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
