@@ -13,7 +13,7 @@ import orjson
 
 from snellen.errors import Rejected
 from snellen.media import images, video
-from snellen.media.content import Address, Frame, Image, Message, Part, ToolCall, Video
+from snellen.media.content import Address, Frame, Image, Message, Part, Size, ToolCall, Video
 
 Kind = Literal["generate", "rank", "session"]
 
@@ -184,10 +184,15 @@ Shown = tuple[tuple[float, ...], ...]
 """The times of the frames that a model was shown of each of a request's videos, in seconds."""
 
 
+Sizes = tuple[Size, ...]
+
+
 class Ranking(tuple[Ranked, ...]):
-    """Choices, as `rank` gives them, of a model that decodes videos itself."""
+    """Choices, as `rank` gives them, of a model that decodes videos itself, or whose pictures are
+    scaled on their way; the fields are as in a `Reply`."""
 
     shown: Shown | None = None
+    sizes: Sizes | None = None
 
 
 ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
@@ -212,6 +217,8 @@ class Reply:
     shown: Shown | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     """The calls of tools that it asks for, in order."""
+    sizes: Sizes | None = None
+    """The size of each picture of the request as it was sent, where one was scaled on its way."""
 
     @property
     def state(self) -> ReplyState:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+Size = tuple[int, int]
+"""Width and height in pixels."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -57,6 +59,19 @@ class Image:
     width: int | None = None
     height: int | None = None
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
+    original: Size | None = field(default=None, compare=False)
+    """Its size before it was scaled, of a frame that of its video; None where it was not scaled."""
+
+    @property
+    def size(self) -> Size | None:
+        """Width and height as a model gets them, once they are known."""
+        width, height = self.width, self.height
+        return None if width is None or height is None else (width, height)
+
+    @property
+    def original_size(self) -> Size | None:
+        """Width and height as the data set has them, once they are known."""
+        return self.original or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +100,16 @@ class Video:
     digest: str | None = None
     policy: str | None = None
     frames: tuple[Frame, ...] = ()
+
+    @property
+    def size(self) -> Size | None:
+        """Width and height of its frames as a model gets them; None before they are decoded."""
+        return self.frames[0].image.size if self.frames else None
+
+    @property
+    def original_size(self) -> Size | None:
+        """Its own width and height, upright; None before its frames are decoded."""
+        return self.frames[0].image.original_size if self.frames else None
 
 
 class Text(str):

@@ -33,6 +33,8 @@ from snellen.store.records import (
     Unknown,
     reply_record,
     schemas,
+    seen_media,
+    shown_media,
     stored_tools,
 )
 from snellen.store.run_folder import REPORT, SCORES, Placed, Run
@@ -78,5 +80,7 @@ __all__ = [
     "runs_below",
     "safe_name",
     "schemas",
+    "seen_media",
+    "shown_media",
     "stored_tools",
 ]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
-from snellen.media.content import Message, ToolCall
+from snellen.media.content import Image, Message, Size, ToolCall, Video
 from snellen.store.formats import FORMAT, MAX_COUNT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
 
@@ -45,6 +45,12 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     digest: str
     frames: list[float] = []
+    width: Count | None = None
+    height: Count | None = None
+    """Pixels as the model got it, of a video those of a frame; absent where they are those of the
+    question's row, or are not known."""
+    original: Size | None = None
+    """Width and height before it was scaled; absent where it was not."""
 
 
 class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,7 +226,7 @@ def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One medium of a question: its digest, and where it lay; of a video the window that may be
-    seen (seconds) and the frame policy."""
+    seen (seconds), the frame policy, and its own width and height, once they are known."""
 
     kind: Literal["image", "video"]
     place: str
@@ -231,6 +237,57 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: float | None = None
     end: float | None = None
     policy: str | None = None
+    original: Size | None = None
+    """Width and height before it was scaled; absent where it was not."""
+
+
+def shown_media(medium: Image | Video) -> ShownMedia:
+    """A medium of a question as it is stored."""
+    place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    if isinstance(medium, Video):
+        width, height = medium.original_size or (None, None)
+        return ShownMedia(
+            kind="video",
+            place=place,
+            digest=medium.digest,
+            width=width,
+            height=height,
+            start=medium.start,
+            end=medium.end,
+            policy=medium.policy,
+        )
+    return ShownMedia(
+        kind="image",
+        place=place,
+        digest=medium.digest,
+        mime=medium.mime,
+        width=medium.width,
+        height=medium.height,
+        original=medium.original,
+    )
+
+
+def seen_media(
+    medium: Image | Video, *, times: Sequence[float] | None = None, size: Size | None = None
+) -> SeenMedia:
+    """A medium as a model got it, which has a digest; `times` of the frames and `size` where its
+    back end says them."""
+    assert medium.digest is not None
+    frames: Sequence[float] = ()
+    if isinstance(medium, Video):
+        frames = [frame.time for frame in medium.frames] if times is None else times
+        size = size or medium.size
+    elif size == medium.size:
+        size = None
+    original = medium.original_size
+    width, height = size or (None, None)
+    return SeenMedia(
+        digest=medium.digest,
+        frames=[*frames],
+        width=width,
+        height=height,
+        original=original if size is not None and original != size else None,
+    )
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
