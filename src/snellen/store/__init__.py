@@ -32,12 +32,12 @@ from snellen.store.records import (
     ShownMedia,
     Unknown,
     reply_record,
-    schemas,
     seen_media,
     shown_media,
     stored_tools,
 )
 from snellen.store.run_folder import REPORT, SCORES, Placed, Run
+from snellen.store.schemas import schemas
 
 __all__ = [
     "DEPTH",

@@ -1,4 +1,4 @@
-"""The lines of a run folder's files, and the JSON schemas that are published for them.
+"""The lines of a run folder's files.
 
 Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer
 one.
@@ -13,7 +13,7 @@ import msgspec
 
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
 from snellen.media.content import Image, Message, Size, ToolCall, Video
-from snellen.store.formats import FORMAT, MAX_COUNT, NEWEST, Count, RowIndex
+from snellen.store.formats import FORMAT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
 
 
@@ -374,37 +374,6 @@ class Unknown(msgspec.Struct, frozen=True):
 
     kind: str
     line: bytes
-
-
-SCHEMAS: dict[str, type[msgspec.Struct]] = {
-    "reply": ReplyRecord,
-    "end": EndRecord,
-    "question": Question,
-    "event": EventRecord,
-    "score": ScoreRow,
-    "label": LabelRecord,
-}
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """The published JSON schema of each kind of line."""
-    return {
-        name: msgspec.json.schema(struct, schema_hook=_key_schema)
-        for name, struct in SCHEMAS.items()
-    }
-
-
-def _key_schema(kind: type) -> dict[str, Any]:
-    if kind is not Key:
-        raise NotImplementedError
-    number = {"type": "integer", "minimum": 0, "exclusiveMaximum": MAX_COUNT}
-    return {
-        "type": "array",
-        "description": "sample, repeat, turn, and step where it is not 0",
-        "prefixItems": [{"type": "string"}, number, number, number],
-        "items": False,
-        "minItems": 3,
-    }
 
 
 def key_hook(kind: type, value: Any) -> Any:
