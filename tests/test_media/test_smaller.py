@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from snellen.errors import MediaError
 from snellen.media.content import Image
-from snellen.media.images import smaller, within
+from snellen.media.images import at_least, larger, smaller, within
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (400, 300)) -> PIL.Image.Image:
@@ -184,3 +184,27 @@ def test_damage_shows_where_a_picture_is_scaled() -> None:
 
     with pytest.raises(MediaError, match="cannot be decoded"):
         smaller(Image(bytes(data)), max_side=50)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 3), (400, 300), (1, 900)])
+@pytest.mark.parametrize("pixels", [1, 50, 999_983])
+def test_a_larger_size_has_the_pixels_and_keeps_its_aspect(
+    size: tuple[int, int], pixels: int
+) -> None:
+    width, height = at_least(size, pixels)
+
+    assert width * height >= pixels and (width >= size[0] and height >= size[1])
+    scale = max(1.0, (pixels / (size[0] * size[1])) ** 0.5)
+    assert (width, height) == pytest.approx((size[0] * scale, size[1] * scale), abs=1)
+
+
+def test_a_scaled_picture_knows_the_size_that_it_had() -> None:
+    data = encoded("PNG", picture())
+
+    small = smaller(Image(data), max_side=100)
+    large = larger(small, min_pixels=30_000)
+
+    assert (small.size, small.original_size) == ((100, 75), (400, 300))
+    assert (large.size, large.original_size) == ((200, 150), (400, 300))
+    assert larger(Image(data), min_pixels=100).source == data
+    assert larger(Image(data), min_pixels=100).original is None

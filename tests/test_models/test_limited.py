@@ -116,6 +116,51 @@ def test_recorded_replies_are_found_whatever_the_limits(rows: Path) -> None:
     assert again.report.replies == {"ok": 2}
 
 
+def test_below_the_least_pixels_it_gets_a_larger_picture_of_the_same_kind(rows: Path) -> None:
+    with serving(said("A")) as server:
+        result = evaluated(rows, base_url=server.url, images=ImageLimits(min_pixels=9_600))
+
+    got = [PIL.Image.open(BytesIO(p)) for asked in server.asked for p in pictures(asked.json)]
+    assert [(one.format, one.size) for one in got] == [("JPEG", (120, 80))] * 3
+    assert "pictures below min_pixels = 9,600 were made larger for the model" in result.report.notes
+    assert result.report.identity["media"] == {"images": "scaled into limits"}
+    assert result.report.identity["profile"] == {"images": {"min_pixels": 9_600}}
+
+
+@pytest.mark.parametrize(
+    ("limits", "sent"),
+    [
+        (ImageLimits(max_side=30), [30, 20]),
+        (ImageLimits(min_pixels=9_600), [120, 80]),
+        (ImageLimits(max_side=60), None),
+        (ImageLimits(), None),
+    ],
+)
+@pytest.mark.parametrize("asks", ["generate", "rank"])
+def test_the_sizes_that_were_sent_and_those_before_are_stored(
+    rows: Path, limits: ImageLimits, sent: list[int] | None, asks: str
+) -> None:
+    row = {"id": "c", "image": "wide.jpg", "question": "What?", "A": "x", "B": "y", "answer": "A"}
+    rows.write_text(json.dumps(row))
+    benchmark = replace(catalog.benchmark(str(rows)), ask=asks)  # type: ignore[arg-type]
+    result = snellen.evaluate(
+        benchmark, Both(), profile=Profile(images=limits), out=rows.parent / "runs"
+    )
+
+    assert result.run is not None
+    (question,) = map(json.loads, (result.run / "questions.jsonl").read_text().splitlines())
+    (reply,) = map(json.loads, (result.run / "replies.jsonl").read_text().splitlines())
+    assert [(one["width"], one["height"]) for one in question["media"]] == [(60, 40)]
+    stored = [(one.get("width"), one.get("height")) for one in reply.get("media", [])]
+    assert stored == ([tuple(sent)] if sent else [])
+    assert [one["original"] for one in reply.get("media", [])] == ([[60, 40]] if sent else [])
+
+
+def test_more_least_pixels_than_most_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"^min_pixels \(9\) of \[images\] is above max_pixels"):
+        ImageLimits(min_pixels=9, max_pixels=8)
+
+
 # -- which run it is
 
 
@@ -164,8 +209,9 @@ def test_the_profile_of_the_guide_has_every_field(tmp_path: Path) -> None:
 
     assert set(tomllib.loads(path.read_text())) == set(profile.__struct_fields__)
     assert profile.images == ImageLimits(
-        max_side=2048, max_pixels=4_000_000, max_bytes=5_000_000, max_images=8
-    )
+        max_side=2048, max_pixels=4_000_000, max_bytes=5_000_000, max_images=8,
+        min_pixels=500_000,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("line", ["max_side = 0", "max_images = -1", "max_width = 9"])

@@ -13,7 +13,7 @@ import pytest
 
 from snellen.cli.progress_lines import line
 from snellen.core.benchmark import Benchmark
-from snellen.core.model import Reply, Request
+from snellen.core.model import Generates, Reply, Request
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -23,8 +23,9 @@ from snellen.media.content import Video, user
 from snellen.metrics import mean
 from snellen.run import Asking, Budget, Limiter, Progress, Settings, Stop, select
 from snellen.run import clips as _clips
-from snellen.store import Run
+from snellen.store import ReplyRecord, Run
 from tests import videos
+from tests.tiny import Says
 from tests.videos import index_of
 
 
@@ -90,7 +91,7 @@ class Watching:
 
 def ask(
     benchmark: Benchmark,
-    model: Watching,
+    model: Generates,
     folder: Path,
     limit: int = 2,
     repeats: int = 1,
@@ -165,6 +166,21 @@ def test_frame_times_and_policy_are_stored_with_the_reply(clips: Path, tmp_path:
     assert '"policy":"uniform:4"' in question and '"end":2.0' in question
     assert record.media[0].digest in question
     run.close()
+
+
+@pytest.mark.parametrize(("policy", "size"), [("uniform:4,side=32", (32, 19)), ("uniform:4", None)])
+def test_the_size_of_a_video_and_of_the_frames_that_were_shown_are_stored(
+    clips: Path, tmp_path: Path, policy: str, size: tuple[int, int] | None
+) -> None:
+    own = (320, 192)
+    benchmark = replace(about(clips, [("q", "v0.mp4", 2.0)]), frames=policy)
+    run = ask(benchmark, Says(lambda request: "yes"), tmp_path)
+    (question,) = run.questions()
+    (record,) = run.replies()
+    assert isinstance(record, ReplyRecord)
+    assert (question.media[0].width, question.media[0].height) == own
+    (seen,) = record.media
+    assert (seen.width, seen.height, seen.original) == (*(size or own), own if size else None)
 
 
 def test_a_broken_video_fails_its_questions_by_name_and_no_others(

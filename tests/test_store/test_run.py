@@ -28,7 +28,6 @@ from snellen.store import (
     reply_record,
     runs_below,
     safe_name,
-    schemas,
 )
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -423,12 +422,6 @@ def test_a_name_that_no_file_system_takes_is_cut_and_told_apart_by_its_whole(
 
 def test_a_name_in_another_script_is_cut_too(tmp_path: Path) -> None:
     (tmp_path / safe_name("é/a" * 200)).mkdir()
-
-
-def test_each_kind_of_line_has_a_published_schema() -> None:
-    published = schemas()
-    assert set(published) == {"reply", "end", "question", "event", "score", "label"}
-    assert "key" in published["reply"]["$defs"]["ReplyRecord"]["properties"]
 
 
 def placed(folder: Path, *names: str) -> list[Path]:

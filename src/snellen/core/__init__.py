@@ -39,9 +39,11 @@ from snellen.media.content import (
     Part,
     Role,
     Text,
+    ToolCall,
     Video,
     assistant,
     system,
+    tool,
     user,
 )
 from snellen.metrics import Category, Columns, Metric
@@ -96,9 +98,11 @@ __all__ = [
     "Table",
     "Text",
     "Times",
+    "ToolCall",
     "Usage",
     "Video",
     "assistant",
     "system",
+    "tool",
     "user",
 ]

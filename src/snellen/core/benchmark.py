@@ -372,4 +372,4 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
     def by(part: Part) -> Part:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
-    return tuple(Message(one.role, tuple(map(by, one.content))) for one in messages)
+    return tuple(replace(one, content=tuple(map(by, one.content))) for one in messages)

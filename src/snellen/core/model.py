@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
+from snellen.errors import Rejected
 from snellen.media import images, video
-from snellen.media.content import Address, Frame, Image, Message, Part, Video
+from snellen.media.content import Address, Frame, Image, Message, Part, Size, ToolCall, Video
 
 Kind = Literal["generate", "rank", "session"]
 
@@ -68,7 +69,7 @@ def request_digest(request: Request) -> str:
     generation = request.generation
     told = [
         request.kind,
-        [[m.role, [_part_digest(part) for part in m.content]] for m in request.messages],
+        [_message_digest(message) for message in request.messages],
         request.choices,
         generation.max_tokens,
         None if generation.temperature is None else float(generation.temperature),
@@ -78,6 +79,35 @@ def request_digest(request: Request) -> str:
         request.stop,
     ]
     return blake2b(orjson.dumps(told, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+
+
+def _message_digest(message: Message) -> list[object]:
+    parts: list[object] = [message.role, [_part_digest(part) for part in message.content]]
+    if message.has_tools:  # else a digest stays what it was before there were tools
+        parts.append(
+            {
+                "call_id": message.call_id,
+                "calls": [(call.id, call.name, call.arguments) for call in message.tool_calls],
+            }
+        )
+    return parts
+
+
+def check_tools(request: Request, model: object) -> None:
+    """Check that a model which is sent calls of tools, or what they gave, can be sent these: it
+    has `takes_tools`, which is True.
+
+    Raises:
+        Rejected: it has not.
+    """
+    if getattr(model, "takes_tools", False):
+        return
+    if any(message.has_tools for message in request.messages):
+        name = getattr(model, "name", "the model")
+        raise Rejected(
+            f"{name}: the conversation has calls of tools, and this back end cannot send them. "
+            "Ask the questions without tools, or another back end."
+        )
 
 
 def has_addresses(request: Request) -> bool:
@@ -100,10 +130,7 @@ def loaded(request: Request) -> Request:
     if all(isinstance(part, str) for message in request.messages for part in message.content):
         return request
     messages = tuple(
-        Message(
-            message.role,
-            tuple(map(_loaded, message.content)),
-        )
+        replace(message, content=tuple(map(_loaded, message.content)))
         for message in request.messages
     )
     return replace(request, messages=messages)
@@ -157,10 +184,15 @@ Shown = tuple[tuple[float, ...], ...]
 """The times of the frames that a model was shown of each of a request's videos, in seconds."""
 
 
+Sizes = tuple[Size, ...]
+
+
 class Ranking(tuple[Ranked, ...]):
-    """Choices, as `rank` gives them, of a model that decodes videos itself."""
+    """Choices, as `rank` gives them, of a model that decodes videos itself, or whose pictures are
+    scaled on their way; the fields are as in a `Reply`."""
 
     shown: Shown | None = None
+    sizes: Sizes | None = None
 
 
 ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
@@ -183,6 +215,10 @@ class Reply:
     times: Times | None = None
     choices: tuple[Ranked, ...] = ()
     shown: Shown | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    """The calls of tools that it asks for, in order."""
+    sizes: Sizes | None = None
+    """The size of each picture of the request as it was sent, where one was scaled on its way."""
 
     @property
     def state(self) -> ReplyState:
@@ -191,7 +227,7 @@ class Reply:
             return "refused"
         if self.stop == "length":
             return "truncated"
-        if not self.text.strip() and not self.choices:
+        if not (self.text.strip() or self.choices or self.tool_calls):
             return "empty"
         return "ok"
 

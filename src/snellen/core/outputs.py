@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from snellen.core.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
 from snellen.errors import Rejected, message_of, type_of
+from snellen.media.content import Size, ToolCall
 
 T = TypeVar("T")
 MAX_COUNT = 2**53
@@ -41,6 +42,8 @@ def check_reply(value: object, model: str) -> Reply:
         times=_optional(_times, content["times"], f"{where}times"),
         choices=_choices(content["choices"], f"{where}choices"),
         shown=_optional(_shown, content["shown"], f"{where}shown"),
+        tool_calls=_tool_calls(content["tool_calls"], f"{where}tool_calls"),
+        sizes=_optional(_sizes, content["sizes"], f"{where}sizes"),
     )
 
 
@@ -58,6 +61,8 @@ def check_ranking(value: object, request: Request, model: str) -> Ranking:
         )
     shown = getattr(value, "shown", None)
     ranking.shown = _optional(_shown, shown, f"{model}: rank().shown")
+    sizes = getattr(value, "sizes", None)
+    ranking.sizes = _optional(_sizes, sizes, f"{model}: rank().sizes")
     return ranking
 
 
@@ -170,6 +175,32 @@ def _ranked(value: object, where: str) -> Ranked:
         raise Rejected(f"{where} is {type_of(value)}, not a pair of log-probability and tokens.")
     logprob, tokens = value
     return Ranked(_number(logprob, f"{where}, its log-probability,"), _count(tokens, where))
+
+
+def _tool_calls(value: object, where: str) -> tuple[ToolCall, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{where} is {type_of(value)}, not a list of ToolCall.")
+    return tuple(_tool_call(call, f"{where}[{index}]") for index, call in enumerate(value))
+
+
+def _tool_call(value: object, where: str) -> ToolCall:
+    if not isinstance(value, ToolCall):
+        raise Rejected(f"{where} is {type_of(value)}, not a ToolCall.")
+    content = _read(value, ("id", "name", "arguments"), where)
+    return ToolCall(**{name: _text(part, f"{where}.{name}") for name, part in content.items()})
+
+
+def _sizes(value: object, where: str) -> tuple[Size, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{where} is {type_of(value)}, not the size of each picture.")
+    return tuple(_size(size, f"{where}[{index}]") for index, size in enumerate(value))
+
+
+def _size(value: object, where: str) -> Size:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise Rejected(f"{where} is {type_of(value)}, not a pair of width and height.")
+    width, height = (_count(side, where) for side in value)
+    return width, height
 
 
 def _shown(value: object, where: str) -> Shown:

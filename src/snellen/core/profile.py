@@ -85,14 +85,41 @@ class Prices(Checked, frozen=True, omit_defaults=True):
 
 
 class ImageLimits(Checked, frozen=True, omit_defaults=True):
-    """The largest pictures that a model takes: pixels of the longer side, width times height, and
-    bytes of the file, beyond which a picture is made smaller; and pictures in a request, beyond
-    which the question fails."""
+    """The pictures that a model takes: a larger one is made smaller, a smaller one larger."""
 
     max_side: Count | None = None
+    """Pixels of the longer side."""
     max_pixels: Count | None = None
+    """Width times height."""
     max_bytes: Count | None = None
+    """Bytes of the file."""
     max_images: Count | None = None
+    """Pictures in a request; the question fails if it has more."""
+    min_pixels: Count | None = None
+    """Width times height, below which a picture is made larger."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_pixels and self.max_pixels and self.min_pixels > self.max_pixels:
+            raise UsageError(
+                f"min_pixels ({self.min_pixels:,}) of [images] is above max_pixels "
+                f"({self.max_pixels:,}). Set it to as many at most."
+            )
+
+    @property
+    def words(self) -> list[str]:
+        """What is done to single pictures, a sentence each."""
+        limits = self.of_one
+        lower = limits.pop("min_pixels", None)
+        sentences = []
+        if limits:
+            bounds = ", ".join(f"{name} = {limit:,}" for name, limit in limits.items())
+            sentences.append(f"pictures beyond {bounds} were made smaller for the model")
+        if lower is not None:
+            sentences.append(
+                f"pictures below min_pixels = {lower:,} were made larger for the model"
+            )
+        return sentences
 
     @property
     def of_one(self) -> dict[str, int]:

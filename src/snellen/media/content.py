@@ -9,7 +9,9 @@ from typing import Literal
 
 from snellen.errors import shown_address
 
-Role = Literal["system", "user", "assistant"]
+Size = tuple[int, int]
+"""Width and height in pixels."""
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,19 @@ class Image:
     width: int | None = None
     height: int | None = None
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
+    original: Size | None = field(default=None, compare=False)
+    """Its size before it was scaled, of a frame that of its video; None where it was not scaled."""
+
+    @property
+    def size(self) -> Size | None:
+        """Width and height as a model gets them, once they are known."""
+        width, height = self.width, self.height
+        return None if width is None or height is None else (width, height)
+
+    @property
+    def original_size(self) -> Size | None:
+        """Width and height as the data set has them, once they are known."""
+        return self.original or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +100,16 @@ class Video:
     policy: str | None = None
     frames: tuple[Frame, ...] = ()
 
+    @property
+    def size(self) -> Size | None:
+        """Width and height of its frames as a model gets them; None before they are decoded."""
+        return self.frames[0].image.size if self.frames else None
+
+    @property
+    def original_size(self) -> Size | None:
+        """Its own width and height, upright; None before its frames are decoded."""
+        return self.frames[0].image.original_size if self.frames else None
+
 
 class Text(str):
     """A part of a message that is text, though it looks like a picture's path or address."""
@@ -95,12 +120,35 @@ class Text(str):
 Part = str | Image | Video
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """One call of a tool that a model asks for."""
+
+    id: str
+    """Names the call; the tool's message repeats it."""
+    name: str
+    """The tool."""
+    arguments: str
+    """JSON text as the model wrote it, which may be none."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation: who speaks, and text and media in order."""
 
     role: Role
+    """Who speaks."""
     content: tuple[Part, ...]
+    """Text and media in order."""
+    call_id: str | None = field(default=None, kw_only=True)
+    """The call that a message of the role `tool` answers; None for other roles."""
+    tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
+    """The calls that an assistant's message asks for."""
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it is of a tool, or calls one."""
+        return self.role == "tool" or bool(self.tool_calls)
 
     @property
     def text(self) -> str:
@@ -137,3 +185,8 @@ def user(*parts: Part) -> Message:
 def assistant(*parts: Part) -> Message:
     """A message of the model."""
     return Message("assistant", parts)
+
+
+def tool(call_id: str, *parts: Part) -> Message:
+    """A message of the tool that was called by this id."""
+    return Message("tool", parts, call_id=call_id)

@@ -264,7 +264,28 @@ def smaller(
     data = _decoded(image, image.source, MAX_PIXELS, fitted)
     if data is None:
         raise MediaError(f"{_name(image)} has more than max_bytes ({max_bytes}) at every size.")
-    return load(replace(image, source=data, digest=None))
+    return load(replace(image, source=data, digest=None, original=image.original_size))
+
+
+def larger(image: Image, *, min_pixels: int) -> Image:
+    """The image as `load` gives it where width times height are enough, else a larger one, scaled
+    and saved as `smaller` does.
+
+    Raises:
+        MediaError: as `load`; the compressed data are damaged.
+    """
+    image = load(image)
+    assert isinstance(image.source, bytes) and image.size
+    if at_least(image.size, min_pixels) == image.size:
+        return image
+    kind = SAVED.get(image.mime or "", SAVED["image/png"])
+
+    def enlarged(picture: PIL.Image.Image) -> bytes:
+        upright = _scalable(picture)
+        return _scaled(upright, at_least(upright.size, min_pixels), kind)
+
+    data = _decoded(image, image.source, MAX_PIXELS, enlarged)
+    return load(replace(image, source=data, digest=None, original=image.original_size))
 
 
 def as_png(image: Image) -> Image:
@@ -617,6 +638,19 @@ def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) 
         new_short = max(1, math.isqrt(max_pixels * short // long))
         new_long = min(max_pixels // new_short, round(new_short * long / short))
     return (new_short, new_long) if size[0] < size[1] else (new_long, new_short)
+
+
+def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
+    """The smallest size of that aspect that has so many pixels, itself where it has them.
+
+    >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
+    ((120, 80), (60, 40))
+    """
+    width, height = size
+    if min_pixels is None or width * height >= min_pixels:
+        return size
+    scale = math.sqrt(min_pixels / (width * height))
+    return math.ceil(width * scale), math.ceil(height * scale)
 
 
 def _scalable(picture: PIL.Image.Image) -> PIL.Image.Image:

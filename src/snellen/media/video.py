@@ -491,6 +491,8 @@ class _Opened:
         time = self.facts.times[place]
         pixels = self.pixels(frame, look)
         height, width, _ = pixels.shape
+        sideways = round(frame.rotation / 90) % 2
+        own = (frame.height, frame.width) if sideways else (frame.width, frame.height)
         data, mime = _encoded(pixels, look)
         return Frame(
             time=time,
@@ -501,6 +503,7 @@ class _Opened:
                 mime=mime,
                 width=width,
                 height=height,
+                original=None if own == (width, height) else own,
             ),
         )
 

@@ -1,4 +1,4 @@
-"""Models that take pictures up to a size: larger ones are made smaller on their way there."""
+"""Models that take pictures of some sizes: others are scaled on their way there."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from snellen.core.model import Generates, Model, Prompts, Ranks, Request
+from snellen.core.model import Generates, Model, Prompts, Ranking, Ranks, Reply, Request
 from snellen.core.profile import ImageLimits
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
-from snellen.media.content import Image, Message
+from snellen.media.content import Image
 
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
@@ -40,6 +40,7 @@ class Limited:
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
         self.wants_frames = getattr(model, "wants_frames", True)
+        self.takes_tools = getattr(model, "takes_tools", False)
         self.notes = getattr(model, "notes", ())
         self._model = model
         self._limits = limits
@@ -58,6 +59,7 @@ class Limited:
 
     def _within(self, ask: Ask[T]) -> Ask[T]:
         async def asked(request: Request) -> T:
+            original = request
             n = sum(len(message.images) for message in request.messages)
             most = self._limits.max_images
             if most is not None and n > most:
@@ -69,7 +71,8 @@ class Limited:
                     request = await asyncio.to_thread(self._smaller.all_of, request)
                 except MediaError as error:
                     raise Rejected(str(error)) from error
-            return await ask(request)
+            answer = await ask(request)
+            return answer if request is original else _with_sizes(answer, request)
 
         return asked
 
@@ -79,7 +82,8 @@ class _Smaller:
     repeat or rotation shows the same one. Threads may call it."""
 
     def __init__(self, limits: dict[str, int]) -> None:
-        self._limits = limits
+        self._limits = dict(limits)
+        self._min_pixels = self._limits.pop("min_pixels", None)
         self._lock = Lock()
         self._made: dict[str, Image] = {}
         self._bytes = 0
@@ -93,7 +97,7 @@ class _Smaller:
             parts = (
                 self._one(part) if isinstance(part, Image) else part for part in message.content
             )
-            messages.append(Message(message.role, tuple(parts)))
+            messages.append(replace(message, content=tuple(parts)))
         return replace(request, messages=tuple(messages))
 
     def _one(self, image: Image) -> Image:
@@ -105,7 +109,10 @@ class _Smaller:
             made = self._made.get(image.digest)
             if made is not None:
                 return replace(made, place=image.place)
-            made = images.smaller(image, **self._limits)
+            made = image
+            if self._min_pixels is not None:
+                made = images.larger(made, min_pixels=self._min_pixels)
+            made = images.smaller(made, **self._limits)
             if made is not image:
                 self._keep(image.digest, made)
             return made
@@ -117,6 +124,25 @@ class _Smaller:
             self._bytes += _size(made)
             while self._bytes > KEPT:
                 self._bytes -= _size(self._made.pop(next(iter(self._made))))
+
+
+def _with_sizes(answer: T, request: Request) -> T:
+    """An answer with the sizes of the request's pictures, where one was scaled."""
+    pictures = [
+        part for message in request.messages for part in message.content if isinstance(part, Image)
+    ]
+    if all(picture.original is None for picture in pictures):
+        return answer
+    sizes = tuple(picture.size or (0, 0) for picture in pictures)
+    if isinstance(answer, Reply):
+        return replace(answer, sizes=sizes)
+    if isinstance(answer, Ranking):
+        answer.sizes = sizes
+    elif isinstance(answer, list | tuple):
+        ranking = Ranking(answer)
+        ranking.sizes = sizes
+        return cast(T, ranking)
+    return answer
 
 
 def _size(image: Image) -> int:

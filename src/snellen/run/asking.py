@@ -31,6 +31,7 @@ from snellen.core.model import (
     Reply,
     Request,
     Streams,
+    check_tools,
     has_addresses,
     loaded,
     request_digest,
@@ -64,6 +65,9 @@ from snellen.store import (
     SeenMedia,
     ShownMedia,
     reply_record,
+    seen_media,
+    shown_media,
+    stored_tools,
 )
 
 Group = list[tuple[Row, Sample]]
@@ -729,7 +733,7 @@ class Asking:
         if same and self._prompted is None:
             return None
         known = dict(zip(map(id, shown), _media_of(read), strict=True))
-        return [_shown(known.get(id(medium), medium)) for medium in sample.media]
+        return [shown_media(known.get(id(medium), medium)) for medium in sample.media]
 
     def _render(self, row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia) -> bool:
         """Write the question's row, unless it has one; whether it was written."""
@@ -849,6 +853,7 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         generates = model
 
         async def generate(request: Request) -> Reply:
+            check_tools(request, generates)
             return check_reply(await generates.generate(request), generates.name)
 
         return generate
@@ -856,8 +861,11 @@ def _asker(benchmark: Benchmark, model: Model) -> Callable[[Request], Awaitable[
         ranks = model
 
         async def rank(request: Request) -> Reply:
+            check_tools(request, ranks)
             ranking = check_ranking(await ranks.rank(request), request, ranks.name)
-            return Reply(choices=tuple(ranking), stop="stop", shown=ranking.shown)
+            return Reply(
+                choices=tuple(ranking), stop="stop", shown=ranking.shown, sizes=ranking.sizes
+            )
 
         return rank
     if benchmark.ask == "session" and isinstance(model, Streams):
@@ -889,7 +897,7 @@ def _as_far_as_there(request: Request) -> Request:
 
 def _seen(request: Request) -> list[SeenMedia]:
     return [
-        SeenMedia(digest=part.digest, frames=_times(part))
+        seen_media(part)
         for message in request.messages
         for part in message.content
         if not isinstance(part, str) and part.digest is not None
@@ -897,20 +905,21 @@ def _seen(request: Request) -> list[SeenMedia]:
 
 
 def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
-    """The media with the times of the frames that a model decoded itself."""
-    if not media or reply.shown is None:
+    """The media with what the back end says of them: the times of the frames that it decoded
+    itself, and the sizes of the pictures that were scaled on their way."""
+    if reply.sizes is not None:
+        media = media or _seen(request)
+    if not media or (reply.shown is None and reply.sizes is None):
         return media
-    shown = iter(reply.shown)
+    times, sizes = iter(reply.shown or ()), iter(reply.sizes or ())
     parts = (part for message in request.messages for part in message.content)
-    kinds = [type(part) for part in parts if not isinstance(part, str)]
+    pairs = zip(media, (part for part in parts if not isinstance(part, str)), strict=True)
     return [
-        SeenMedia(digest=one.digest, frames=[*next(shown, ())]) if kind is Video else one
-        for one, kind in zip(media, kinds, strict=True)
+        seen_media(part, times=seen.frames if reply.shown is None else next(times, ()))
+        if isinstance(part, Video)
+        else seen_media(part, size=next(sizes, None))
+        for seen, part in pairs
     ]
-
-
-def _times(medium: Image | Video) -> list[float]:
-    return [frame.time for frame in medium.frames] if isinstance(medium, Video) else []
 
 
 def _close(clips: Clips | None) -> None:
@@ -944,7 +953,7 @@ def question_record(
                 parts.append(part)
             else:
                 parts.append(len(media))
-                media.append(_shown(part))
+                media.append(shown_media(part))
         messages.append((message.role, parts))
     return Question(
         format=FORMAT,
@@ -953,6 +962,7 @@ def question_record(
         row=row.digest,
         question=sample.question,
         messages=messages,
+        tools=stored_tools(request.messages),
         media=media,
         sample_media=own,
         choices=list(sample.choices),
@@ -960,27 +970,6 @@ def question_record(
         references=list(sample.references),
         tags=dict(sample.tags),
         data=dict(sample.data),
-    )
-
-
-def _shown(medium: Image | Video) -> ShownMedia:
-    place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
-    if isinstance(medium, Video):
-        return ShownMedia(
-            kind="video",
-            place=place,
-            digest=medium.digest,
-            start=medium.start,
-            end=medium.end,
-            policy=medium.policy,
-        )
-    return ShownMedia(
-        kind="image",
-        place=place,
-        digest=medium.digest,
-        mime=medium.mime,
-        width=medium.width,
-        height=medium.height,
     )
 
 

@@ -16,7 +16,7 @@ from threading import Condition
 from snellen.core.model import Request
 from snellen.errors import MediaError
 from snellen.media import video
-from snellen.media.content import Message, Video
+from snellen.media.content import Video
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
 MOST_BYTES = 300 << 20
@@ -151,9 +151,11 @@ class Clips:
 
 def with_videos(request: Request, found: Mapping[Video, Video]) -> Request:
     messages = tuple(
-        Message(
-            message.role,
-            tuple(found[part] if isinstance(part, Video) else part for part in message.content),
+        replace(
+            message,
+            content=tuple(
+                found[part] if isinstance(part, Video) else part for part in message.content
+            ),
         )
         for message in request.messages
     )

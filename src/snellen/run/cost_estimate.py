@@ -248,9 +248,8 @@ class _Held:
             image = images.load(part)
             self._pictures += times
             if rule is not None and image.width and image.height:
-                size = images.within(
-                    (image.width, image.height), limits.max_side, limits.max_pixels
-                )
+                size = images.at_least((image.width, image.height), limits.min_pixels)
+                size = images.within(size, limits.max_side, limits.max_pixels)
                 self._tokens += times * image_tokens(rule, *size)
         else:
             sizes = video.sizes(part)

@@ -14,7 +14,7 @@ import msgspec
 
 from snellen import __version__
 from snellen.core.benchmark import Benchmark
-from snellen.core.profile import Profile
+from snellen.core.profile import ImageLimits, Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.registry import catalog
@@ -44,7 +44,7 @@ def run_identity(
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
         "media": {
-            "images": "smaller beyond limits" if profile.images.of_one else "original",
+            "images": _scaling(profile.images),
             **({"frames": str(video.policy(benchmark.frames))} if benchmark.frames else {}),
         },
         "data": {"digest": facts.digest, "revision": benchmark.data.revision},
@@ -95,9 +95,7 @@ def manifest_of(
     notes = [*benchmark.notes, *data_notes(benchmark), *getattr(opened.model, "notes", ())]
     if "prompt" in identity:
         notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
-    if limits := profile.images.of_one:
-        said = ", ".join(f"{name} = {limit:,}" for name, limit in limits.items())
-        notes.append(f"pictures beyond {said} were made smaller for the model")
+    notes += profile.images.words
     return {
         **before,
         "benchmark": benchmark.name,
@@ -146,3 +144,9 @@ def _without_secrets(text: str) -> str:
     if "://" not in text:
         return text
     return re.sub(r"[?#]\S*", "", re.sub(r"//[^/\s]*@", "//", text))
+
+
+def _scaling(limits: ImageLimits) -> str:
+    if limits.min_pixels is not None:
+        return "scaled into limits"
+    return "smaller beyond limits" if limits.of_one else "original"

@@ -519,5 +519,10 @@ def _medium(shown: ShownMedia) -> Image | Video:
             digest=shown.digest,
         )
     return Image(
-        b"", place=shown.place, digest=shown.digest, width=shown.width, height=shown.height
+        b"",
+        place=shown.place,
+        digest=shown.digest,
+        width=shown.width,
+        height=shown.height,
+        original=shown.original,
     )

@@ -32,9 +32,12 @@ from snellen.store.records import (
     ShownMedia,
     Unknown,
     reply_record,
-    schemas,
+    seen_media,
+    shown_media,
+    stored_tools,
 )
 from snellen.store.run_folder import REPORT, SCORES, Placed, Run
+from snellen.store.schemas import schemas
 
 __all__ = [
     "DEPTH",
@@ -77,4 +80,7 @@ __all__ = [
     "runs_below",
     "safe_name",
     "schemas",
+    "seen_media",
+    "shown_media",
+    "stored_tools",
 ]

@@ -55,10 +55,15 @@ class _Elsewhere(Exception):
 
 
 class Folder:
-    """One run's files. Opening it for reading changes nothing."""
+    """One run's files. Opening it for reading changes nothing.
 
-    def __init__(self, root: Path) -> None:
+    Reads the files of all parts of the run. Appends to those of one `part`, from 1 on, or with 0
+    to the files of a run that is not parted.
+    """
+
+    def __init__(self, root: Path, part: int = 0) -> None:
         self.root = root
+        self.part = part
         self._appending: dict[str, _Appending] = {}
         self.repairs: list[str] = []
 
@@ -76,12 +81,13 @@ class Folder:
         return cls(root)
 
     def lock(self) -> Lock:
-        """Keeps every other process out until it is left (as a context manager).
+        """Keeps every other process out until it is left (as a context manager); of a part, every
+        other process that writes this part or all of the run.
 
         Raises:
             StoreError: another process is writing here.
         """
-        return Lock(self.root / "lock")
+        return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
     def append(self, name: str, line: bytes) -> int:
         """Write one line (without its line end) at the end of a file; gives its offset.
@@ -96,7 +102,7 @@ class Folder:
 
     def segment(self, stem: str) -> str:
         """The file of those `stem*.jsonl` to which lines are appended now."""
-        return f"{stem}.jsonl"
+        return f"{stem}.part-{self.part:05d}.jsonl" if self.part else f"{stem}.jsonl"
 
     def flush(self) -> None:
         """Wait until everything appended is on the disk."""
@@ -111,7 +117,7 @@ class Folder:
 
     def segments(self, stem: str) -> list[str]:
         """The files `stem*.jsonl` in order: `replies.jsonl`, `replies-2.jsonl`,
-        `replies-10.jsonl`."""
+        `replies-10.jsonl`, `replies.part-00001.jsonl`."""
         names = (name for name in self.names() if (m := SEGMENT.fullmatch(name)) and m[1] == stem)
         return sorted(names, key=file_order)
 
@@ -202,6 +208,11 @@ class Folder:
             return False if _shows_locks() else None
         return any(f":{inode} " in line for line in held.splitlines())
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are files of parts of the run."""
+        return any((match := SEGMENT.fullmatch(name)) and match[2] for name in self.names())
+
     def names(self) -> list[str]:
         """The files of the folder."""
         try:
@@ -231,25 +242,7 @@ class Lock:
         self._fd: int | None = None
 
     def __enter__(self) -> Self:
-        try:
-            fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise store_error(self._path, "be opened", error) from error
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
-            os.close(fd)
-            raise StoreError(
-                f"{self._path.parent}: {holder} is writing this run. Wait for it, or stop it, "
-                "and start again."
-            ) from error
-        except OSError as error:
-            os.close(fd)
-            raise store_error(self._path, "be locked", error) from error
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-        self._fd = fd
+        self._fd = _locked(self._path, fcntl.LOCK_EX, "this run")
         return self
 
     def __exit__(
@@ -261,6 +254,63 @@ class Lock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+class PartLock(Lock):
+    """The lock of one part of a run: the run's own lock is shared by those of its parts."""
+
+    def __init__(self, root: Path, part: int) -> None:
+        super().__init__(root / f"lock.part-{part:05d}")
+        self._run = root / "lock"
+        self._part = part
+        self._run_fd: int | None = None
+
+    def __enter__(self) -> Self:
+        run = _locked(self._run, fcntl.LOCK_SH, "this run")
+        try:
+            self._fd = _locked(self._path, fcntl.LOCK_EX, f"part {self._part} of this run")
+        except StoreError:
+            os.close(run)
+            raise
+        self._run_fd = run
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if self._run_fd is not None:
+            os.close(self._run_fd)
+            self._run_fd = None
+
+
+def _locked(path: Path, operation: int, what: str) -> int:
+    """A file that is open and locked, with the name of this process in it.
+
+    Raises:
+        StoreError: another process holds the lock, or there are no locks here.
+    """
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise store_error(path, "be opened", error) from error
+    try:
+        fcntl.flock(fd, operation | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
+        os.close(fd)
+        raise StoreError(
+            f"{path.parent}: {holder} is writing {what}. Wait for it, or stop it, and start again."
+        ) from error
+    except OSError as error:
+        os.close(fd)
+        raise store_error(path, "be locked", error) from error
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+    return fd
 
 
 class LineReader:

@@ -11,8 +11,9 @@ from snellen.errors import StoreError
 
 FORMAT = 0
 """What is written where nothing of a later format is used."""
-NEWEST = 0
-"""Raised when a line written now could be misread by the readers of yesterday."""
+NEWEST = 1
+"""Raised when a line written now could be misread by the readers of yesterday. 1: steps, tool
+calls, parts of a run."""
 
 MAX_COUNT = 2**31
 Count = Annotated[int, msgspec.Meta(ge=0, lt=MAX_COUNT)]

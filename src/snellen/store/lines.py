@@ -63,8 +63,16 @@ def _plain(value: object) -> object:
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-encode = msgspec.json.Encoder(enc_hook=_plain).encode
-"""The line of a record."""
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def encode(record: msgspec.Struct) -> bytes:
+    """The line of a record, with the number of the least format that a reader must know."""
+    if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
+        least = record.least_format
+        if record.format < least:
+            record = msgspec.structs.replace(record, format=least)
+    return _ENCODER.encode(record)
 
 
 @dataclass

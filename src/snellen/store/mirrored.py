@@ -35,7 +35,7 @@ PER_LOCK = 1_000_000
 KNOWN = ".remote.json"
 """What the store had when it was last looked at, beside the files that mirror it."""
 MUTEX = ".remote.lock"
-JOURNAL = re.compile(r"(?:questions|replies|events)(?:-(\d{1,15}))?\.jsonl")
+JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
 WHOLE = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
 DEEPEST = 16
 """Folders below a place that is listed; what lies deeper is no run's."""

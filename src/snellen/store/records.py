@@ -1,4 +1,4 @@
-"""The lines of a run folder's files, and the JSON schemas that are published for them.
+"""The lines of a run folder's files.
 
 Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer
 one.
@@ -6,12 +6,14 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
-from snellen.store.formats import FORMAT, MAX_COUNT, Count, RowIndex
+from snellen.media.content import Image, Message, Size, ToolCall, Video
+from snellen.store.formats import FORMAT, NEWEST, Count, RowIndex
 from snellen.store.key import AnyKey, Key
 
 
@@ -43,6 +45,34 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     digest: str
     frames: list[float] = []
+    width: Count | None = None
+    height: Count | None = None
+    """Pixels as the model got it, of a video those of a frame; absent where they are those of the
+    question's row, or are not known."""
+    original: Size | None = None
+    """Width and height before it was scaled; absent where it was not."""
+
+
+class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a tool that a model asks for."""
+
+    id: str
+    """What the tool's message names it by."""
+    name: str
+    """The tool."""
+    arguments: str
+    """JSON text, as the model wrote it."""
+
+
+class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a message of a question says of tools."""
+
+    message: Count
+    """The number of the message among the question's messages."""
+    call_id: str | None = None
+    """The id of the call that a tool's message answers."""
+    calls: list[ToolCallFields] = []
+    """The calls that the model asked for in its message."""
 
 
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,6 +96,12 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     media: list[SeenMedia] = []
     session: str | None = None
     reused: str | None = None
+    tool_calls: list[ToolCallFields] = []
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 or self.tool_calls else FORMAT
 
     def as_reply(self) -> Reply:
         """The reply as scorings read it."""
@@ -85,6 +121,10 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             if self.times is None
             else Times(first=self.times.first, total=self.times.total),
             choices=tuple(Ranked(*choice) for choice in self.choices),
+            tool_calls=tuple(
+                ToolCall(id=call.id, name=call.name, arguments=call.arguments)
+                for call in self.tool_calls
+            ),
         )
 
 
@@ -96,6 +136,11 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
     key: Key
     at: str
     kind: Literal["end"] = "end"
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 else FORMAT
 
 
 def _utf8(text: str) -> str:
@@ -158,12 +203,30 @@ def reply_record(
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],
         media=media or [],
         reused=reused,
+        tool_calls=stored_calls(reply.tool_calls),
     )
+
+
+def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
+    """What messages say of tools as it is stored."""
+    return [
+        ToolFields(message=number, call_id=message.call_id, calls=stored_calls(message.tool_calls))
+        for number, message in enumerate(messages)
+        if message.has_tools
+    ]
+
+
+def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
+    """Calls of tools as they are stored."""
+    return [
+        ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
+        for call in calls
+    ]
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One medium of a question: its digest, and where it lay; of a video the window that may be
-    seen (seconds) and the frame policy."""
+    seen (seconds), the frame policy, and its own width and height, once they are known."""
 
     kind: Literal["image", "video"]
     place: str
@@ -174,6 +237,57 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: float | None = None
     end: float | None = None
     policy: str | None = None
+    original: Size | None = None
+    """Width and height before it was scaled; absent where it was not."""
+
+
+def shown_media(medium: Image | Video) -> ShownMedia:
+    """A medium of a question as it is stored."""
+    place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    if isinstance(medium, Video):
+        width, height = medium.original_size or (None, None)
+        return ShownMedia(
+            kind="video",
+            place=place,
+            digest=medium.digest,
+            width=width,
+            height=height,
+            start=medium.start,
+            end=medium.end,
+            policy=medium.policy,
+        )
+    return ShownMedia(
+        kind="image",
+        place=place,
+        digest=medium.digest,
+        mime=medium.mime,
+        width=medium.width,
+        height=medium.height,
+        original=medium.original,
+    )
+
+
+def seen_media(
+    medium: Image | Video, *, times: Sequence[float] | None = None, size: Size | None = None
+) -> SeenMedia:
+    """A medium as a model got it, which has a digest; `times` of the frames and `size` where its
+    back end says them."""
+    assert medium.digest is not None
+    frames: Sequence[float] = ()
+    if isinstance(medium, Video):
+        frames = [frame.time for frame in medium.frames] if times is None else times
+        size = size or medium.size
+    elif size == medium.size:
+        size = None
+    original = medium.original_size
+    width, height = size or (None, None)
+    return SeenMedia(
+        digest=medium.digest,
+        frames=[*frames],
+        width=width,
+        height=height,
+        original=original if size is not None and original != size else None,
+    )
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,7 +295,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     set.
 
     `messages` is the rendered text: (role, parts), a part being text or the number of a medium in
-    `media`.
+    `media`. `tools` has what messages say of tool calls.
     `row` is the digest of the data set's row and `place` its number among all rows.
     `sample_media` are the sample's own media where the messages do not show just these, in their
     order: with examples before the question, under a probe, in the first of several turns.
@@ -193,6 +307,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     row: str
     question: str
     messages: list[tuple[str, list[str | int]]]
+    tools: list[ToolFields] = []
     media: list[ShownMedia] = []
     sample_media: list[ShownMedia] | None = None
     choices: list[str] = []
@@ -200,6 +315,11 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     references: list[str] = []
     tags: dict[str, str] = {}
     data: dict[str, Any] = {}
+
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if len(self.key) > 3 or self.tools else FORMAT
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -229,6 +349,11 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: str = ""
     candidates: list[str] = []
 
+    @property
+    def least_format(self) -> int:
+        """The least format that a reader of this line must know."""
+        return NEWEST if self.step else FORMAT
+
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person says that one reply is worth, in the unit of its scoring, a line of
@@ -249,37 +374,6 @@ class Unknown(msgspec.Struct, frozen=True):
 
     kind: str
     line: bytes
-
-
-SCHEMAS: dict[str, type[msgspec.Struct]] = {
-    "reply": ReplyRecord,
-    "end": EndRecord,
-    "question": Question,
-    "event": EventRecord,
-    "score": ScoreRow,
-    "label": LabelRecord,
-}
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """The published JSON schema of each kind of line."""
-    return {
-        name: msgspec.json.schema(struct, schema_hook=_key_schema)
-        for name, struct in SCHEMAS.items()
-    }
-
-
-def _key_schema(kind: type) -> dict[str, Any]:
-    if kind is not Key:
-        raise NotImplementedError
-    number = {"type": "integer", "minimum": 0, "exclusiveMaximum": MAX_COUNT}
-    return {
-        "type": "array",
-        "description": "sample, repeat, turn, and step where it is not 0",
-        "prefixItems": [{"type": "string"}, number, number, number],
-        "items": False,
-        "minItems": 3,
-    }
 
 
 def key_hook(kind: type, value: Any) -> Any:

@@ -15,8 +15,8 @@ import orjson
 from snellen.errors import StoreError
 from snellen.store import lines
 from snellen.store._mirror import Mirror
-from snellen.store.folder import Folder, LineReader
-from snellen.store.formats import FORMAT, check_format
+from snellen.store.folder import Folder, LineReader, file_order
+from snellen.store.formats import FORMAT, NEWEST, check_format
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
 from snellen.store.manifest import MANIFEST, checked_manifest
@@ -36,6 +36,7 @@ QUESTIONS, REPLIES, EVENTS, SCORES = "questions", "replies", "events", "scores"
 REPORT, LABELS = "report.json", "labels.jsonl"
 VERDICTS = "judged/*/*/*"
 """The folder of judges' runs inside the run that they judge."""
+MOST_PARTS = 99_999
 
 
 class Placed(NamedTuple):
@@ -45,21 +46,46 @@ class Placed(NamedTuple):
     offset: int
     size: int
 
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Where it stands among the lines of its journal, whenever it was written."""
+        return (*file_order(self.file), self.offset)
+
 
 class Run:
     """A run folder.
 
     For writing, `load` it under its `lock`: it then knows the final record of every key. `notes`
     collects what was found and mended on the way (torn lines, foreign lines).
+
+    Several processes may write a run at once, each a `part` of it. All of them read the whole run.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, part: int = 0) -> None:
+        if part and isinstance(path, Mirror):
+            raise StoreError(
+                f"{path}: parts of a run are written to a local folder alone. Write the run there "
+                "(--out), and copy it."
+            )
         self.path = path
-        self.folder = RemoteFolder(path) if isinstance(path, Mirror) else Folder(path)
+        self.folder = RemoteFolder(path) if isinstance(path, Mirror) else Folder(path, part)
         self.notes: list[str] = self.folder.repairs
         self._lines = LineReading(path, self.notes)
         self._index = ReplyIndex()
         self._readers: dict[str, LineReader] = {}
+        self._is_marked = False
+        """Whether the manifest is known to say that the run has parts."""
+
+    def part(self, number: int) -> Run:
+        """The same run, for a process that writes the part of this number, from 1 on: with a
+        journal and a lock of its own. The run must have a manifest.
+
+        Raises:
+            StoreError: the run is on an object store, or there is no such part.
+        """
+        if not 1 <= number <= MOST_PARTS:
+            raise StoreError(f"{self.path}: parts are numbered from 1 to {MOST_PARTS:,}.")
+        return Run(self.path, number)
 
     # -- the manifest
 
@@ -87,6 +113,8 @@ class Run:
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Store what the run is, in the place of an earlier manifest."""
         document = {"format": FORMAT, **manifest}
+        if self.folder.has_parts:
+            document["format"] = NEWEST
         self.folder.put_atomic(MANIFEST, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
     # -- what there is, once it is loaded
@@ -305,6 +333,11 @@ class Run:
 
     def _append(self, stem: str, record: msgspec.Struct) -> tuple[str, int]:
         """Write a line; gives its file and offset."""
+        if self.folder.part and not self._is_marked:
+            if not self.folder.has_parts:
+                # Readers that know no parts would miss them, and ask everything again.
+                self.put_manifest({**self.manifest(), "format": NEWEST})
+            self._is_marked = True
         name = self.folder.segment(stem)
         return name, self.folder.append(name, lines.encode(record))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice
 from random import Random
@@ -93,7 +94,7 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
                 f"--blind none leaves nothing to ask of sample {sample.id!r}: it is a picture "
                 "alone. Take blank or other."
             )
-        found.append(Message(message.role, tuple(filter(None, parts))))
+        found.append(replace(message, content=tuple(filter(None, parts))))
     return found
 
 
@@ -131,7 +132,7 @@ def _instead(
                 else:
                     parts.append(medium(number, part))
                     number += 1
-            found.append(Message(message.role, tuple(parts)))
+            found.append(replace(message, content=tuple(parts)))
     except MediaError:
         return messages
     return found

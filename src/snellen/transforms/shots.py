@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from random import Random
 
@@ -174,7 +174,7 @@ def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
 
 def _loaded(message: Message) -> Message:
     parts = (images.load(one) if isinstance(one, Image) else one for one in message.content)
-    return Message(message.role, tuple(parts))
+    return replace(message, content=tuple(parts))
 
 
 def _digests(message: Message) -> frozenset[str]:

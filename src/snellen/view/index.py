@@ -325,8 +325,10 @@ class _Taking:
 
     def _reply(self, placed: Placed, record: ReplyRecord) -> None:
         row = self._row(record.key)
-        (before, number) = self._do(
-            "SELECT state, coalesce(attempts, 0) FROM samples WHERE row = ?", (row,)
+        (before, number, *where) = self._do(
+            "SELECT state, coalesce(attempts, 0), reply_file, reply_at, reply_size FROM samples "
+            "WHERE row = ?",
+            (row,),
         ).fetchone()
         if number == 1:
             self._do(
@@ -337,8 +339,11 @@ class _Taking:
         if number:
             self._do("INSERT INTO attempts VALUES (?, ?, ?, ?, ?)", (row, number, *placed))
         self._do("UPDATE samples SET attempts = ? WHERE row = ?", (number + 1, row))
-        if record.state == "failed" and before not in (None, "failed"):
-            return  # the final record of a key is the last that is not failed
+        if before is not None:
+            # The final record of a key is the last that is not failed; parts come in any order.
+            ranks = (before != "failed", Placed(*where).order)
+            if (record.state != "failed", placed.order) < ranks:
+                return
         self._do(
             "UPDATE samples SET state = ?, length = ?, seconds = ?, tokens = ?, reply_file = ?, "
             "reply_at = ?, reply_size = ? WHERE row = ?",

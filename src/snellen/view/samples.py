@@ -253,10 +253,11 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
     question = question_of(index, connection, row)
     final = reply_of(index, connection, row)
     every = connection.execute(
-        "SELECT file, at, size FROM attempts WHERE row = ? ORDER BY number", (row,)
+        "SELECT file, at, size FROM attempts WHERE row = ?", (row,)
     ).fetchall()
+    places = sorted((Placed(*where) for where in every), key=lambda placed: placed.order)
     with closing(Run(index.run)) as run:
-        attempts = [run.reply_at(Placed(*where)) for where in every]
+        attempts = [run.reply_at(placed) for placed in places]
     timelines = _timelines(connection, key.sample)
     return Story(
         row=row,

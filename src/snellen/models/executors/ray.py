@@ -26,7 +26,7 @@ from snellen import __version__
 from snellen.core.model import Ranking, Reply, Request
 from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
 from snellen.media import video
-from snellen.media.content import Image, Message, Part, Video
+from snellen.media.content import Image, Part, Video
 from snellen.models.executors.cluster import Cluster
 from snellen.models.executors.replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
 from snellen.models.executors.replicas import Replicas
@@ -436,7 +436,7 @@ async def _whole(request: Request) -> Request:
 def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
     """Without its origin, which back ends that are copied do not read."""
     messages = tuple(
-        Message(message.role, tuple(content))
+        replace(message, content=tuple(content))
         for message, content in zip(request.messages, parts, strict=True)
     )
     return replace(request, messages=messages, origin=None)

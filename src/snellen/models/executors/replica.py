@@ -36,7 +36,7 @@ from snellen.errors import (
     message_of,
 )
 from snellen.media import images, video
-from snellen.media.content import Frame, Image, Message, Part, Video
+from snellen.media.content import Frame, Image, Part, Video
 
 MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""
@@ -226,7 +226,7 @@ class Replica:
                 if isinstance(part, Video) and self._decodes and not part.frames:
                     part = await self._films.shown(part, asked.beside)
                 parts.append(part)
-            messages.append(Message(message.role, tuple(parts)))
+            messages.append(replace(message, content=tuple(parts)))
         return replace(asked.request, messages=tuple(messages))
 
     async def _load(self, part: Image | Video) -> Image | Video:

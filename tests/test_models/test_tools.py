@@ -1,0 +1,123 @@
+"""Calls of tools in requests and replies: checked, stored, and refused where they cannot be sent.
+
+No benchmark asks with tools yet; this is what those that will rely on.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen.core.model import Generation, Reply, Request, check_tools, request_digest
+from snellen.core.outputs import check_reply
+from snellen.core.profile import ImageLimits
+from snellen.errors import Rejected
+from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
+from snellen.models.limited import limited
+from snellen.store import Key, ReplyRecord, Run, reply_record
+
+CROP = ToolCall(id="call-1", name="crop", arguments='{"x": 3}')
+WITH_TOOLS = (
+    user("What is in the corner?"),
+    Message("assistant", ("I look closer.",), tool_calls=(CROP,)),
+    tool("call-1", "A cat."),
+)
+
+
+class Model:
+    name = "mine"
+
+    async def generate(self, request: Request) -> Reply:
+        return Reply(text="yes")
+
+
+class TakesTools(Model):
+    takes_tools = True
+
+
+def test_a_request_without_tools_has_the_digest_that_56a9bc9_gave_it() -> None:
+    request = Request(
+        messages=(
+            system("Be brief."),
+            user("What is this?", Image(b"", digest="sha256:ab")),
+            assistant("A cat."),
+            user("Sure?"),
+        ),
+        choices=("yes", "no"),
+        generation=Generation(max_tokens=8, temperature=0),
+        seed=3,
+        stop=("\n",),
+    )
+
+    assert request_digest(request) == "ed444cc5a3096490fcae210642c518e7"
+
+
+def test_what_a_message_says_of_tools_is_part_of_the_digest() -> None:
+    first, called, answered = WITH_TOOLS
+    other_call = replace(called, tool_calls=(replace(CROP, arguments="{}"),))
+    requests = [
+        (first, called, answered),
+        (first, other_call, answered),
+        (first, called, tool("call-2", "A cat.")),
+        (first, assistant("I look closer."), answered),
+    ]
+
+    digests = {request_digest(Request(messages=messages)) for messages in requests}
+
+    assert len(digests) == len(requests)
+
+
+def test_a_back_end_that_cannot_send_tools_refuses_them() -> None:
+    request = Request(messages=WITH_TOOLS)
+
+    with pytest.raises(Rejected, match=r"^mine: the conversation has calls of tools, and this"):
+        check_tools(request, Model())
+
+    check_tools(request, TakesTools())
+    check_tools(Request(messages=WITH_TOOLS[:1]), Model())
+
+
+def test_limits_of_pictures_hide_no_tools() -> None:
+    check_tools(Request(messages=WITH_TOOLS), limited(TakesTools(), ImageLimits(max_side=8)))
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        ("crop", "mine: Reply.tool_calls is a str, not a list of ToolCall."),
+        ([{"id": "1"}], "mine: Reply.tool_calls[0] is a dict, not a ToolCall."),
+        (
+            [ToolCall(id="1", name="crop", arguments={"x": 3})],  # type: ignore[arg-type]
+            "mine: Reply.tool_calls[0].arguments is a dict, not text.",
+        ),
+    ],
+)
+def test_calls_of_another_type_fail_their_question(calls: Any, reason: str) -> None:
+    with pytest.raises(Rejected) as caught:
+        check_reply(Reply(tool_calls=calls), "mine")
+
+    assert str(caught.value) == reason
+
+
+def test_a_reply_that_only_calls_tools_is_not_empty() -> None:
+    assert check_reply(Reply(tool_calls=[CROP]), "mine").tool_calls == (CROP,)  # type: ignore[arg-type]
+    assert Reply(tool_calls=(CROP,)).state == "ok"
+    assert Reply().state == "empty"
+
+
+def test_calls_come_back_from_the_journal_and_a_reply_without_them_stores_none(
+    tmp_path: Path,
+) -> None:
+    replies = [Reply(text="I look.", tool_calls=(CROP,)), Reply(text="A cat.")]
+    run = Run(tmp_path)
+    for step, reply in enumerate(replies):
+        run.append_reply(reply_record(Key("a", step=step), "digest", "", reply=reply))
+    run.close()
+
+    records = [record for record in Run(tmp_path).replies() if isinstance(record, ReplyRecord)]
+
+    assert [record.as_reply() for record in records] == replies
+    first, second = (tmp_path / "replies.jsonl").read_text().splitlines()
+    assert '"tool_calls":[{"id":"call-1","name":"crop","arguments":"{\\"x\\": 3}"}]' in first
+    assert "tool_calls" not in second
