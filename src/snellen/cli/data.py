@@ -29,7 +29,7 @@ from snellen.registry import catalog
 from snellen.store import data_at
 
 if TYPE_CHECKING:
-    from snellen.data.published import Checked, File, Progress
+    from snellen.data.published import File, FileCheck, FileProgress
 
 PATH = click.Path(path_type=Path)
 here = click.option(
@@ -283,7 +283,7 @@ def _offer(name: str, files: Sequence[File], folder: Path) -> list[str]:
     return lines
 
 
-def _checked(one: Checked) -> dict[str, Any]:
+def _checked(one: FileCheck) -> dict[str, Any]:
     path = None if one.path is None else str(one.path)
     return {"name": one.name, "state": one.state, "path": path, "why": one.why}
 
@@ -338,7 +338,7 @@ class _Drawn:
         self._clear()
         _say(text)
 
-    def __call__(self, files: Sequence[Progress]) -> None:
+    def __call__(self, files: Sequence[FileProgress]) -> None:
         text = progress_line(files, monotonic() - self._began)
         if self._terminal:
             # No line may wrap, or going back to its start would not go far enough.
@@ -354,7 +354,7 @@ class _Drawn:
             sys.stderr.flush()
 
 
-def progress_line(files: Sequence[Progress], seconds: float) -> str:
+def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
     """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; nothing where nothing is going on.
 
     Bytes that had come before are not in the rate. What is left is said where all sizes are known.

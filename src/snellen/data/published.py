@@ -28,7 +28,7 @@ from snellen.data._placed import placed
 from snellen.data.download import (
     Digests,
     Fetching,
-    Progress,
+    FileProgress,
     address,
     by_hand,
     difference,
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from snellen.data.archive import Member
 
 __all__ = [
-    "Checked",
     "Digests",
     "File",
+    "FileCheck",
+    "FileProgress",
     "Known",
-    "Progress",
     "address",
     "data_folder",
     "difference",
@@ -92,7 +92,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passing: bool = False
 
 
-class _Listed(msgspec.Struct, frozen=True, kw_only=True):
+class _FileList(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal[1] = 1
     files: list[Known] = []
 
@@ -105,7 +105,7 @@ def known(folder: Path) -> dict[str, Known]:
     """
     path = folder / LIST
     try:
-        listed = msgspec.json.decode(path.read_bytes(), type=_Listed)
+        listed = msgspec.json.decode(path.read_bytes(), type=_FileList)
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
@@ -116,7 +116,7 @@ def known(folder: Path) -> dict[str, Known]:
 
 
 def _write_down(folder: Path, entries: Mapping[str, Known]) -> None:
-    listed = _Listed(files=[entries[name] for name in sorted(entries)])
+    listed = _FileList(files=[entries[name] for name in sorted(entries)])
     with placed(folder / LIST) as part:
         part.write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1))
 
@@ -177,7 +177,7 @@ async def get(
     again: str,
     token: str | None = None,
     say: Callable[[str], None] = lambda text: None,
-    report: Callable[[Sequence[Progress]], None] = lambda progress: None,
+    report: Callable[[Sequence[FileProgress]], None] = lambda progress: None,
     pause: float = 1.0,
 ) -> list[Known]:
     """The files, each whole and as published, in the folder; those that are there are not fetched.
@@ -209,7 +209,9 @@ async def get(
     return [getting.known[file.name] for file in files]
 
 
-async def _tell(progress: Sequence[Progress], report: Callable[[Sequence[Progress]], None]) -> None:
+async def _tell(
+    progress: Sequence[FileProgress], report: Callable[[Sequence[FileProgress]], None]
+) -> None:
     while True:
         report(progress)
         await asyncio.sleep(OFTEN)
@@ -230,7 +232,7 @@ class _Getting:
     ) -> None:
         self.known = records
         self.over = False
-        self._progress = {file.name: Progress(file.name, file.size) for file in files}
+        self._progress = {file.name: FileProgress(file.name, file.size) for file in files}
         self.progress = [*self._progress.values()]
         self._groups = _groups(files)
         self._folder = folder
@@ -291,7 +293,7 @@ class _Getting:
         self._record(file, found)
         return True
 
-    async def _fetch(self, file: File, path: Path, progress: Progress) -> None:
+    async def _fetch(self, file: File, path: Path, progress: FileProgress) -> None:
         if path.is_file():
             os.replace(path, _aside(path))
             self._say(f"{file.name}: what was there is not the file that is wanted: {_aside(path)}")
@@ -506,7 +508,7 @@ State = Literal["ok", "wrong", "missing", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class FileCheck:
     """What is to be said about one file: `unknown` is what nobody published a digest of, and did
     not come through `get`."""
 
@@ -516,7 +518,7 @@ class Checked:
     why: str = ""
 
 
-def verify(files: Sequence[File], folders: Sequence[Path]) -> list[Checked]:
+def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
     """Every published file in the first of the folders that has it, all that the first folder's
     `files.json` lists, and members of archives, read whole; members that are as they came are one
     line.
@@ -539,26 +541,26 @@ def verify(files: Sequence[File], folders: Sequence[Path]) -> list[Checked]:
             ours = record if path == folder / name else None
             checked.append(_compared(name, path, file, ours, opened=name in opened))
         elif name not in opened and not (record and record.members):
-            checked.append(Checked(name=name, state="missing"))
+            checked.append(FileCheck(name=name, state="missing"))
         if record is not None and record.members:
             if name in opened:
                 checked += _compared_members(record, folder)
             else:
                 why = f"what came out of it {_older(record)}"
-                checked.append(Checked(name=name, state="wrong", path=folder, why=why))
+                checked.append(FileCheck(name=name, state="wrong", path=folder, why=why))
     return checked
 
 
 def _compared(
     name: str, path: Path, file: File | None, record: Known | None, *, opened: bool
-) -> Checked:
+) -> FileCheck:
     found = digests(path, with_md5=file is not None and file.md5 is not None)
     if why := _fault(file, record, found, opened=opened):
-        return Checked(name=name, state="wrong", path=path, why=why)
+        return FileCheck(name=name, state="wrong", path=path, why=why)
     if record is None and not _vouched(file):
         why = "nobody published a digest of it, and it did not come through `snellen data get`"
-        return Checked(name=name, state="unknown", path=path, why=why)
-    return Checked(name=name, state="ok", path=path)
+        return FileCheck(name=name, state="unknown", path=path, why=why)
+    return FileCheck(name=name, state="ok", path=path)
 
 
 def _fault(file: File | None, record: Known | None, found: Digests, *, opened: bool) -> str | None:
@@ -586,17 +588,17 @@ def _older(record: Known) -> str:
     )
 
 
-def _compared_members(record: Known, folder: Path) -> list[Checked]:
+def _compared_members(record: Known, folder: Path) -> list[FileCheck]:
     wrong = []
     for name, (size, sha) in record.members.items():
         path = folder / name
         came = f"it came out of {record.name}"
         if not path.is_file():
-            wrong.append(Checked(name=name, state="missing", why=came))
+            wrong.append(FileCheck(name=name, state="missing", why=came))
         elif _size(path) != size or digests(path).sha256 != sha:
             why = f"{came}, and is not as it was then"
-            wrong.append(Checked(name=name, state="wrong", path=path, why=why))
+            wrong.append(FileCheck(name=name, state="wrong", path=path, why=why))
     right = len(record.members) - len(wrong)
     said = f"{right:,} of {len(record.members):,} files that came out of it are as they were"
     state: State = "ok" if not wrong else "wrong"
-    return [Checked(name=record.name, state=state, path=folder, why=said), *wrong]
+    return [FileCheck(name=record.name, state=state, path=folder, why=said), *wrong]

@@ -154,7 +154,7 @@ def _read(text: str, *, theirs: bool) -> Number | None:
         text = text.replace(old, new)
     text = _ARRANGED.sub(r"\\frac{(\1)!}{((\1)-(\2))!}", text)
     try:
-        return _Reader(_SPACES.sub(" ", text), theirs=theirs).read()
+        return _LatexReader(_SPACES.sub(" ", text), theirs=theirs).read()
     except (_NoNumber, ArithmeticError, ValueError):
         return None
 
@@ -184,7 +184,7 @@ counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing a
 _Factors = tuple[Fraction | Number | _Power, ...]
 
 
-class _Reader:
+class _LatexReader:
     """Reads from the left, one token ahead."""
 
     def __init__(self, text: str, *, theirs: bool) -> None:

@@ -28,7 +28,15 @@ from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
 from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video
 from snellen.models.executors.cluster import Cluster
-from snellen.models.executors.replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
+from snellen.models.executors.replica import (
+    Hello,
+    MediaMissing,
+    Replica,
+    ReplicaAnswer,
+    ReplicaFailure,
+    ReplicaInfo,
+    ReplicaRequest,
+)
 from snellen.models.executors.replicas import Replicas
 
 Method = Literal["generate", "rank"]
@@ -193,11 +201,11 @@ class Pool:
             _check_alike(hello)
         return hellos
 
-    def _told(self) -> Told:
+    def _told(self) -> ReplicaInfo:
         """What the workers' model is, which all say alike."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
-        told: list[Told] = []
+        told: list[ReplicaInfo] = []
         for worker, ref in opening:
             try:
                 one = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
@@ -210,7 +218,7 @@ class Pool:
                 raise UsageError(
                     f"{worker.place} died while it opened {self.name}: {_last_line(error)}{words}"
                 ) from error
-            if isinstance(one, Failure):
+            if isinstance(one, ReplicaFailure):
                 raise one.error()
             told.append(one)
         for worker, one in zip(self._workers, told, strict=True):
@@ -267,8 +275,10 @@ class Pool:
             hello: Hello = await actor.hello.remote()
         _check_alike(hello)
         async with asyncio.timeout(OPENING):
-            told: Told | Failure = await actor.open.remote(self.name, self._opening, os.getcwd())
-        if isinstance(told, Failure):
+            told: ReplicaInfo | ReplicaFailure = await actor.open.remote(
+                self.name, self._opening, os.getcwd()
+            )
+        if isinstance(told, ReplicaFailure):
             raise told.error()
         if other := _differ(self.model, told):
             raise UsageError(f"the {other} of its model on {hello.node} is another now")
@@ -309,7 +319,7 @@ class Pool:
         ranking.shown = answer.shown
         return ranking
 
-    async def _asked(self, method: Method, request: Request) -> Answer:
+    async def _asked(self, method: Method, request: Request) -> ReplicaAnswer:
         """The answer of the worker that has least to do.
 
         Raises:
@@ -323,35 +333,35 @@ class Pool:
         finally:
             worker.busy -= 1
             self._changed.set()
-        if isinstance(answer, Failure):
+        if isinstance(answer, ReplicaFailure):
             raise answer.error()
         return answer
 
     async def _answer(
         self, worker: _Worker, method: Method, request: Request, watched: Path | None
-    ) -> Answer | Failure:
+    ) -> ReplicaAnswer | ReplicaFailure:
         if worker.hello.node not in self._without:
             beside = () if watched is None else self._beside.get(watched, ())
-            sent = Asked(request=referred(request), beside=beside)
+            sent = ReplicaRequest(request=referred(request), beside=beside)
             answer = await self._call(worker, method, sent)
-            if not isinstance(answer, Lacking):
+            if not isinstance(answer, MediaMissing):
                 return answer
             self._cannot_read(worker, answer)
-        answer = await self._call(worker, method, Asked(request=await _whole(request)))
-        if isinstance(answer, Lacking):
+        answer = await self._call(worker, method, ReplicaRequest(request=await _whole(request)))
+        if isinstance(answer, MediaMissing):
             raise Rejected(f"{worker.place} cannot read what it was sent: {answer.reason}")
         return answer
 
     async def _call(
-        self, worker: _Worker, method: Method, asked: Asked
-    ) -> Answer | Lacking | Failure:
+        self, worker: _Worker, method: Method, asked: ReplicaRequest
+    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         failed = self._ray.exceptions
         actor = worker.actor
         if actor is None:
             raise Overloaded(f"{worker.place} of {self.name} died before it had the question")
         ref = getattr(actor, method).remote(asked)
         try:
-            answer: Answer | Lacking | Failure = await ref
+            answer: ReplicaAnswer | MediaMissing | ReplicaFailure = await ref
         except asyncio.CancelledError:  # nobody waits for it any more
             self._ray.cancel(ref)
             raise
@@ -391,7 +401,7 @@ class Pool:
                 _keep(self._seen_by, watched, found)
             return found
 
-    def _cannot_read(self, worker: _Worker, answer: Lacking) -> None:
+    def _cannot_read(self, worker: _Worker, answer: MediaMissing) -> None:
         node = worker.hello.node
         if not self.model.decodes:
             raise Rejected(
@@ -510,7 +520,7 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def _differ(one: Told, other: Told) -> str | None:
+def _differ(one: ReplicaInfo, other: ReplicaInfo) -> str | None:
     """What of two models is not alike."""
     if one.revision != other.revision:
         return "revision"
