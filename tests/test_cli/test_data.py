@@ -22,7 +22,8 @@ import pytest
 
 from snellen.benchmarks import mathvision
 from snellen.cli.data import progress_line
-from snellen.data.published import File, FileProgress
+from snellen.data.download import FileProgress
+from snellen.data.published import File
 from snellen.media.drawing import Canvas
 from snellen.registry import catalog
 from snellen.registry.catalog import bundled

@@ -153,7 +153,7 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
     ],
 )
 def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     there = {"GPU": gpus, "CPU": 64.0}
     assert shares(there, asked, devices=True, is_own=False) == (n, each)
@@ -172,14 +172,14 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
     gpus: float, asked: Replicas, said: str
 ) -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     with pytest.raises(UsageError, match=said):
         shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     there = {"GPU": 8.0, "CPU": 64.0}
     assert shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
@@ -270,7 +270,7 @@ def test_a_picture_that_is_encoded_anew_keeps_its_name(says: str, tmp_path: Path
 
     PIL.Image.new("RGB", (9, 9)).save(tmp_path / "one.bmp")
     request = loaded(question(Image(tmp_path / "one.bmp"), "?"))
-    from snellen.models.executors.ray import referred
+    from snellen.models.executors.sending import referred
 
     sent = referred(request)
     assert sent.messages[0].images[0].source == tmp_path / "one.bmp"

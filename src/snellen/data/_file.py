@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from snellen.data._find import Found, path_of
 from snellen.data.lines import opened, packed
+from snellen.data.locations import Found, path_of
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex, identity, index_of
 from snellen.data.table import Facts, Row
 from snellen.errors import DataError

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from snellen.data._file import FileTable
-from snellen.data._find import Found
 from snellen.data.lines import (
     BLOCK,
     MAX_ROW_BYTES,
@@ -22,6 +21,7 @@ from snellen.data.lines import (
     read,
     without_mark,
 )
+from snellen.data.locations import Found
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Row, row_digest
 from snellen.errors import DataError

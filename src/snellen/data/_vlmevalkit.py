@@ -9,8 +9,8 @@ from typing import cast
 
 import orjson
 
-from snellen.data._find import Found
 from snellen.data.lines import opened, packed
+from snellen.data.locations import Found
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.sheets import MISSING, Place, Record, Tsv
 from snellen.data.table import Row

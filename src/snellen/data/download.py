@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from snellen.data._find import File
+from snellen.data.locations import File
 from snellen.errors import DataError, Overloaded, Rejected
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.data._find import Found, path_of
 from snellen.data.lines import empty
+from snellen.data.locations import Found, path_of
 from snellen.data.row_index import Fields, Learnt, RowIndex, Scan, identity, index_of
 from snellen.data.table import Facts, Row, fields_digest
 from snellen.errors import DataError, install

@@ -22,8 +22,8 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from snellen.data._find import home
 from snellen.data.lines import not_opened
+from snellen.data.locations import home
 from snellen.data.table import Facts
 from snellen.errors import check_regular
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from snellen.data._file import FileTable
-from snellen.data._find import Found
 from snellen.data.cells import LONE_RETURN, NotSplit, Span, spans, unquoted
 from snellen.data.lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, opened, packed, too_long
+from snellen.data.locations import Found
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError

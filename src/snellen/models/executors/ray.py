@@ -25,8 +25,7 @@ from typing import Any, Literal
 from snellen import __version__
 from snellen.core.model import Ranking, Reply, Request
 from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
-from snellen.media import video
-from snellen.media.content import Image, Message, Part, Video
+from snellen.media.content import Video
 from snellen.models.executors.cluster import Cluster
 from snellen.models.executors.replica import (
     Hello,
@@ -37,7 +36,8 @@ from snellen.models.executors.replica import (
     ReplicaInfo,
     ReplicaRequest,
 )
-from snellen.models.executors.replicas import Replicas
+from snellen.models.executors.replicas import Replicas, shares
+from snellen.models.executors.sending import referred, videos_of, with_frames
 
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -325,7 +325,7 @@ class Pool:
         Raises:
             Overloaded: it died. Rejected: there is none, and will be none. What the model raises.
         """
-        watched = next((one.source for one in _videos(request)), None)
+        watched = next((one.source for one in videos_of(request)), None)
         worker = await self._free(watched)
         worker.busy += 1
         try:
@@ -347,7 +347,9 @@ class Pool:
             if not isinstance(answer, MediaMissing):
                 return answer
             self._cannot_read(worker, answer)
-        answer = await self._call(worker, method, ReplicaRequest(request=await _whole(request)))
+        answer = await self._call(
+            worker, method, ReplicaRequest(request=await with_frames(request))
+        )
         if isinstance(answer, MediaMissing):
             raise Rejected(f"{worker.place} cannot read what it was sent: {answer.reason}")
         return answer
@@ -420,84 +422,11 @@ class Pool:
             listener(note)
 
 
-def referred(request: Request) -> Request:
-    """The request with references in the place of bytes, where pictures were read from files."""
-
-    def reference(part: Part) -> Part:
-        if isinstance(part, Image) and part.read_from is not None:
-            return replace(part, source=part.read_from)
-        return part
-
-    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
-
-
-async def _whole(request: Request) -> Request:
-    """The request as one who has no files needs it: its videos' frames decoded here."""
-    parts: list[list[Part]] = []
-    for message in request.messages:
-        parts.append([])
-        for part in message.content:
-            if isinstance(part, Video) and not part.frames:
-                part = await asyncio.to_thread(video.shown, part)
-            parts[-1].append(part)
-    return _with_parts(request, parts)
-
-
-def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
-    """Without its origin, which back ends that are copied do not read."""
-    messages = tuple(
-        Message(message.role, tuple(content))
-        for message, content in zip(request.messages, parts, strict=True)
-    )
-    return replace(request, messages=messages, origin=None)
-
-
-def _videos(request: Request) -> list[Video]:
-    return [one for message in request.messages for one in message.videos]
-
-
 def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
     kept.pop(key, None)
     kept[key] = value
     if len(kept) > TOGETHER:
         del kept[next(iter(kept))]
-
-
-def shares(
-    there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
-) -> tuple[int, float]:
-    """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
-    two.
-
-    Raises:
-        UsageError: the cluster is too small.
-    """
-    has = there.get("GPU", 0.0)
-    cores = there.get("CPU", 0.0)
-    if not devices:
-        has = 0.0
-    n, gpus = replicas.n, replicas.gpus
-    if n is None:
-        n = max(1, _hold(has, gpus or 1))
-    if gpus is None:
-        gpus = math.floor(has / n) if has >= n or not has else 1 / math.ceil(n / has)
-    if gpus and n > (most := _hold(has, gpus)):
-        raise UsageError(
-            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
-            f"them, which hold {most}. Ask for fewer (--replicas) or less each "
-            "(--gpus-per-replica)."
-        )
-    if not is_own and n > cores:
-        raise UsageError(
-            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Ask for fewer "
-            "(--replicas)."
-        )
-    return n, gpus
-
-
-def _hold(has: float, gpus: float) -> int:
-    """How many replicas with so many GPUs each have a place in so many GPUs."""
-    return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)
 
 
 def _check_alike(hello: Hello) -> None:
