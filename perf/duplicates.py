@@ -80,7 +80,7 @@ def pairs(n: int) -> int:
 
 
 def greys(files: Iterable[bytes]) -> NDArray[np.uint8]:
-    return np.stack([images.grey(Image(file), SIDE) for file in files])
+    return np.stack([images.gray(Image(file), SIDE) for file in files])
 
 
 def word(draw: np.random.Generator, n: int) -> str:

@@ -19,7 +19,7 @@ from snellen.core.sample import Sample
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, user
 from snellen.media.drawing import Canvas
-from snellen.models.hf import Settings
+from snellen.models.hf_settings import HfSettings
 from snellen.testing import check_benchmark, check_metric, check_model
 from tests import tiny
 from tests.servers import Answer, serving
@@ -158,5 +158,5 @@ def test_the_profile_of_the_guide_to_hf_shows_every_setting(tmp_path: Path) -> N
     path = tmp_path / "model.toml"
     path.write_text(block)
     extra = read_profile(path).extra
-    assert list(extra) and set(extra) == set(Settings.__struct_fields__)
-    assert msgspec.to_builtins(msgspec.convert(extra, Settings)) == extra
+    assert list(extra) and set(extra) == set(HfSettings.__struct_fields__)
+    assert msgspec.to_builtins(msgspec.convert(extra, HfSettings)) == extra

@@ -210,7 +210,7 @@ def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
         ("models/a.py", "from ._b import c"),
         ("transport.py", "import aiohttp"),
         ("media/images.py", "import PIL.Image"),
-        ("data/_find.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
+        ("data/locations.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
         ("core/benchmark.py", "request.origin"),
         ("__init__.py", "from snellen import api"),
     ],

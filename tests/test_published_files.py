@@ -11,7 +11,8 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from snellen.data.published import File, expected
+from snellen.data.download import expected
+from snellen.data.published import File
 from snellen.errors import UsageError
 from snellen.registry import catalog
 

@@ -234,7 +234,7 @@ class Transport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
+class FileHead:
     """What a server says of a file whose bytes are about to come.
 
     `start` is the place in the file of the first byte that comes, `size` that of the whole file
@@ -271,7 +271,7 @@ class Downloads:
     @asynccontextmanager
     async def get(
         self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
-    ) -> AsyncIterator[tuple[Head, AsyncIterator[bytes]]]:
+    ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
         """The file's head and its bytes from `start` on, if it is still the version `validator`;
         else, as where the server gives no ranges, all of it, which the head's `start` tells.
 
@@ -355,7 +355,7 @@ def _redirected(url: URL, location: str) -> URL:
     return there.with_user(None)
 
 
-def _head(reply: aiohttp.ClientResponse, start: int) -> Head:
+def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
     """What is to come, or an error where that is not the file.
 
     RFC 9110: a weak ETag (13.1.5) cannot vouch for a part of a file; 416 (15.5.17) and 206
@@ -373,11 +373,11 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> Head:
         case 200:
             if reply.headers.get("Content-Encoding", "identity") != "identity":
                 raise Rejected(f"{where}: sends the file compressed, though asked not to.")
-            return Head(start=0, size=reply.content_length, validator=validator)
+            return FileHead(start=0, size=reply.content_length, validator=validator)
         case 206 if start and span and span[1]:
-            return Head(start=int(span[1]), size=total, validator=validator)
+            return FileHead(start=int(span[1]), size=total, validator=validator)
         case 416 if start:
-            return Head(start=start, size=total, validator=validator, beyond=True)
+            return FileHead(start=start, size=total, validator=validator, beyond=True)
         case 408 | 425 | 429 | 500 | 502 | 503 | 504:
             wait = _wait(reply.headers)
             raise Overloaded(f"{where}: {reply.status}: it is busy or broken", retry_after=wait)

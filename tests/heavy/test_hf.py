@@ -244,7 +244,7 @@ def test_a_video_goes_as_pictures_where_the_profile_says_so(folders: dict[str, P
 def test_frames_keep_their_own_times() -> None:
     from transformers.video_utils import VideoMetadata
 
-    from snellen.models.hf import video_metadata
+    from snellen.models.hf_prompts import video_metadata
 
     told = VideoMetadata(**video_metadata((3.0, 3.5, 4.25, 6.0)))
     assert told.timestamps == [3.0, 3.5, 4.25, 6.0]

@@ -20,7 +20,7 @@ from snellen.core.model import Emission, Generation, Query, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media.content import Frame, Image
-from snellen.models.hf_stream import Watching, open_model
+from snellen.models.hf_stream import HfSession, open_model
 from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_streams
@@ -216,7 +216,7 @@ class Watched:
 
         self.model._qwen._model.lm_head.register_forward_hook(keep)
 
-    async def open(self) -> Watching:
+    async def open(self) -> HfSession:
         return await self.model.open(SessionSpec())
 
     async def logits_of(self, session: Any, question: str) -> np.ndarray:

@@ -432,7 +432,7 @@ def jpeg(path: Path, seed: int) -> bytes:
 def test_pictures_go_as_references(cluster: str, here: Path) -> None:
     import ray
 
-    from snellen.models.executors.ray import referred
+    from snellen.models.executors.sending import referred
 
     data = jpeg(here / "one.jpg", 1)
     request = loaded(question(Image(here / "one.jpg"), "?"))

@@ -22,7 +22,8 @@ import pytest
 
 from snellen.benchmarks import mathvision
 from snellen.cli.data import progress_line
-from snellen.data.published import File, Progress
+from snellen.data.download import FileProgress
+from snellen.data.published import File
 from snellen.media.drawing import Canvas
 from snellen.registry import catalog
 from snellen.registry.catalog import bundled
@@ -389,9 +390,9 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
 
 def test_a_line_of_progress_has_bytes_rate_and_time() -> None:
     files = [
-        Progress("a.zip", size=52_400_000, done=12_300_000, kept=4_300_000, phase="coming"),
-        Progress("b.zip", size=1_000, done=1_000, unpacked=3_000_000, phase="unpacking"),
-        Progress("c", size=10_000_000),
+        FileProgress("a.zip", size=52_400_000, done=12_300_000, kept=4_300_000, phase="coming"),
+        FileProgress("b.zip", size=1_000, done=1_000, unpacked=3_000_000, phase="unpacking"),
+        FileProgress("c", size=10_000_000),
     ]
 
     # 8.001 MB in 2 s; 50.1 MB are to come.
@@ -402,12 +403,13 @@ def test_a_line_of_progress_has_bytes_rate_and_time() -> None:
 
 def test_nothing_is_said_of_the_time_where_a_size_is_not_known() -> None:
     assert (
-        progress_line([Progress("a", done=500, phase="coming")], 1.0) == "a 500 bytes  500 bytes/s"
+        progress_line([FileProgress("a", done=500, phase="coming")], 1.0)
+        == "a 500 bytes  500 bytes/s"
     )
 
 
 def test_nothing_is_said_where_nothing_is_going_on() -> None:
-    assert progress_line([Progress("a", done=500, phase="there")], 1.0) == ""
+    assert progress_line([FileProgress("a", done=500, phase="there")], 1.0) == ""
 
 
 # -- pack

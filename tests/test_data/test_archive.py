@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from snellen.data import archive as _archive
-from snellen.data import published
+from snellen.data import file_records, published, verification
 from snellen.data.archive import Member, unpack
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -341,7 +341,7 @@ def test_a_damaged_member_is_found(tmp_path: Path, folder: Path) -> None:
 # -- fetched and unpacked
 
 
-def get(given: Sequence[File], folder: Path) -> list[published.Known]:
+def get(given: Sequence[File], folder: Path) -> list[file_records.Known]:
     return asyncio.run(published.get(given, folder, again="snellen data get mine", pause=0.0))
 
 
@@ -395,13 +395,13 @@ def test_the_parts_of_an_archive_are_fetched_and_unpacked_as_one(
         assert len(server.asked) == 11
 
     assert {name for name in files(folder) if name not in (".lock", "files.json")} == set(MEMBERS)
-    assert {one.state for one in published.verify(given, (folder, tmp_path))} == {"ok"}
+    assert {one.state for one in verification.verify(given, (folder, tmp_path))} == {"ok"}
 
 
 def test_two_archives_of_one_name_are_no_parts() -> None:
     given = [File(name=name, url="x", unpack=True) for name in ("a.tar.gz", "a.tar.xz")]
 
-    assert published.only(given, ["a.tar.gz"]) == given[:1]
+    assert file_records.only(given, ["a.tar.gz"]) == given[:1]
 
 
 def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, folder: Path) -> None:
@@ -472,7 +472,7 @@ def test_an_archive_that_was_not_unpacked_to_its_end_is_not_taken_for_whole(
         event, end = "os.rename", ".a.zip.unpacking/2.jpg"
         subprocess.run([sys.executable, "-c", KILLED, url, str(folder), event, end])
 
-        [checked] = published.verify([File(name="a.zip", url=url, unpack=True)], [folder])
+        [checked] = verification.verify([File(name="a.zip", url=url, unpack=True)], [folder])
 
     assert (folder / "1.jpg").is_file()
     assert checked.state == "wrong"
@@ -485,7 +485,7 @@ def test_an_archive_that_nobody_unpacked_is_not_taken_for_its_members(
     body = zipped(MEMBERS, folder / "a.zip").read_bytes()
     file = File(name="a.zip", url="x", sha256=sha256(body).hexdigest(), unpack=True)
 
-    assert [one.state for one in published.verify([file], [folder])] == ["wrong"]
+    assert [one.state for one in verification.verify([file], [folder])] == ["wrong"]
 
 
 def test_members_of_another_revision_are_not_taken_for_those_that_are_published_now(
@@ -495,7 +495,7 @@ def test_members_of_another_revision_are_not_taken_for_those_that_are_published_
     with serving_files({"/1/a.zip": Served(body)}) as server:
         get([File(name="a.zip", url=f"{server.url}/1/a.zip", unpack=True)], folder)
         newer = File(name="a.zip", url=f"{server.url}/2/a.zip", unpack=True)
-        [checked] = published.verify([newer], [folder])
+        [checked] = verification.verify([newer], [folder])
 
     assert checked.state == "wrong"
     assert checked.why.startswith(f"what came out of it came from {server.url}/1/a.zip, and is not")
@@ -508,7 +508,7 @@ def test_an_archive_of_which_a_part_was_published_since_is_not_whole(
     with serving_files({"/1": Served(body[:200]), "/2": Served(body[200:])}) as server:
         parts = [File(name=f"a.zip.{n}", url=f"{server.url}/{n}", unpack=True) for n in (1, 2, 3)]
         get(parts[:2], folder)
-        checked = published.verify(parts, [folder])
+        checked = verification.verify(parts, [folder])
 
     assert {one.name: one.state for one in checked} == {
         "a.zip.1": "wrong",

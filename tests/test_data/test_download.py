@@ -20,8 +20,9 @@ from typing import Any
 
 import pytest
 
-from snellen.data import published
-from snellen.data.published import File, Known
+from snellen.data import file_records, published, verification
+from snellen.data.file_records import Known
+from snellen.data.published import File
 from snellen.errors import DataError, Overloaded, UsageError
 from snellen.transport import Downloads
 from tests.servers import Answer, refusing, serving
@@ -148,7 +149,7 @@ def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
             File(name="a", url=f"{server.url}/2", sha256=SHA256),
             File(name="a", url=f"{server.url}/2"),
         ]
-        same, other = (published.verify([file], [tmp_path])[0] for file in files)
+        same, other = (verification.verify([file], [tmp_path])[0] for file in files)
 
     assert same.state == "ok"
     assert other.state == "wrong"
@@ -344,7 +345,7 @@ def test_another_file_than_the_published_one_is_kept_aside_with_both_digests(
     assert f"what came is not the published file: its MD5 is {MD5}" in error
     assert f"the published one is {'0' * 32}. It is kept as {tmp_path / 'a.wrong'}." in error
     assert names(tmp_path) == {"a.wrong"}
-    assert published.known(tmp_path) == {}
+    assert file_records.known(tmp_path) == {}
 
 
 def test_a_page_in_place_of_a_file_is_not_fetched_to_its_end(tmp_path: Path) -> None:

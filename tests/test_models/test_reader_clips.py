@@ -13,7 +13,7 @@ import pytest
 
 from snellen.core.model import Request
 from snellen.media.content import Frame, Image, Message, Video, user
-from snellen.media.drawing import CLIP_KINDS, Question, Script, clip_frame, clip_script
+from snellen.media.drawing import CLIP_KINDS, ClipQuestion, Script, clip_frame, clip_script
 from snellen.media.drawing.clip import Kind
 from snellen.models.reader import Reader
 
@@ -44,12 +44,12 @@ def said(message: Message) -> str:
     return Reader().generate_batch([Request(messages=(message,))])[0].text
 
 
-def asked(kind: Kind) -> list[tuple[Script, Question]]:
+def asked(kind: Kind) -> list[tuple[Script, ClipQuestion]]:
     scripts = [clip_script(kind, seed) for seed in SEEDS]
     return [(script, question) for script in scripts for question in script.questions]
 
 
-def right(kind: Kind, shown: Callable[[Script, Question], Frames]) -> list[bool]:
+def right(kind: Kind, shown: Callable[[Script, ClipQuestion], Frames]) -> list[bool]:
     """Whether the answer is right where these frames are shown."""
     return [
         said(as_video(shown(script, question), question.text)) == question.target

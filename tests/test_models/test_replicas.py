@@ -14,7 +14,15 @@ from snellen.core.profile import Profile, Serve
 from snellen.errors import MediaError, ModelError, UsageError, install
 from snellen.media import video
 from snellen.media.content import Image, Message, Part, Video, user
-from snellen.models.executors.replica import Answer, Asked, Failure, Films, Lacking, Replica, Told
+from snellen.models.executors.replica import (
+    Films,
+    MediaMissing,
+    Replica,
+    ReplicaAnswer,
+    ReplicaFailure,
+    ReplicaInfo,
+    ReplicaRequest,
+)
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
 from tests import videos
@@ -52,7 +60,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def replica(spec: str) -> Replica:
     one = Replica()
-    assert isinstance(one.open(spec, partial(catalog.model, spec), str(Path.cwd())), Told)
+    assert isinstance(one.open(spec, partial(catalog.model, spec), str(Path.cwd())), ReplicaInfo)
     return one
 
 
@@ -145,7 +153,7 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
     ],
 )
 def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     there = {"GPU": gpus, "CPU": 64.0}
     assert shares(there, asked, devices=True, is_own=False) == (n, each)
@@ -164,14 +172,14 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
     gpus: float, asked: Replicas, said: str
 ) -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     with pytest.raises(UsageError, match=said):
         shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
-    from snellen.models.executors.ray import shares
+    from snellen.models.executors.replicas import shares
 
     there = {"GPU": 8.0, "CPU": 64.0}
     assert shares(there, Replicas(), devices=False, is_own=False) == (1, 0)
@@ -183,28 +191,28 @@ def test_a_model_that_needs_no_gpu_gets_none() -> None:
 
 def test_a_worker_says_what_it_cannot_read(says: str, tmp_path: Path) -> None:
     request = question(Image(tmp_path / "none.png", digest="sha256:00"), "?")
-    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=request)))
-    assert isinstance(answer, Lacking) and "there is no file" in answer.reason
+    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=request)))
+    assert isinstance(answer, MediaMissing) and "there is no file" in answer.reason
 
 
 def test_a_worker_in_another_folder_says_so(says: str) -> None:
     opening = partial(catalog.model, "python:elsewhere.py:sizes")
     told = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
-    assert isinstance(told, Failure)
+    assert isinstance(told, ReplicaFailure)
     assert "there is no such file" in told.message
     assert "There is no folder /no/such/folder (No such file or directory)" in told.message
 
 
 def test_a_worker_tells_a_strangers_error(says: str) -> None:
-    answer = asyncio.run(replica(f"{says}raises").generate(Asked(request=question("?"))))
-    assert isinstance(answer, Failure)
+    answer = asyncio.run(replica(f"{says}raises").generate(ReplicaRequest(request=question("?"))))
+    assert isinstance(answer, ReplicaFailure)
     assert (answer.kind, answer.fields) == ("Rejected", {"hopeless": False})
     assert "KeyError: 'what is this' (says.py, line 8)" in str(answer.error())
 
 
 def test_a_models_own_kind_of_failure_fails_its_question_and_no_more(says: str) -> None:
-    answer = asyncio.run(replica(f"{says}gives_up").generate(Asked(request=question("?"))))
-    assert isinstance(answer, Failure)
+    answer = asyncio.run(replica(f"{says}gives_up").generate(ReplicaRequest(request=question("?"))))
+    assert isinstance(answer, ReplicaFailure)
     assert type(answer.error()) is ModelError
     assert str(answer.error()) == "no reply to this one"
 
@@ -213,8 +221,8 @@ def test_a_worker_shows_the_frames_that_the_policy_picks_and_says_which(
     says: str, clip: videos.Clip
 ) -> None:
     asked = loaded(question(Video(clip.path, end=1.0, policy="uniform:4"), "?"))
-    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=asked)))
-    assert isinstance(answer, Answer)
+    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=asked)))
+    assert isinstance(answer, ReplicaAnswer)
     frames = video.shown(Video(clip.path, end=1.0, policy="uniform:4")).frames
     assert answer.shown == (tuple(frame.time for frame in frames),)
     assert answer.reply.text == " ".join(str(len(one.image.source)) for one in frames)  # type: ignore[arg-type]
@@ -253,8 +261,8 @@ def test_a_video_that_cannot_be_decoded_fails_its_question(says: str, tmp_path: 
     path = tmp_path / "broken.mp4"
     path.write_bytes(b"no video")
     asked = loaded(question(Video(path, policy="uniform:4"), "?"))
-    answer = asyncio.run(replica(f"{says}sizes").generate(Asked(request=asked)))
-    assert isinstance(answer, Failure) and isinstance(answer.error(), MediaError)
+    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=asked)))
+    assert isinstance(answer, ReplicaFailure) and isinstance(answer.error(), MediaError)
 
 
 def test_a_picture_that_is_encoded_anew_keeps_its_name(says: str, tmp_path: Path) -> None:
@@ -262,11 +270,11 @@ def test_a_picture_that_is_encoded_anew_keeps_its_name(says: str, tmp_path: Path
 
     PIL.Image.new("RGB", (9, 9)).save(tmp_path / "one.bmp")
     request = loaded(question(Image(tmp_path / "one.bmp"), "?"))
-    from snellen.models.executors.ray import referred
+    from snellen.models.executors.sending import referred
 
     sent = referred(request)
     assert sent.messages[0].images[0].source == tmp_path / "one.bmp"
-    there = asyncio.run(replica(f"{says}sizes")._there(Asked(request=sent)))
+    there = asyncio.run(replica(f"{says}sizes")._there(ReplicaRequest(request=sent)))
     assert there == request
 
 

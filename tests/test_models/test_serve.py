@@ -19,7 +19,7 @@ import pytest
 
 from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
-from snellen.models.executors.serve import Server
+from snellen.models.executors.serve import ModelServer
 from snellen.registry import catalog
 from snellen.run.lifecycle import close_model
 from snellen.store import Run
@@ -164,7 +164,7 @@ def test_a_server_that_ends_before_it_is_ready_is_told_of_with_its_words(
 async def test_a_server_that_is_never_ready_is_ended(here: Path) -> None:
     serve = Serve(kind="vllm", args=["--slow"])
     environment = {"PATH": os.environ["PATH"]}
-    server = Server("tiny", serve, logs=here / "runs", environment=environment, patience=0.7)
+    server = ModelServer("tiny", serve, logs=here / "runs", environment=environment, patience=0.7)
     try:
         with pytest.raises(UsageError, match=r"not ready within 0.7 s.*vllm-tiny.log"):
             await server.ready()
@@ -207,11 +207,11 @@ async def test_a_log_that_cannot_be_written_is_said(here: Path) -> None:
     await server.stop()
 
 
-def late(here: Path) -> Server:
+def late(here: Path) -> ModelServer:
     """A server that takes half a second until it listens."""
     serve = Serve(kind="vllm", args=["--late"])
     environment = {"PATH": os.environ["PATH"]}
-    return Server("tiny", serve, logs=here / "runs", environment=environment, patience=10)
+    return ModelServer("tiny", serve, logs=here / "runs", environment=environment, patience=10)
 
 
 def test_a_server_killed_in_mid_run_fails_its_questions_alone_and_the_next_run_completes(

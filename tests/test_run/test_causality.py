@@ -33,7 +33,7 @@ from pathlib import Path
 import PIL.Image
 
 from snellen.media.content import Frame
-from snellen.models.worker_process import Shown
+from snellen.models.worker_process import SentFrame
 
 KINDS = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 
@@ -83,7 +83,7 @@ class Session:
             "words": Path("/proc/self/cmdline").read_text().split(chr(0)),
             "mapped": mapped(),
             "opened": opened(self.handed, query),
-            "frames": [one.time for one in gc.get_objects() if isinstance(one, (Frame, Shown))],
+            "frames": [one.time for one in gc.get_objects() if isinstance(one, (Frame, SentFrame))],
             "reached": reached(getattr(self, "frame", None)),
         }
         return json.dumps(found)

@@ -173,7 +173,8 @@ def test_the_size_of_a_video_and_of_the_frames_that_were_shown_are_stored(
     clips: Path, tmp_path: Path, policy: str, size: tuple[int, int] | None
 ) -> None:
     own = (320, 192)
-    benchmark = replace(about(clips, [("q", "v0.mp4", 2.0)]), frames=policy)
+    plain = about(clips, [("q", "v0.mp4", 2.0)])
+    benchmark = replace(plain, procedure=replace(plain.procedure, frames=policy))
     run = ask(benchmark, Says(lambda request: "yes"), tmp_path)
     (question,) = run.questions()
     (record,) = run.replies()

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from snellen.text.numbers import Number, latex2sympy_value, latex_value
+from snellen.text.number_values import Number
+from snellen.text.numbers import latex2sympy_value, latex_value
 
 
 @pytest.mark.parametrize(

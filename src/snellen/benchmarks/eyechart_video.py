@@ -42,7 +42,7 @@ from snellen.core.streaming import Streaming
 from snellen.data import Drawn, Row, home
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Message, Video, user
-from snellen.media.drawing import CLIP_KINDS, Script, Shown, clip_script, write_clip
+from snellen.media.drawing import CLIP_KINDS, Script, ShownLetter, clip_script, write_clip
 from snellen.metrics.acuity import threshold
 
 ALIASES: dict[str, dict[str, object]] = {}
@@ -193,7 +193,7 @@ def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
 def _draw(sample: Sample, path: Path) -> None:
     clip: Any = sample.data
     shown = tuple(
-        Shown(letter=letter, first=first, end=end, x=x, y=y, side=side)
+        ShownLetter(letter=letter, first=first, end=end, x=x, y=y, side=side)
         for letter, first, end, x, y, side in clip["shown"]
     )
     script = Script(kind=clip["kind"], n_frames=clip["frames"], shown=shown, questions=())

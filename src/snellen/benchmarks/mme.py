@@ -52,7 +52,8 @@ from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
 from snellen.data import Drawn, Found, Row, Table, file_content, find, jsonl, vlmevalkit_tsv
-from snellen.data.published import File, data_folder
+from snellen.data.locations import data_folder
+from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import Columns, Metric, mean, metric

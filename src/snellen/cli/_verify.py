@@ -12,8 +12,7 @@ from typing import Any
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
-from snellen.data import published
-from snellen.data.published import Digests
+from snellen.data.download import Digests, difference, digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
@@ -201,7 +200,7 @@ def verify(path: Path, data: Path | None) -> Verified:
     """
     found = Verified(path)
     if path.is_file():
-        found.file = published.digests(path, with_md5=True)
+        found.file = digests(path, with_md5=True)
     try:
         rows = path if isinstance(path, Mirror) else path.absolute()
         made = _known(path, found) or catalog.own(rows, data, None, None, {})
@@ -226,7 +225,7 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
     if file is None or found.file is None:
         return None
     if file.md5 or file.sha256:
-        why = published.difference(file, found.file)
+        why = difference(file, found.file)
         if why is None:
             found.published = file.name
         else:

@@ -22,14 +22,16 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.cli.progress_lines import EVERY, FIRST, can_draw
 from snellen.core.benchmark import Benchmark
-from snellen.data import Row, published
+from snellen.data import Row, download, file_records, locations, published, verification
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 from snellen.registry import catalog
 from snellen.store import data_at
 
 if TYPE_CHECKING:
-    from snellen.data.published import Checked, File, Progress
+    from snellen.data.download import FileProgress
+    from snellen.data.locations import File
+    from snellen.data.verification import FileCheck
 
 PATH = click.Path(path_type=Path)
 here = click.option(
@@ -54,8 +56,8 @@ def command() -> None:
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
     """Get BENCH's published files into its data folder; the same command goes on."""
     made = catalog.benchmark(benchmark)
-    files = published.only(_files(benchmark, made), only)
-    folder = data or published.data_folder(made.name)
+    files = file_records.only(_files(benchmark, made), only)
+    folder = data or locations.data_folder(made.name)
     for line in _offer(made.name, files, folder):
         _say(line)
     if not yes and sys.stdin.isatty():
@@ -116,7 +118,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
         return DONE if found.ok else FELL_SHORT
     made = catalog.benchmark(benchmark)
     files = _files(benchmark, made)
-    checked = published.verify(files, _folders(data, made, files))
+    checked = verification.verify(files, _folders(data, made, files))
     videos, unread = Videos(), None
     if made.frames is not None:
         try:
@@ -154,17 +156,17 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
     made = catalog.benchmark(benchmark, data=data)
     files = _files(benchmark, made)
     folders = _folders(data, made, files)
-    records = published.known(folders[0])
+    records = file_records.known(folders[0])
     found = []
     for file in files:
-        path = published.looked_up(folders, [file.name])
+        path = locations.looked_up(folders, [file.name])
         record = records.get(file.name)
-        cached = published.in_hub_cache(file)
+        cached = download.in_hub_cache(file)
         found.append(
             {
                 "name": file.name,
-                "url": published.address(file),
-                "published": published.expected(file),
+                "url": download.address(file),
+                "published": download.expected(file),
                 "path": path and str(path),
                 "unpacked": len(record.members) if record else 0,
                 "in_hub_cache": str(cached) if cached and cached.is_file() else None,
@@ -238,7 +240,7 @@ def _told(image: Image, row: Row, id: str) -> Image:
 
 def _folders(data: Path | None, made: Benchmark, files: Sequence[File]) -> Sequence[Path]:
     """Where a benchmark's published files are looked for."""
-    return published.folders(data, made.name, [file.name for file in files])
+    return locations.folders(data, made.name, [file.name for file in files])
 
 
 def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
@@ -278,12 +280,12 @@ def _offer(name: str, files: Sequence[File], folder: Path) -> list[str]:
     lines = [f"{name}: {len(files):,} file{'s' * (len(files) != 1)}, {total}, into {folder}"]
     for file in files:
         size = "" if file.size is None else f", {megabytes(file.size)}"
-        lines.append(f"  {file.name}{size}: {published.address(file)}")
+        lines.append(f"  {file.name}{size}: {download.address(file)}")
         lines += [f"    {file.note}"] if file.note else []
     return lines
 
 
-def _checked(one: Checked) -> dict[str, Any]:
+def _checked(one: FileCheck) -> dict[str, Any]:
     path = None if one.path is None else str(one.path)
     return {"name": one.name, "state": one.state, "path": path, "why": one.why}
 
@@ -338,7 +340,7 @@ class _Drawn:
         self._clear()
         _say(text)
 
-    def __call__(self, files: Sequence[Progress]) -> None:
+    def __call__(self, files: Sequence[FileProgress]) -> None:
         text = progress_line(files, monotonic() - self._began)
         if self._terminal:
             # No line may wrap, or going back to its start would not go far enough.
@@ -354,7 +356,7 @@ class _Drawn:
             sys.stderr.flush()
 
 
-def progress_line(files: Sequence[Progress], seconds: float) -> str:
+def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
     """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; nothing where nothing is going on.
 
     Bytes that had come before are not in the rate. What is left is said where all sizes are known.

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from snellen.data._find import Found, path_of
 from snellen.data.lines import opened, packed
-from snellen.data.row_index import Entry, Fields, Index, Learnt, identity, index_of
+from snellen.data.locations import Found, path_of
+from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex, identity, index_of
 from snellen.data.table import Facts, Row
 from snellen.errors import DataError
 
@@ -20,7 +20,7 @@ class FileTable:
         self.where = where or f"{path}"
         self.revision = revision
         self._source = path
-        self._index: Index | None = None
+        self._index: RowIndex | None = None
 
     def __iter__(self) -> Iterator[Row]:
         """The rows; raises DataError with the number of the first that cannot be read."""
@@ -30,11 +30,11 @@ class FileTable:
         """An entry for each row, as cheaply as it can be had, and what there is to learn."""
         raise NotImplementedError
 
-    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
         """The row that these bytes of the file are."""
         raise NotImplementedError
 
-    def _bytes(self, descriptor: int, entry: Entry) -> bytes:
+    def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
         """Those bytes of the open file."""
         return os.pread(descriptor, entry.length, entry.offset)
 
@@ -63,7 +63,7 @@ class FileTable:
         with opened(path) as file:
             return self._row(self._bytes(file.fileno(), entry), entry, place, path, index)
 
-    def index(self) -> Index:
+    def index(self) -> RowIndex:
         """Of the file as it is now."""
         path = self._path
         if (index := self._current(path)) is None:
@@ -74,7 +74,7 @@ class FileTable:
     def _path(self) -> Path:
         return path_of(self._source)
 
-    def _current(self, path: Path) -> Index | None:
+    def _current(self, path: Path) -> RowIndex | None:
         """The index, if this table has it already and it is of the file as it is now."""
         held = self._index
         return held if held is not None and held.file == identity(path) else None

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from snellen.data._file import FileTable
-from snellen.data._find import Found
 from snellen.data.lines import (
     BLOCK,
     MAX_ROW_BYTES,
@@ -22,7 +21,8 @@ from snellen.data.lines import (
     read,
     without_mark,
 )
-from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.locations import Found
+from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Row, row_digest
 from snellen.errors import DataError
 
@@ -65,7 +65,7 @@ class Jsonl(FileTable):
         for raw, offset, _ in _lines(path):
             yield offset, len(raw), 0, 0, blake2b(raw, digest_size=16).digest()
 
-    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
         fields = _fields(raw, entry.offset, f"row {place + 1} of {path}", place, path)
         return Row(fields, place, entry.digest.hex())
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.data._find import Found, path_of
 from snellen.data._json_rows import json_list, jsonl
+from snellen.data.locations import Found, path_of
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, tsv
 from snellen.data.table import Drawn, Table

@@ -9,9 +9,9 @@ from typing import cast
 
 import orjson
 
-from snellen.data._find import Found
 from snellen.data.lines import opened, packed
-from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.locations import Found
+from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.sheets import MISSING, Place, Record, Tsv
 from snellen.data.table import Row
 from snellen.errors import DataError
@@ -67,7 +67,7 @@ class VlmEvalKitTsv(Tsv):
         learnt.lenders = pictures.lenders()
         learnt.missing.pop("image", None)  # such a cell is no picture here either
 
-    def _bytes(self, descriptor: int, entry: Entry) -> bytes:
+    def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
         """The row without its picture."""
         if not entry.skip:
             return super()._bytes(descriptor, entry)
@@ -76,7 +76,7 @@ class VlmEvalKitTsv(Tsv):
             descriptor, entry.length - behind, entry.offset + behind
         )
 
-    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
         row = super()._row(raw, entry, place, path, index)
         if entry.skip:
             row["image"] = (_picture(entry, place, path),)
@@ -84,7 +84,9 @@ class VlmEvalKitTsv(Tsv):
             row["image"] = self._images(row, raw, entry, path)
         return row
 
-    def _images(self, row: Row, raw: bytes, entry: Entry | None, path: Path) -> tuple[Image, ...]:
+    def _images(
+        self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
+    ) -> tuple[Image, ...]:
         """The images of a row that was read as a whole; in a packed file it has no entry, and its
         pictures are held."""
         where = _where(row.place, path)
@@ -171,7 +173,7 @@ def _where(place: int, path: Path) -> str:
     return f"row {place + 1} of {path.name}, image"
 
 
-def _picture(entry: Entry, place: int, path: Path) -> Image:
+def _picture(entry: RowEntry, place: int, path: Path) -> Image:
     source = _slice(path, entry.offset + entry.at, entry.skip)
     return Image(source, _where(place, path))
 
@@ -181,7 +183,7 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 
 
 def _sources(
-    texts: list[str], raw: bytes, entry: Entry | None, path: Path
+    texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
     """Where the row's bytes have the texts; the text itself where they lie there otherwise."""
     at = 0

@@ -19,11 +19,11 @@ from urllib.parse import unquote
 
 import orjson
 
-from snellen.data._find import File
+from snellen.data.locations import File
 from snellen.errors import DataError, Overloaded, Rejected
 
 if TYPE_CHECKING:
-    from snellen.transport import Downloads, Head
+    from snellen.transport import Downloads, FileHead
 
 TRIES = 5
 LONGEST_PAUSE = 60.0
@@ -40,7 +40,7 @@ Phase = Literal["waiting", "coming", "checking", "unpacking", "there", "failed"]
 
 
 @dataclass
-class Progress:
+class FileProgress:
     """How far one file is, as it goes; bytes. `kept` were there when it began, `unpacked` came out
     of it."""
 
@@ -219,13 +219,13 @@ class Fetching:
         self._pause = pause
         self._coming: dict[str, int] = {}
 
-    async def fetch(self, file: File, progress: Progress) -> Path:
+    async def fetch(self, file: File, progress: FileProgress) -> Path:
         """The whole file, beside where it is to lie: nothing is known of its digest yet.
 
         Raises:
             DataError: it could not be had; says why, what is kept, and what to do.
         """
-        part = _Part(self._folder / f"{file.name}.part", address(file))
+        part = _PartialFile(self._folder / f"{file.name}.part", address(file))
         pause = self._pause
         for left in reversed(range(TRIES)):
             try:
@@ -250,7 +250,7 @@ class Fetching:
                 self._coming.pop(file.name, None)
         raise AssertionError("the last try returns or raises")
 
-    async def _try(self, file: File, part: _Part, progress: Progress) -> None:
+    async def _try(self, file: File, part: _PartialFile, progress: FileProgress) -> None:
         progress.phase = "coming"
         start, whole = part.size, part.whole
         if start and start == whole:
@@ -290,7 +290,7 @@ class Fetching:
         if head.size is not None and progress.done < head.size:
             raise Overloaded(f"{url}: ended after {progress.done:,} of {head.size:,} bytes")
 
-    def _check_size(self, file: File, head: Head) -> None:
+    def _check_size(self, file: File, head: FileHead) -> None:
         if None not in (file.size, head.size) and file.size != head.size:
             raise Rejected(
                 f"{address(file)}: the file there has {head.size:,} bytes, and the published one "
@@ -317,7 +317,7 @@ class Fetching:
         )
 
 
-class _Part:
+class _PartialFile:
     """What has come of a file, and beside it which version of which address that is: without it
     nothing can be added to a part."""
 
@@ -345,7 +345,7 @@ class _Part:
         self._note.unlink(missing_ok=True)
 
     @contextmanager
-    def writing(self, head: Head) -> Iterator[BinaryIO]:
+    def writing(self, head: FileHead) -> Iterator[BinaryIO]:
         """The part to write on; on the disk when this is left without an error."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not head.start:

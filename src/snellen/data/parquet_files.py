@@ -7,9 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.data._find import Found, path_of
 from snellen.data.lines import empty
-from snellen.data.row_index import Fields, Index, Learnt, Scan, identity, index_of
+from snellen.data.locations import Found, path_of
+from snellen.data.row_index import Fields, Learnt, RowIndex, Scan, identity, index_of
 from snellen.data.table import Facts, Row, fields_digest
 from snellen.errors import DataError, install
 from snellen.media import forms
@@ -45,7 +45,7 @@ class Parquet:
         self.where = where or str(path)
         self.revision = revision
         self._source = path
-        self._indexes: dict[Path, Index] = {}
+        self._indexes: dict[Path, RowIndex] = {}
 
     def __iter__(self) -> Iterator[Row]:
         place = 0
@@ -77,7 +77,7 @@ class Parquet:
             raise empty(path_of(self._source))
         return Facts(rows=rows, digest=common.hexdigest())
 
-    def _known(self, path: Path) -> Index | None:
+    def _known(self, path: Path) -> RowIndex | None:
         """The file's index, if this table has it already and it is of the file as it is now."""
         index = self._indexes.get(path)
         return index if index is not None and index.file == identity(path) else None

@@ -22,8 +22,8 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from snellen.data._find import home
 from snellen.data.lines import not_opened
+from snellen.data.locations import home
 from snellen.data.table import Facts
 from snellen.errors import check_regular
 
@@ -44,7 +44,7 @@ MARK = b"\nsnellen"
 BLOCK = 1_000
 
 
-class Entry(NamedTuple):
+class RowEntry(NamedTuple):
     """Where a row lies: its first byte in the file and its length without its line end. `skip`
     bytes from its byte `at` on are a picture, which need not be read to know the rest (0: none).
 
@@ -88,7 +88,7 @@ Read = Callable[[int, int], bytes]
 """So many bytes of an index, from that byte on."""
 
 
-class Index:
+class RowIndex:
     """The entries of a file's rows, read when they are asked for, and the facts about them all."""
 
     def __init__(self, footer: _Footer, read: Read) -> None:
@@ -97,13 +97,13 @@ class Index:
         self.file = footer.file
         self._read = read
 
-    def entry(self, place: int) -> Entry:
+    def entry(self, place: int) -> RowEntry:
         if not 0 <= place < self.facts.rows:
             raise IndexError(f"there is no row {place} among {self.facts.rows}")
-        return Entry._make(ENTRY.unpack(self._read(ENTRY.size, place * ENTRY.size)))
+        return RowEntry._make(ENTRY.unpack(self._read(ENTRY.size, place * ENTRY.size)))
 
-    def __iter__(self) -> Iterator[Entry]:
-        return map(Entry._make, self._all())
+    def __iter__(self) -> Iterator[RowEntry]:
+        return map(RowEntry._make, self._all())
 
     def digests(self) -> Iterator[bytes]:
         return (digest for _, _, _, _, digest in self._all())
@@ -114,7 +114,7 @@ class Index:
             yield from ENTRY.iter_unpack(self._read(min(BLOCK * ENTRY.size, end - at), at))
 
 
-def index_of(path: Path, kind: str, scan: Scan) -> Index:
+def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
     """The index of a file: from the cache folder if it is of the file as it is now, else made.
 
     Raises:
@@ -133,7 +133,7 @@ def index_of(path: Path, kind: str, scan: Scan) -> Index:
     memory = BytesIO()
     footer = _fill(memory, kind, file, scan)
     held = memory.getvalue()
-    return Index(footer, lambda size, at: held[at : at + size])
+    return RowIndex(footer, lambda size, at: held[at : at + size])
 
 
 def identity(path: Path) -> File:
@@ -150,7 +150,7 @@ def identity(path: Path) -> File:
     return os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def _kept(place: Path, kind: str, file: File) -> Index | None:
+def _kept(place: Path, kind: str, file: File) -> RowIndex | None:
     """The index that lies there, if it is whole and of this file."""
     try:
         opened = os.open(place, os.O_RDONLY)
@@ -164,10 +164,10 @@ def _kept(place: Path, kind: str, file: File) -> Index | None:
         os.close(opened)
 
 
-def _held(footer: _Footer, opened: int) -> Index:
+def _held(footer: _Footer, opened: int) -> RowIndex:
     """An index that reads from a file for as long as it lives, whatever becomes of its name."""
     ours = os.dup(opened)
-    index = Index(footer, partial(os.pread, ours))
+    index = RowIndex(footer, partial(os.pread, ours))
     weakref.finalize(index, os.close, ours)
     return index
 
@@ -191,7 +191,7 @@ def _footer(read: Read, size: int) -> _Footer | None:
     return footer if whole else None
 
 
-def _made_in(place: Path, kind: str, file: File, scan: Scan) -> Index:
+def _made_in(place: Path, kind: str, file: File, scan: Scan) -> RowIndex:
     """A new index, put there whole, unless the file is changing.
 
     Raises:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from snellen.data._file import FileTable
-from snellen.data._find import Found
 from snellen.data.cells import LONE_RETURN, NotSplit, Span, spans, unquoted
 from snellen.data.lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, opened, packed, too_long
-from snellen.data.row_index import Entry, Fields, Index, Learnt
+from snellen.data.locations import Found
+from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError
 
@@ -136,7 +136,7 @@ class Sheet(FileTable):
                 digest.hex() if digest else row_digest(header + record.raw),
             )
 
-    def _row(self, raw: bytes, entry: Entry, place: int, path: Path, index: Index) -> Row:
+    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
         record = Record(raw, entry.offset, place, None, None)
         if b'"' in raw:
             record = self._split(record, bytearray(raw), lambda: False, path)

@@ -106,7 +106,7 @@ def names_in(folder: Path, only: str | None = None) -> list[str]:
 
 
 @dataclass
-class _Part:
+class _FilePredictions:
     """What one file says: for each row its id, its reply and its place."""
 
     name: str
@@ -121,7 +121,7 @@ class _Part:
 # -- one file
 
 
-def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _Part:
+def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _FilePredictions:
     rows = rows_of(path)
     first = list(islice(rows, LOOKED_AT))
     present = list(dict.fromkeys(chain.from_iterable(row for _, row in first)))
@@ -133,14 +133,14 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _Part:
     for column in (key, reply):
         if not any(_has(row, column) for _, row in first):
             raise NotRows(f"{name}: no column {column!r}. It has {_listed(present)}.")
-    part = _Part(name, (key, reply), [_columns_note(key, reply, present)])
+    part = _FilePredictions(name, (key, reply), [_columns_note(key, reply, present)])
     asked = next((c for c in QUESTIONS if c != reply and any(_at(row, c) for _, row in first)), "")
     _read_rows(part, chain(first, rows), asked)
     part.other_ids = () if ids else tuple(keys[1:])
     return part
 
 
-def _read_rows(part: _Part, rows: Iterable[Named], asked: str) -> None:
+def _read_rows(part: _FilePredictions, rows: Iterable[Named], asked: str) -> None:
     key, reply = part.columns
     step = 1
     lost: dict[str, list[str]] = {}
@@ -328,7 +328,10 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
 
 
 def _merged(
-    parts: Sequence[_Part], where: str, named: Sequence[tuple[str, str]], notes: Sequence[str]
+    parts: Sequence[_FilePredictions],
+    where: str,
+    named: Sequence[tuple[str, str]],
+    notes: Sequence[str],
 ) -> Predictions:
     replies: dict[str, str] = {}
     places: dict[str, tuple[str, str]] = {}

@@ -37,7 +37,6 @@ import pybase64
 
 from snellen.errors import MediaError, type_of
 from snellen.media._heads import is_picture
-from snellen.media._pillow import encoded, is_array, is_pillow
 from snellen.media.content import Address, Image, Part, Slice, Video
 
 Kind = Literal["image", "video"]
@@ -163,12 +162,19 @@ def medium(
         return Image(bytes(value), place=label)
     if isinstance(value, Mapping):
         return _of_object(value, label, kind, folder)
-    if is_pillow(value) or is_array(value):
+    if _is_pixels(value):
+        from snellen.media._decoding import encoded
+
         return Image(encoded(value, label), place=label)
     raise MediaError(
         f"{label} is {type_of(value)}, which is neither text nor a picture. Give text, a "
         "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
     )
+
+
+def _is_pixels(value: object) -> bool:
+    """Whether it is a Pillow image or a NumPy array. Imports neither."""
+    return any(parent.__module__ in ("PIL.Image", "numpy") for parent in type(value).__mro__)
 
 
 def is_reference(value: Image | Video) -> bool:

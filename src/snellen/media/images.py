@@ -16,18 +16,16 @@ import os
 import re
 import stat
 import struct
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from io import BytesIO
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import pybase64
 
 from snellen.errors import MediaError, check_regular
+from snellen.media._files import label, path_inside
 from snellen.media._heads import (
     PNG_START,
     jpeg_segments,
@@ -36,13 +34,13 @@ from snellen.media._heads import (
     size_by_head,
     webp_size,
 )
-from snellen.media._pillow import DAMAGED, png
 from snellen.media.content import Address, Image, Slice
 
 if TYPE_CHECKING:
     import numpy as np
-    import PIL.Image
     from numpy.typing import NDArray
+
+    from snellen.media._decoding import Decoder
 
 MAX_PIXELS = 178_956_970  # where Pillow, too, takes a picture for a decompression bomb
 MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; encoded they are less
@@ -50,8 +48,6 @@ MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; enco
 HEAD = 16  # bytes that name every kind
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
 DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +61,7 @@ class _Shape:
     animated: bool = False
 
 
-def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
+def load(image: Image) -> Image:
     """The image as a model gets it: its bytes, digest, mime, width and height.
 
     Bytes may also be base64 text or a `data:` address of an image, as cells of rows are. An image
@@ -91,13 +87,13 @@ def load(image: Image, *, max_pixels: int = MAX_PIXELS) -> Image:
         shape = read_shape(data) if read_shape else None
     except (IndexError, struct.error) as error:
         raise _cut_off(image) from error
-    place = image.place or ("" if isinstance(image.source, bytes) else _name(image))
+    place = image.place or ("" if isinstance(image.source, bytes) else label(image))
     if shape is not None:
         if not shape.whole:
             raise _cut_off(image)
-        _check_size(image, shape.width, shape.height, max_pixels)
+        check_size(label(image), shape.width, shape.height)
     if shape is None or shape.animated:
-        data, note = _decoded(image, data, max_pixels, png)
+        data, note = _decoder(image, data).png()
         shape = _png(data)
         place = f"{place} ({note})".lstrip()
     return replace(
@@ -170,7 +166,7 @@ def _size(image: Image) -> tuple[int, int] | None:
         except (OSError, ValueError, MediaError):
             return None
         if size is None and kind_of_head(data) is not None:
-            return _upright_size(_beginning(image, MAX_BYTES))
+            return _decoder(image, _beginning(image, MAX_BYTES)).upright_size()
         return size
     return None
 
@@ -184,7 +180,7 @@ def _beginning(image: Image, most: int) -> bytes:
     if isinstance(source, bytes):
         return source[:most] if kind_of_head(source) else _decoded_start(source[:text])
     is_slice = isinstance(source, Slice)
-    path = _inside(image, source.path if isinstance(source, Slice) else source)
+    path = path_inside(image, source.path if isinstance(source, Slice) else source)
     # Not blocking: a path may be that of a pipe.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -205,24 +201,6 @@ def _decoded_start(text: bytes) -> bytes:
     start = DATA_URL.match(text)
     text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
     return pybase64.b64decode(text[: len(text) // 4 * 4])
-
-
-def _upright_size(data: bytes) -> tuple[int, int] | None:
-    """The upright size of a picture that will be encoded again. Decodes no pixels."""
-    from PIL import ExifTags
-    from PIL import Image as pillow
-
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="PIL")
-            with pillow.open(BytesIO(data), formats=FORMATS) as picture:
-                width, height = picture.size
-                if picture.format == "TIFF":  # some versions of Pillow have turned that size
-                    width, height = (getattr(picture, "tag_v2")[tag] for tag in (256, 257))  # noqa: B009
-                turned = picture.getexif().get(ExifTags.Base.Orientation, 1)
-    except (*DAMAGED, pillow.DecompressionBombError):
-        return None
-    return (height, width) if turned in (5, 6, 7, 8) else (width, height)
 
 
 def smaller(
@@ -247,23 +225,10 @@ def smaller(
     fits = within((image.width, image.height), max_side, max_pixels) == (image.width, image.height)
     if fits and (max_bytes is None or len(image.source) <= max_bytes):
         return image
-    kind = SAVED.get(image.mime or "", SAVED["image/png"])
-
-    def fitted(picture: PIL.Image.Image) -> bytes | None:
-        upright = _scalable(picture)
-        size = within(upright.size, max_side, max_pixels)
-        while True:
-            data = _scaled(upright, size, kind)
-            if max_bytes is None or len(data) <= max_bytes:
-                return data
-            longest = int(max(size) * min(STEP, math.sqrt(max_bytes / len(data))))
-            if not longest:
-                return None
-            size = within(upright.size, longest, max_pixels)
-
-    data = _decoded(image, image.source, MAX_PIXELS, fitted)
+    decoder = _decoder(image, image.source)
+    data = decoder.smaller(image.mime, max_side, max_pixels, max_bytes)
     if data is None:
-        raise MediaError(f"{_name(image)} has more than max_bytes ({max_bytes}) at every size.")
+        raise MediaError(f"{label(image)} has more than max_bytes ({max_bytes}) at every size.")
     return load(replace(image, source=data, digest=None, original=image.original_size))
 
 
@@ -278,13 +243,7 @@ def larger(image: Image, *, min_pixels: int) -> Image:
     assert isinstance(image.source, bytes) and image.size
     if at_least(image.size, min_pixels) == image.size:
         return image
-    kind = SAVED.get(image.mime or "", SAVED["image/png"])
-
-    def enlarged(picture: PIL.Image.Image) -> bytes:
-        upright = _scalable(picture)
-        return _scaled(upright, at_least(upright.size, min_pixels), kind)
-
-    data = _decoded(image, image.source, MAX_PIXELS, enlarged)
+    data = _decoder(image, image.source).larger(image.mime, min_pixels)
     return load(replace(image, source=data, digest=None, original=image.original_size))
 
 
@@ -299,58 +258,94 @@ def as_png(image: Image) -> Image:
     assert isinstance(image.source, bytes)
     if image.mime == "image/png":
         return image
-    data, note = _decoded(image, image.source, MAX_PIXELS, png)
+    data, note = _decoder(image, image.source).png()
     return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
 
 
-def pixels(image: Image, *, max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
+def pixels(image: Image) -> NDArray[np.uint8]:
     """The picture as a person sees it: (height, width, 3), RGB, 0 to 255.
 
     EXIF orientation is applied, so height and width may be exchanged against the image's own.
-    16-bit samples lose their lower byte, CMYK is converted without its colour profile, transparency
+    16-bit samples lose their lower byte, CMYK is converted without its color profile, transparency
     shows white, and of an animation it is the first frame.
 
     Raises:
         MediaError: as `load`, or the compressed data are damaged.
     """
-    loaded = load(image, max_pixels=max_pixels)
-    assert isinstance(loaded.source, bytes)
-    return _decoded(loaded, loaded.source, max_pixels, _as_array)
+    return _decoder_of(image).pixels()
 
 
-def grey(image: Image, side: int) -> NDArray[np.uint8]:
-    """The picture as a person sees it in grey, squeezed into a square: (side, side), 0 to 255.
+def gray(image: Image, side: int) -> NDArray[np.uint8]:
+    """The picture as a person sees it in gray, squeezed into a square: (side, side), 0 to 255.
 
     For comparing pictures: each pixel is the mean of those that it stands for. A JPEG is decoded at
-    the smallest of its scales that has enough pixels, several times as fast as whole.
+    the smallest of its scales that has enough pixels, several times as fast as at full size.
 
     Raises:
         MediaError: as `pixels`.
     """
+    return _decoder_of(image).gray(side)
+
+
+def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
+    """The largest size of that aspect within the limits; no side is less than one pixel."""
+    short, long = sorted(size)
+    new_short, new_long = short, long
+    if max_side is not None and new_long > max_side:
+        new_short, new_long = max(1, round(short * max_side / long)), max_side
+    if max_pixels is not None and new_short * new_long > max_pixels:
+        new_short = max(1, math.isqrt(max_pixels * short // long))
+        new_long = min(max_pixels // new_short, round(new_short * long / short))
+    return (new_short, new_long) if size[0] < size[1] else (new_long, new_short)
+
+
+def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
+    """The smallest size of that aspect that has so many pixels, itself where it has them.
+
+    >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
+    ((120, 80), (60, 40))
+    """
+    width, height = size
+    if min_pixels is None or width * height >= min_pixels:
+        return size
+    scale = math.sqrt(min_pixels / (width * height))
+    return math.ceil(width * scale), math.ceil(height * scale)
+
+
+def _decoder_of(image: Image) -> Decoder:
     loaded = load(image)
     assert isinstance(loaded.source, bytes)
-    # With twice as many pixels as are wanted a JPEG's own scaling is not seen.
-    small = (2 * side, 2 * side)
-    return _decoded(loaded, loaded.source, MAX_PIXELS, lambda one: _as_grey(one, side), small)
+    return _decoder(loaded, loaded.source)
 
 
-def _name(image: Image) -> str:
-    if image.place:
-        return image.place
-    if isinstance(image.source, bytes):
-        return "an image"
-    if isinstance(image.source, Slice):
-        return f"the image at byte {image.source.offset} of {image.source.path}"
-    return str(image.source)
+def _decoder(image: Image, data: bytes) -> Decoder:
+    from snellen.media._decoding import Decoder
+
+    return Decoder(data, label(image))
+
+
+def check_size(name: str, width: int, height: int) -> None:
+    """Refuse a picture without pixels, or with more than MAX_PIXELS.
+
+    Raises:
+        MediaError: it is such a picture; messages call it `name`.
+    """
+    if width < 1 or height < 1:
+        raise MediaError(f"{name} is {width} x {height} pixels: it shows nothing.")
+    if width * height > MAX_PIXELS:
+        raise MediaError(
+            f"{name} is {width} x {height} pixels, {width * height / 1e6:,.0f} megapixels; at most "
+            f"{MAX_PIXELS / 1e6:,.0f} are read. Save a smaller copy."
+        )
 
 
 def _cut_off(image: Image) -> MediaError:
-    return MediaError(f"{_name(image)} is cut off: its end is missing. Get the file again.")
+    return MediaError(f"{label(image)} is cut off: its end is missing. Get the file again.")
 
 
 def _no_image(image: Image, data: bytes) -> MediaError:
     return MediaError(
-        f"{_name(image)} is no image: it begins with {data[:HEAD]!r}. "
+        f"{label(image)} is no image: it begins with {data[:HEAD]!r}. "
         f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
         "meant to be one of these."
     )
@@ -359,17 +354,7 @@ def _no_image(image: Image, data: bytes) -> MediaError:
 def _check_bytes(image: Image, n: int) -> None:
     if n > MAX_BYTES:
         raise MediaError(
-            f"{_name(image)} has {n:,} bytes; at most {MAX_BYTES:,} are read. Save a smaller copy."
-        )
-
-
-def _check_size(image: Image, width: int, height: int, max_pixels: int) -> None:
-    if width < 1 or height < 1:
-        raise MediaError(f"{_name(image)} is {width} x {height} pixels: it shows nothing.")
-    if width * height > max_pixels:
-        raise MediaError(
-            f"{_name(image)} is {width} x {height} pixels, {width * height / 1e6:,.0f} "
-            f"megapixels; at most {max_pixels / 1e6:,.0f} are read. Save a smaller copy."
+            f"{label(image)} has {n:,} bytes; at most {MAX_BYTES:,} are read. Save a smaller copy."
         )
 
 
@@ -380,14 +365,14 @@ def _read(image: Image) -> bytes:
     source = image.source
     if isinstance(source, Address):
         raise MediaError(
-            f"{_name(image)} is a URL, {source}. Snellen fetches URLs in data only with "
+            f"{label(image)} is a URL, {source}. Snellen fetches URLs in data only with "
             "--allow-urls. Add that option, or download the picture and give the file's path."
         )
     if isinstance(source, bytes):
         data = source
     else:
         path = source.path if isinstance(source, Slice) else source
-        inside = _inside(image, path)
+        inside = path_inside(image, path)
         try:
             check_regular(inside)
             # Unbuffered: pictures are read in one piece.
@@ -401,29 +386,29 @@ def _read(image: Image) -> bytes:
                     data = file.read()
         except FileNotFoundError as error:
             raise MediaError(
-                f"{_name(image)} is missing: there is no file {inside}. "
+                f"{label(image)} is missing: there is no file {inside}. "
                 "If the data set's images come apart from its rows, put them there."
             ) from error
         except OSError as error:
             raise MediaError(
-                f"{_name(image)} cannot be read: {inside}: {error.strerror}."
+                f"{label(image)} cannot be read: {inside}: {error.strerror}."
             ) from error
         except MemoryError as error:
-            raise MediaError(f"{_name(image)} does not fit into memory: {inside}.") from error
+            raise MediaError(f"{label(image)} does not fit into memory: {inside}.") from error
     if isinstance(source, Slice):
         if len(data) < source.length:
             raise MediaError(
-                f"{_name(image)} is cut off: {source.path} ends in it. Get that file again."
+                f"{label(image)} is cut off: {source.path} ends in it. Get that file again."
             )
         if source.encoding == "base64":
             return _from_base64(image, data)
     if not data and image.digest is not None:
         raise MediaError(
-            f"{_name(image)} is not available. Scoring reads stored replies, and a run's folder "
+            f"{label(image)} is not available. Scoring reads stored replies, and a run's folder "
             "holds only the sizes and digests of pictures."
         )
     if not data:
-        raise MediaError(f"{_name(image)} is empty (0 bytes). Get the file again.")
+        raise MediaError(f"{label(image)} is empty (0 bytes). Get the file again.")
     return data
 
 
@@ -435,24 +420,6 @@ def _check_start(image: Image, fd: int) -> None:
     _check_bytes(image, os.fstat(fd).st_size)
 
 
-def _inside(image: Image, path: Path) -> str:
-    """The path with its `..` taken out: the one that is checked is the one that is opened.
-
-    A link in the folder is its owner's own and may lead elsewhere.
-    """
-    if "\0" in str(path):
-        raise MediaError(f"{_name(image)!r} is no file name: it has a null byte in it.")
-    inside = os.path.abspath(path)
-    if image.within is not None:
-        folder = os.path.abspath(image.within)
-        if not inside.startswith(folder.rstrip(os.sep) + os.sep):
-            raise MediaError(
-                f"{_name(image)} is outside the data's folder {folder}. Rows may name files "
-                "in that folder only: put the file there, or a link to it."
-            )
-    return inside
-
-
 def _from_base64(image: Image, text: bytes) -> bytes:
     """The bytes that base64 text or a `data:` address stands for."""
     start = DATA_URL.match(text)
@@ -461,7 +428,7 @@ def _from_base64(image: Image, text: bytes) -> bytes:
         return pybase64.b64decode(text.translate(None, b" \t\r\n"), validate=True)
     except binascii.Error as error:
         raise MediaError(
-            f"{_name(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor whole "
+            f"{label(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor whole "
             f"base64 of one: {error}. If it was cut off (spreadsheets keep no more than 32,767 "
             "characters of a cell), get the rows again, or save images as files."
         ) from error
@@ -537,138 +504,9 @@ def _webp(data: bytes) -> _Shape:
     return _Shape(mime="image/webp", width=width, height=height, whole=whole, animated=animated)
 
 
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 SHAPES: dict[str, Callable[[bytes], _Shape]] = {
     "JPEG": _jpeg,
     "PNG": _png,
     "GIF": _gif,
     "WEBP": _webp,
 }
-
-
-# -- decoding
-
-
-def _decoded(
-    image: Image,
-    data: bytes,
-    max_pixels: int,
-    use: Callable[[PIL.Image.Image], T],
-    draft: tuple[int, int] | None = None,
-) -> T:
-    """What `use` makes of the decoded picture; what Pillow says of damage, as a MediaError. A
-    `draft` of a JPEG is grey and may be smaller, of that size at least."""
-    from PIL import Image as pillow
-
-    try:
-        with warnings.catch_warnings():
-            # Of odd metadata, and of half the pixels that it takes for a bomb; neither hurts here.
-            warnings.filterwarnings("ignore", module="PIL")
-            with pillow.open(BytesIO(data), formats=FORMATS) as picture:
-                _check_size(image, *picture.size, max_pixels)
-                if draft is not None:
-                    picture.draft("L", draft)
-                picture.load()
-                return use(picture)
-    except pillow.DecompressionBombError as error:
-        raise MediaError(f"{_name(image)} is too large: {error}") from error
-    except MemoryError as error:
-        raise MediaError(f"{_name(image)} does not fit into memory once decoded.") from error
-    except DAMAGED as error:
-        raise MediaError(
-            f"{_name(image)} cannot be decoded: {error}. Get the file again, or save it anew."
-        ) from error
-
-
-def _as_array(picture: PIL.Image.Image) -> NDArray[np.uint8]:
-    import numpy as np
-    from PIL import ImageOps
-
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode.startswith("I;16"):
-        grey = (np.asarray(upright) >> 8).astype(np.uint8)
-        return np.repeat(grey[:, :, None], 3, axis=2)
-    return np.array(_on_white(upright).convert("RGB"))
-
-
-def _as_grey(picture: PIL.Image.Image, side: int) -> NDArray[np.uint8]:
-    import numpy as np
-    from PIL import ExifTags, ImageOps
-    from PIL import Image as pillow
-
-    if picture.mode.startswith("I;16"):
-        grey = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
-    else:
-        grey = _on_white(picture).convert("L")
-    # Turned upright when it is small: a square stays one.
-    small = grey.resize((side, side), pillow.Resampling.BOX)
-    turned = ExifTags.Base.Orientation
-    small.getexif()[turned] = picture.getexif().get(turned, 1)
-    return np.array(ImageOps.exif_transpose(small))
-
-
-def _on_white(picture: PIL.Image.Image) -> PIL.Image.Image:
-    from PIL import Image as pillow
-
-    if not picture.has_transparency_data:
-        return picture
-    white = pillow.new("RGBA", picture.size, "white")
-    return pillow.alpha_composite(white, picture.convert("RGBA"))
-
-
-# -- making smaller
-
-# How each type is saved, as close to the pixels as it can be.
-SAVED: dict[str, dict[str, Any]] = {
-    "image/jpeg": {"format": "JPEG", "quality": 95, "subsampling": "4:4:4"},
-    "image/png": {"format": "PNG"},
-    "image/webp": {"format": "WEBP", "lossless": True},
-}
-STEP = 0.9
-"""The most that is left of a side where a file has too many bytes."""
-
-
-def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
-    """The largest size of that aspect within the limits; no side is less than one pixel."""
-    short, long = sorted(size)
-    new_short, new_long = short, long
-    if max_side is not None and new_long > max_side:
-        new_short, new_long = max(1, round(short * max_side / long)), max_side
-    if max_pixels is not None and new_short * new_long > max_pixels:
-        new_short = max(1, math.isqrt(max_pixels * short // long))
-        new_long = min(max_pixels // new_short, round(new_short * long / short))
-    return (new_short, new_long) if size[0] < size[1] else (new_long, new_short)
-
-
-def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
-    """The smallest size of that aspect that has so many pixels, itself where it has them.
-
-    >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
-    ((120, 80), (60, 40))
-    """
-    width, height = size
-    if min_pixels is None or width * height >= min_pixels:
-        return size
-    scale = math.sqrt(min_pixels / (width * height))
-    return math.ceil(width * scale), math.ceil(height * scale)
-
-
-def _scalable(picture: PIL.Image.Image) -> PIL.Image.Image:
-    """The upright picture with samples that can be mixed, which those of a palette cannot."""
-    from PIL import ImageOps
-
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode.startswith("I;16"):
-        return upright  # 16 bits, which converting would cut to 8
-    if upright.has_transparency_data:
-        return upright if upright.mode in ("LA", "RGBA") else upright.convert("RGBA")
-    return upright.convert({"1": "L", "P": "RGB"}.get(upright.mode, upright.mode))
-
-
-def _scaled(picture: PIL.Image.Image, size: tuple[int, int], kind: Mapping[str, Any]) -> bytes:
-    from PIL import Image as pillow
-
-    out = BytesIO()
-    scaled = picture if size == picture.size else picture.resize(size, pillow.Resampling.LANCZOS)
-    scaled.save(out, icc_profile=picture.info.get("icc_profile"), **kind)
-    return out.getvalue()

@@ -23,6 +23,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
 from snellen.errors import MediaError, UsageError, check_regular, install
+from snellen.media._files import label, path_inside
 from snellen.media._frames import PRESETS, Policy, on_grid, picked, policy
 from snellen.media.content import Frame, Image, Video
 
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "PRESETS",
-    "Facts",
     "Policy",
     "Streamed",
+    "VideoFacts",
     "Window",
     "decoded",
     "facts",
@@ -78,7 +79,7 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class VideoFacts:
     """What a video's packets say. `times` are the media times in seconds of all its frames, rising;
     `declared` is how long the file says that it is, None where it does not."""
 
@@ -110,25 +111,25 @@ def load(video: Video) -> Video:
     """
     if video.digest is not None:
         return video
-    path = _inside(video)
+    path = path_inside(video, video.source)
     try:
         check_regular(path)
         status = os.stat(path)
         if status.st_size == 0:
-            raise MediaError(f"{_name(video)} is empty (0 bytes). Get the file again.")
+            raise MediaError(f"{label(video)} is empty (0 bytes). Get the file again.")
         key = (path, status.st_size, status.st_mtime_ns, status.st_ino)
         digest = _digest(*key)
     except FileNotFoundError as error:
         raise MediaError(
-            f"{_name(video)} is missing: there is no file {path}. `snellen data verify` says which "
+            f"{label(video)} is missing: there is no file {path}. `snellen data verify` says which "
             "videos are missing and where they go."
         ) from error
     except OSError as error:
-        raise MediaError(f"{_name(video)} cannot be read: {path}: {error.strerror}.") from error
+        raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
     return replace(video, digest=digest)
 
 
-def facts(video: Video) -> Facts:
+def facts(video: Video) -> VideoFacts:
     """What the packets of a video say, without decoding it (but where they have no times).
 
     Raises:
@@ -156,7 +157,7 @@ def decoded(
             missing.
     """
     with closing(_Opened(video)) as opened:
-        yield from _Pass(opened, windows, ended).run()
+        yield from _DecodingPass(opened, windows, ended).run()
 
 
 class Streamed:
@@ -170,7 +171,7 @@ class Streamed:
         self._opened = _Opened(load(video))
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> VideoFacts:
         return self._opened.facts
 
     def frames(self, places: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
@@ -219,25 +220,6 @@ def sizes(video: Video) -> list[tuple[int, int]]:
 # -- files
 
 
-def _name(video: Video) -> str:
-    return video.place or str(video.source)
-
-
-def _inside(video: Video) -> str:
-    """The path with its `..` taken out, which may not leave the video's folder."""
-    path = os.path.abspath(video.source)
-    if "\0" in path:
-        raise MediaError(f"{_name(video)!r} is no file name: it has a null byte in it.")
-    if video.within is not None:
-        folder = os.path.abspath(video.within)
-        if not path.startswith(folder.rstrip(os.sep) + os.sep):
-            raise MediaError(
-                f"{_name(video)} is outside the data's folder {folder}. Rows may name files in "
-                "that folder only: put the file there, or a link to it."
-            )
-    return path
-
-
 _digesting = threading.Lock()
 
 
@@ -261,7 +243,7 @@ def _check_regular(video: Video, path: str) -> None:
     except FileNotFoundError:
         return  # who opens it says where it should be
     except OSError as error:
-        raise MediaError(f"{_name(video)} cannot be read: {path}: {error.strerror}.") from error
+        raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
 
 
 # -- the container
@@ -278,7 +260,7 @@ class _Opened:
         self.video = video
         # IndexError: a stream that was not there when the file was opened.
         self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
-        path = _inside(video)
+        path = path_inside(video, video.source)
         _check_regular(video, path)
         try:
             self._container: InputContainer = av.open(
@@ -289,11 +271,11 @@ class _Opened:
         with ExitStack() as stack:
             stack.callback(self.close)
             if not self._container.streams.video:
-                raise MediaError(f"{_name(video)} has no pictures: there is no video stream in it.")
+                raise MediaError(f"{label(video)} has no pictures: there is no video stream in it.")
             self._stream: VideoStream = self._container.streams.video[0]
             if self._stream.codec_context is None:
                 raise MediaError(
-                    f"{_name(video)} cannot be decoded: there is no decoder here for its pictures. "
+                    f"{label(video)} cannot be decoded: there is no decoder here for its pictures. "
                     "Convert it, for example to H.264 in MP4."
                 )
             # One thread a video: several are decoded at once, and none costs more than it must.
@@ -366,7 +348,7 @@ class _Opened:
         except self._errors as error:
             raise self._unreadable(error) from error
 
-    def _read_facts(self) -> Facts:
+    def _read_facts(self) -> VideoFacts:
         """One pass over the packets, or over the frames where packets have no times."""
         stream = self._stream
         stamps: list[int] = []
@@ -390,10 +372,10 @@ class _Opened:
         except self._errors as error:
             raise self._unreadable(error) from error
         if not stamps:
-            raise MediaError(f"{_name(self.video)} has no frames in it. Get the file again.")
+            raise MediaError(f"{label(self.video)} has no frames in it. Get the file again.")
         stamps = sorted(set(stamps))
         base = self.time_base
-        return Facts(
+        return VideoFacts(
             times=tuple(float((stamp - stamps[0]) * base) for stamp in stamps),
             declared=self._declared(stamps[0] * base),
             stamps=tuple(stamps),
@@ -420,7 +402,7 @@ class _Opened:
     def _unreadable(self, error: Exception) -> MediaError:
         what = str(error).partition(": ")[0]
         return MediaError(
-            f"{_name(self.video)} cannot be decoded: {what}. It is no video, or damaged: get the "
+            f"{label(self.video)} cannot be decoded: {what}. It is no video, or damaged: get the "
             "file again."
         )
 
@@ -456,7 +438,7 @@ class _Opened:
                 continue
             if not sought:
                 raise MediaError(
-                    f"{_name(self.video)}: the frame at {facts.times[place]:.3f} s is in "
+                    f"{label(self.video)}: the frame at {facts.times[place]:.3f} s is in "
                     "the file and cannot be decoded: it is damaged there. Get the file again."
                 )
             # A place that was sought can lie behind the frame that was wanted, or decode badly:
@@ -498,7 +480,7 @@ class _Opened:
             time=time,
             image=Image(
                 data,
-                place=f"{_name(self.video)}, {time:.3f} s",
+                place=f"{label(self.video)}, {time:.3f} s",
                 digest=f"sha256:{sha256(data).hexdigest()}",
                 mime=mime,
                 width=width,
@@ -515,7 +497,7 @@ def _stamp(frame: VideoFrame) -> int | None:
 # -- one pass
 
 
-class _Pass:
+class _DecodingPass:
     """Passes over a video for several windows, mostly one."""
 
     def __init__(
@@ -611,7 +593,7 @@ class _Pass:
     def _lacks(self, number: int) -> MediaError | None:
         """Why a window cannot have its frames, before any is decoded: the file was cut off."""
         window, facts = self._windows[number], self._facts
-        name = _name(self._opened.video)
+        name = label(self._opened.video)
         if not self._picked[number]:
             return MediaError(f"{name} has no frame before {window.end:g} s.")
         if window.start > max(facts.end, facts.times[-1]):

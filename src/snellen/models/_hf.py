@@ -7,6 +7,9 @@ from typing import Any
 
 from snellen.errors import UsageError, install
 
+BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
+"""What processors and models raise about inputs that they do not take."""
+
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
     """torch and transformers.

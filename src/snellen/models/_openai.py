@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from snellen.core.model import Reply
+from snellen.core.model import Reply, Usage
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
-from snellen.media.content import Image
+from snellen.media.content import Image, Message
+from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
     OnServer,
     Service,
+    count,
     encoded,
     service,
     string,
@@ -79,3 +81,27 @@ def data_url(image: Image) -> Encoded:
     """A picture of exactly the bytes that were loaded, as a `data:` address."""
     mime, data = encoded(image)
     return Encoded((f"data:{mime};base64,".encode(), data))
+
+
+def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, Any]:
+    """A message of chat completions; `url` gives the address of an image."""
+    if all(isinstance(part, str) for part in message.content):
+        return {"role": message.role, "content": message.text}
+    parts = parts_of(
+        message,
+        lambda text: {"type": "text", "text": text},
+        lambda image: {"type": "image_url", "image_url": {"url": url(image)}},
+    )
+    return {"role": message.role, "content": parts}
+
+
+def usage_of(counts: object, read: str, written: str) -> Usage | None:
+    """The tokens that were counted, whose fields are named after these two words."""
+    if not isinstance(counts, dict):
+        return None
+    return Usage(
+        input=count(counts, f"{read}_tokens"),
+        output=count(counts, f"{written}_tokens"),
+        reasoning=count(counts.get(f"{written}_tokens_details"), "reasoning_tokens"),
+        cached=count(counts.get(f"{read}_tokens_details"), "cached_tokens"),
+    )

@@ -23,6 +23,7 @@ from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, Message
+from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
     OnServer,
@@ -33,7 +34,6 @@ from snellen.models.service import (
     encoded,
     is_optional,
     objects,
-    pictures,
     service,
     string,
     system_apart,
@@ -179,14 +179,8 @@ class Anthropic(OnServer):
 
 def _content(message: Message) -> list[dict[str, Any]]:
     """A turn's blocks. Text of white space alone is left out: the service refuses it."""
-    blocks: list[dict[str, Any]] = []
-    for part in message.content:
-        if isinstance(part, str):
-            blocks += [{"type": "text", "text": part}] if part.strip() else []
-        else:
-            shown = [part] if isinstance(part, Image) else pictures(part)
-            blocks += map(_image, shown)
-    return blocks
+    blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
+    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
 def _image(image: Image) -> dict[str, Any]:

@@ -32,7 +32,8 @@ from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.errors import MediaError, Overloaded, Rejected, UsageError
 from snellen.media import video as videos
-from snellen.media.content import Image, Message, Part, Video
+from snellen.media.content import Message, Video
+from snellen.models.parts import parts_of
 from snellen.models.service import (
     Encoded,
     OnServer,
@@ -43,7 +44,6 @@ from snellen.models.service import (
     encoded,
     is_optional,
     objects,
-    pictures,
     service,
     string,
     system_apart,
@@ -155,15 +155,12 @@ class Google(OnServer):
         return body_of({**body, **extra})
 
     def _parts(self, message: Message) -> list[dict[str, Any]]:
-        return [made for part in message.content for made in self._of_part(part)]
-
-    def _of_part(self, part: Part) -> list[dict[str, Any]]:
-        if isinstance(part, str):
-            return [{"text": part}]
-        if isinstance(part, Video) and not self.wants_frames:
-            return [_file(part)]
-        shown = [part] if isinstance(part, Image) else pictures(part)
-        return [_inline(*encoded(image, takes=IMAGES)) for image in shown]
+        return parts_of(
+            message,
+            lambda text: {"text": text},
+            lambda image: _inline(*encoded(image, takes=IMAGES)),
+            video=None if self.wants_frames else _file,
+        )
 
     # -- and back
 

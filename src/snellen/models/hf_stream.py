@@ -77,7 +77,7 @@ class HfStream:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._room = asyncio.Semaphore(sessions)
 
-    async def open(self, spec: SessionSpec) -> Watching:
+    async def open(self, spec: SessionSpec) -> HfSession:
         """A session.
 
         Raises:
@@ -94,7 +94,7 @@ class HfStream:
             stack.callback(room.release)
             past, end = await self.call(self._qwen.begin, spec.system)
             stack.pop_all()
-        return Watching(self, self._qwen, spec, past, end, room)
+        return HfSession(self, self._qwen, spec, past, end, room)
 
     async def call(self, function: Callable[[*Ts], T], *given: *Ts) -> T:
         return await self._thread.run(function, *given)
@@ -110,7 +110,7 @@ class HfStream:
         return self._room
 
 
-class Watching:
+class HfSession:
     """One stream. What is asked here, and not of a fork, stays in it."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Watching:
         qwen: _Qwen,
         spec: SessionSpec,
         past: _Past,
-        end: _Place,
+        end: _StreamPosition,
         room: asyncio.Semaphore,
     ) -> None:
         self._model = model
@@ -149,9 +149,9 @@ class Watching:
         emission, self._end = await self._model.call(self._qwen.converse, self._past, query, limit)
         return [emission]
 
-    async def fork(self) -> Fork:
+    async def fork(self) -> HfFork:
         # Not where the model is now: it may be in the middle of another fork's question.
-        return Fork(self._model, self._qwen, self._spec, self._past, self._end, ())
+        return HfFork(self._model, self._qwen, self._spec, self._past, self._end, ())
 
     async def close(self) -> None:
         room, self._room = self._room, None
@@ -159,7 +159,7 @@ class Watching:
             room.release()
 
 
-class Fork:
+class HfFork:
     """A stream as it was at a place, and what came to the fork alone, which goes through the model
     anew with every question."""
 
@@ -169,7 +169,7 @@ class Fork:
         qwen: _Qwen,
         spec: SessionSpec,
         past: _Past,
-        start: _Place,
+        start: _StreamPosition,
         own: tuple[_Piece, ...],
     ) -> None:
         self._model = model
@@ -193,8 +193,8 @@ class Fork:
         self._own += (turn,)
         return [emission]
 
-    async def fork(self) -> Fork:
-        return Fork(self._model, self._qwen, self._spec, self._past, self._start, self._own)
+    async def fork(self) -> HfFork:
+        return HfFork(self._model, self._qwen, self._spec, self._past, self._start, self._own)
 
     async def close(self) -> None:
         self._own = ()
@@ -232,7 +232,7 @@ class _Layout:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _StreamPosition:
     """A place in a stream: the tokens before it, and the position of the next one."""
 
     length: int
@@ -252,8 +252,8 @@ class _Past:
         return int(self.cache.get_seq_length())
 
     @property
-    def end(self) -> _Place:
-        return _Place(self.length, self.position)
+    def end(self) -> _StreamPosition:
+        return _StreamPosition(self.length, self.position)
 
 
 class _Qwen:
@@ -292,12 +292,12 @@ class _Qwen:
 
     # -- what happens to a stream
 
-    def begin(self, system: str) -> tuple[_Past, _Place]:
+    def begin(self, system: str) -> tuple[_Past, _StreamPosition]:
         past = _Past(self._layout(system), self._new_cache())
         self._append(past, _Piece(past.layout.head))
         return past, past.end
 
-    def see(self, past: _Past, image: Image) -> _Place:
+    def see(self, past: _Past, image: Image) -> _StreamPosition:
         self._append(past, self.block(image))
         return past.end
 
@@ -310,14 +310,14 @@ class _Qwen:
         n = int(grid.prod()) // self._processor.merge_size**2
         return _Piece((self._start, *[self._image] * n, self._end), made["pixel_values"], grid)
 
-    def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _Place]:
+    def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _StreamPosition]:
         """The reply; it stays in the stream with its question."""
         emission, _, left = self._ask(past, query, limit, past.length)
         self._append(past, _Piece(left))
         return emission, past.end
 
     def answer(
-        self, past: _Past, start: _Place, own: Sequence[_Piece], query: Query, limit: int
+        self, past: _Past, start: _StreamPosition, own: Sequence[_Piece], query: Query, limit: int
     ) -> tuple[Emission, _Piece]:
         """The reply to a question behind a place of the stream and `own`, and what a fork has one
         turn later; the stream is as before."""
@@ -451,7 +451,7 @@ class _Qwen:
             )
 
     @contextmanager
-    def _back_at(self, past: _Past, place: _Place) -> Iterator[None]:
+    def _back_at(self, past: _Past, place: _StreamPosition) -> Iterator[None]:
         """The stream as it was at a place; what came later is laid aside, and what comes now is cut
         off again."""
         layers, end = past.cache.layers, past.end

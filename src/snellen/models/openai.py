@@ -14,24 +14,27 @@ deployment, with a query, or end in /openai/v1.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
 from typing import Any
 
-from snellen.core.model import Reply, Request, Usage
+from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
-from snellen.media.content import Image, Message, Part
-from snellen.models._openai import OpenAIService, data_url, opened, status_of
+from snellen.models._openai import (
+    OpenAIService,
+    chat_message,
+    data_url,
+    opened,
+    status_of,
+    usage_of,
+)
 from snellen.models.service import (
     Service,
     are_objects,
     are_parts,
     are_texts,
     body_of,
-    count,
     is_optional,
     objects,
-    pictures,
     string,
     times,
 )
@@ -72,7 +75,7 @@ class OpenAI(OpenAIService):
         generation = request.generation
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": [_message(message) for message in request.messages],
+            "messages": [chat_message(message, data_url) for message in request.messages],
             self._most_tokens: generation.max_tokens,
             "temperature": generation.temperature,
             "top_p": generation.top_p,
@@ -156,23 +159,9 @@ class OpenAI(OpenAIService):
             text=text,
             reasoning=reasoning,
             stop=STOPS.get(stop, stop) if stop else None,
-            usage=_usage(found.get("usage")),
+            usage=usage_of(found.get("usage"), "prompt", "completion"),
             times=times(response, first),
         )
-
-
-def _message(message: Message) -> dict[str, Any]:
-    if all(isinstance(part, str) for part in message.content):
-        return {"role": message.role, "content": message.text}
-    return {"role": message.role, "content": [*chain.from_iterable(map(_parts, message.content))]}
-
-
-def _parts(part: Part) -> Sequence[dict[str, Any]]:
-    """A part as the server takes it; a video as its frames, an image each."""
-    if isinstance(part, str):
-        return ({"type": "text", "text": part},)
-    shown = [part] if isinstance(part, Image) else pictures(part)
-    return [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in shown]
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:
@@ -198,14 +187,3 @@ def _text(content: object) -> str:
         return string(content) or ""
     texts = [string(part.get("text")) for part in objects(content)]
     return "".join(text for text in texts if text)
-
-
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    return Usage(
-        input=count(usage, "prompt_tokens"),
-        output=count(usage, "completion_tokens"),
-        reasoning=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-        cached=count(usage.get("prompt_tokens_details"), "cached_tokens"),
-    )

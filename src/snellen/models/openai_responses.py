@@ -19,18 +19,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from snellen.core.model import Reply, Request, Usage
+from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message
-from snellen.models._openai import OpenAIService, data_url, opened, status_of
+from snellen.models._openai import OpenAIService, data_url, opened, status_of, usage_of
+from snellen.models.parts import parts_of
 from snellen.models.service import (
     are_parts,
     are_texts,
     body_of,
-    count,
     objects,
-    pictures,
     string,
     times,
 )
@@ -130,7 +129,7 @@ class OpenAIResponses(OpenAIService):
             text=text,
             reasoning="\n".join(string(part.get("text")) or "" for part in told) or None,
             stop=STOPS.get(stop, stop),
-            usage=_usage(found.get("usage")),
+            usage=usage_of(found.get("usage"), "input", "output"),
             times=times(response, first),
         )
 
@@ -138,13 +137,7 @@ class OpenAIResponses(OpenAIService):
 def _turn(message: Message) -> dict[str, Any]:
     if all(isinstance(part, str) for part in message.content):
         return {"role": message.role, "content": message.text}
-    parts: list[dict[str, Any]] = []
-    for part in message.content:
-        if isinstance(part, str):
-            parts.append({"type": "input_text", "text": part})
-        else:
-            shown = [part] if isinstance(part, Image) else pictures(part)
-            parts += map(_image, shown)
+    parts = parts_of(message, lambda text: {"type": "input_text", "text": text}, _image)
     return {"role": message.role, "content": parts}
 
 
@@ -169,14 +162,3 @@ def _of_kind(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _texts(name: str, parts: list[dict[str, Any]]) -> str:
     return "".join(string(part.get("text")) or "" for part in _of_kind(name, parts))
-
-
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    return Usage(
-        input=count(usage, "input_tokens"),
-        output=count(usage, "output_tokens"),
-        reasoning=count(usage.get("output_tokens_details"), "reasoning_tokens"),
-        cached=count(usage.get("input_tokens_details"), "cached_tokens"),
-    )

@@ -46,7 +46,7 @@ from snellen.models.user_code import Calls, found, opened, told_as
 
 def open_model(
     name: str, *, profile: Profile, api_key: str | None
-) -> Python | Batched | Files | Watching:
+) -> Python | Batched | Files | PythonStream:
     """The model that `FILE:NAME` means.
 
     Raises:
@@ -65,7 +65,7 @@ def of_object(
     threads: int | None = None,
     source: str | None = None,
     digest: str | None = None,
-) -> Python | Batched | Files | Watching:
+) -> Python | Batched | Files | PythonStream:
     """A function, an object or a class as a model of that name. `threads` are those of a sync one,
     `source` the file whose lines are told when it raises. `digest`, a file's, is part of its
     revision beside what it declares; without one its source is, where it declares nothing.
@@ -84,7 +84,7 @@ def of_object(
             f"`inference` or `open`: {made!r:.80} is no model."
         )
     source = source or _file(ask if inspect.isroutine(ask) else type(ask))
-    answer = _Answer(name, ask, source)
+    answer = _AnswerFunction(name, ask, source)
     declared = _declared(made)
     if digest is None:
         revision = declared or _digest(made, ask)
@@ -98,13 +98,13 @@ def of_object(
         return Files(name, ask, source, revision, threads or limit or 1)
     watching = None
     if callable(getattr(made, "open", None)):
-        watching = Watching(name, made, source, revision, threads or limit or 1)
+        watching = PythonStream(name, made, source, revision, threads or limit or 1)
         if ask == made.open:
             return watching
     model = Python(name, answer, revision, threads=threads or limit, limit=limit)
     # What a model can do is told by its methods: only those are here that it has.
     if isinstance(made, Ranks):
-        model.rank = _ranking(_Answer(name, made.rank, source))
+        model.rank = _ranking(_AnswerFunction(name, made.rank, source))
     if watching is not None:
         model.open, model.silence = watching.open, watching.silence
     return model
@@ -143,7 +143,7 @@ class Python:
     def __init__(
         self,
         name: str,
-        answer: _Answer,
+        answer: _AnswerFunction,
         revision: str | None,
         *,
         threads: int | None,
@@ -177,7 +177,7 @@ class Python:
 class Batched:
     """A function of several conversations as a model of batches; it waits behind a queue."""
 
-    def __init__(self, name: str, answer: _Answer, revision: str | None) -> None:
+    def __init__(self, name: str, answer: _AnswerFunction, revision: str | None) -> None:
         self.name = name
         self.revision = revision
         self._answer = answer
@@ -268,7 +268,7 @@ def _takes_times(ask: Callable[..., Any]) -> bool:
     return any_name or {"start_time", "end_time"} <= set(parameters)
 
 
-class Watching:
+class PythonStream:
     """An object with `open(spec)` as a model that watches streams; `threads` sessions at once."""
 
     def __init__(
@@ -302,7 +302,7 @@ def _silence(name: str, model: Any) -> Sequence[str]:
     return tuple(map(str, silence))
 
 
-class _Answer:
+class _AnswerFunction:
     """A stranger's function: what it wants, and what it raises told as `Rejected`."""
 
     def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
@@ -324,7 +324,7 @@ class _Answer:
             return await said
 
 
-def _ranking(answer: _Answer) -> Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]:
+def _ranking(answer: _AnswerFunction) -> Callable[[Request], Coroutine[Any, Any, Sequence[Ranked]]]:
     async def rank(request: Request) -> Sequence[Ranked]:
         ranked: Sequence[Ranked] = await answer.awaited(answer(request))
         return ranked

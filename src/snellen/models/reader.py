@@ -24,7 +24,10 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
@@ -32,14 +35,10 @@ from snellen.errors import MediaError, Rejected
 from snellen.media import images
 from snellen.media.content import Image, Message, Video
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[np.uint8] | NDArray[np.float64]
-    """(height, width, 3), RGB, 0 to 255."""
-    Ink = NDArray[np.float64]
-    """(height, width), 0 where the picture is as its background, 1 where it differs most."""
+Pixels = NDArray[np.uint8] | NDArray[np.float64]
+"""(height, width, 3), RGB, 0 to 255."""
+Ink = NDArray[np.float64]
+"""(height, width), 0 where the picture is as its background, 1 where it differs most."""
 
 LETTERS = {
     "A": "..#.. .#.#. #...# ##### #...#",
@@ -164,8 +163,6 @@ def _pictures(message: Message) -> list[Image]:
 
 def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
     """The picture, blurred by a square just wide enough that something stands out of its noise."""
-    import numpy as np
-
     grey = pixels[:, :, 1].astype(np.int16)
     # The noise by what a plane's second differences leave, after Immerkaer 1996, Computer Vision
     # and Image Understanding 64, 300, with the median in place of the mean: shapes do not count.
@@ -183,8 +180,6 @@ def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
 
 def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
     """Each pixel's mean over a square of this odd width, (height, width, 3)."""
-    import numpy as np
-
     before, after = width // 2 + 1, width // 2
     around = np.pad(pixels, ((before, after), (before, after), (0, 0)), "edge").astype(np.int64)
     sums = around.cumsum(axis=0).cumsum(axis=1)
@@ -195,8 +190,6 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
 
 def _ink(pixels: Pixels) -> Ink | None:
     """How far each pixel is from the colour of the picture's edge; None where all are alike."""
-    import numpy as np
-
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0)
     far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
@@ -206,8 +199,6 @@ def _ink(pixels: Pixels) -> Ink | None:
 
 def _spans(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """The stretches of True, as first and one past the last."""
-    import numpy as np
-
     ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
@@ -228,8 +219,6 @@ class _Box(NamedTuple):
 
 def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
     """The boxes around connected pieces (pixels that touch at a side or a corner)."""
-    import numpy as np
-
     lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
     runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
     # A run's entry leads to another run of its piece, and at the end to one that names itself.
@@ -290,8 +279,6 @@ LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
 
 def _letters(ink: Ink, question: str) -> str:
     """The row of letters, left to right; those that the question lists, if it lists some."""
-    import numpy as np
-
     listed = LISTED.search(question)
     names = listed.group().split(", ") if listed else list(LETTERS)
     told = re.search(r"\b([1-9]) letters\b", question)
@@ -309,8 +296,6 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
 
     A flat picture is the row itself. In others, pieces that stand in line show where it is.
     """
-    import numpy as np
-
     columns: NDArray[np.bool_] = np.logical_or.reduce(inked, axis=0)
     lines = np.flatnonzero(inked.any(axis=1))
     top, bottom = int(lines[0]), int(lines[-1]) + 1
@@ -396,8 +381,6 @@ def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int
 @lru_cache(maxsize=64)
 def _resized(name: str, shape: tuple[int, int]) -> Ink:
     """A letter's bitmap on a picture of this shape: each pixel's share of ink."""
-    import numpy as np
-
     cells = np.array([[cell == "#" for cell in line] for line in LETTERS[name].split()])
     used = np.flatnonzero(cells.any(axis=0))
     cells = cells[:, used[0] : used[-1] + 1].astype(float)
@@ -407,8 +390,6 @@ def _resized(name: str, shape: tuple[int, int]) -> Ink:
 
 def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
     """The share of each pixel that each cell covers, over the same length: (pixels, cells)."""
-    import numpy as np
-
     pixel, cell, step = np.arange(pixels)[:, None], np.arange(cells)[None, :], pixels / cells
     shared: NDArray[np.float64] = np.minimum(pixel + 1, (cell + 1) * step) - np.maximum(
         pixel, cell * step
@@ -418,8 +399,6 @@ def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
 
 def _likeness(one: Ink, other: Ink) -> float:
     """The correlation of two pictures; 0 where one of them is even."""
-    import numpy as np
-
     a, b = one - one.mean(), other - other.mean()
     size = float(np.sqrt((a * a).sum() * (b * b).sum()))
     return float((a * b).sum()) / size if size else 0.0
@@ -437,8 +416,6 @@ def _colour(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
 
 def _position(ink: Ink, choices: Sequence[str]) -> str:
     """The choice that names the part of the picture in which the centre of the ink lies."""
-    import numpy as np
-
     height, width = ink.shape
     total = ink.sum()
     y = float(ink.sum(axis=1) @ (np.arange(height) + 0.5)) / total / height * 6

@@ -15,7 +15,7 @@ from snellen.core.outputs import MAX_COUNT
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media import images
-from snellen.media.content import Image, Message, Video
+from snellen.media.content import Image, Message
 from snellen.transport import Response, Transport
 
 ASK_AGAIN = (408, 409, 425, 429)
@@ -225,17 +225,6 @@ class Encoded(NamedTuple):
     is not decoded, searched and encoded once more."""
 
     pieces: tuple[bytes, ...]
-
-
-def pictures(video: Video) -> list[Image]:
-    """A video's frames.
-
-    Raises:
-        Rejected: there are none.
-    """
-    if not video.frames:
-        raise Rejected(f"{video.place or video.source}: no frames of it were decoded to be sent.")
-    return [frame.image for frame in video.frames]
 
 
 def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:

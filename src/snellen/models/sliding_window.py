@@ -29,15 +29,15 @@ class SlidingWindow:
         self._n = n
         self._policy = policy
 
-    async def open(self, spec: SessionSpec) -> Window:
-        return Window(self._model, spec, deque(maxlen=self._n), self._policy)
+    async def open(self, spec: SessionSpec) -> WindowSession:
+        return WindowSession(self._model, spec, deque(maxlen=self._n), self._policy)
 
     async def close(self) -> None:
         if close := getattr(self._model, "close", None):
             await close()
 
 
-class Window:
+class WindowSession:
     """One stream: the newest frames, and what was asked and answered, unless a fork was asked."""
 
     def __init__(
@@ -87,8 +87,8 @@ class Window:
         self._said = (*self._said, user(query.text), Message("assistant", (reply.text,)))
         return [Emission(text=reply.text, query=query.id, stop=reply.stop, usage=reply.usage)]
 
-    async def fork(self) -> Window:
-        return Window(self._model, self._spec, self._frames.copy(), self._policy, self._said)
+    async def fork(self) -> WindowSession:
+        return WindowSession(self._model, self._spec, self._frames.copy(), self._policy, self._said)
 
     async def close(self) -> None:
         self._frames.clear()

@@ -14,7 +14,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,7 +23,8 @@ from snellen.core.model import Ranked, Reply, Request, Times, Usage
 from snellen.core.profile import Profile, refuse_keys
 from snellen.errors import Overloaded, Rejected, UsageError, install
 from snellen.media import images
-from snellen.media.content import Image, Message, Part
+from snellen.media.content import Image
+from snellen.models._openai import chat_message
 from snellen.models.weights import digest
 
 MOST = 256
@@ -169,7 +170,7 @@ class Vllm:
         more: Any = request.generation.extra.get("chat_template_kwargs", {})
         params = ChatParams(chat_template_kwargs={"add_generation_prompt": True, **more})
         renderer = self._engine.renderer
-        messages = [_message(message) for message in request.messages]
+        messages = [chat_message(message, _data_url) for message in request.messages]
         try:
             _, made = await renderer.render_messages_async(messages, params)
             prompts: Sequence[Mapping[str, Any]] = await renderer.tokenize_prompts_async(
@@ -203,25 +204,7 @@ class Vllm:
         return outputs[-1]
 
 
-def _message(message: Message) -> dict[str, Any]:
-    if all(isinstance(part, str) for part in message.content):
-        return {"role": message.role, "content": message.text}
-    return {"role": message.role, "content": [*chain.from_iterable(map(_parts, message.content))]}
-
-
-def _parts(part: Part) -> Sequence[dict[str, Any]]:
-    """A part as vLLM takes it; a video as its frames, an image each."""
-    if isinstance(part, str):
-        return ({"type": "text", "text": part},)
-    if isinstance(part, Image):
-        return (_image(part),)
-    if not part.frames:
-        raise Rejected(f"{part.place or part.source}: no frames of it were decoded to be shown.")
-    return [_image(frame.image) for frame in part.frames]
-
-
-def _image(image: Image) -> dict[str, Any]:
+def _data_url(image: Image) -> str:
     image = images.load(image)
     assert isinstance(image.source, bytes)
-    url = f"data:{image.mime};base64,{b64encode(image.source).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
+    return f"data:{image.mime};base64,{b64encode(image.source).decode()}"

@@ -34,7 +34,14 @@ from snellen.media import video
 from snellen.media.content import Message, Video
 from snellen.models.threads import CallThreads
 from snellen.models.user_code import told_as
-from snellen.models.vlmevalkit_messages import Pictures, aside, class_named, made_of, ours, theirs
+from snellen.models.vlmevalkit_messages import (
+    PictureFiles,
+    aside,
+    class_named,
+    made_of,
+    ours,
+    theirs,
+)
 
 T = TypeVar("T")
 API_THREADS = 32
@@ -98,7 +105,7 @@ class VlmEvalKit:
             else ()
         )
         self._threads = CallThreads(self.concurrency, name)
-        self._pictures = Pictures()
+        self._pictures = PictureFiles()
         if hasattr(made, "set_dump_image"):
             made.set_dump_image(_pictures_of)
 

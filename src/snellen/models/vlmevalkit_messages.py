@@ -108,7 +108,7 @@ def aside() -> Iterator[None]:
 # -- pictures as files
 
 
-class Pictures:
+class PictureFiles:
     """Pictures as files, since that is what these classes open: the original bytes, once for each
     digest, in a folder that goes with `close`. Threads may call it."""
 

@@ -40,7 +40,7 @@ from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import Frame
 from snellen.models.user_code import digest_of, split
-from snellen.models.worker_process import LENGTH, MOST_BYTES, Answer, Call, Do, packed, shown
+from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
 """The folder that this package lies in."""
@@ -117,10 +117,10 @@ class Worker:
         finally:
             if answer is None:
                 await child.end()
-        return (_ForkingSession if answer.forks else _Session)(child, 0)
+        return (_ForkingWorkerSession if answer.forks else _WorkerSession)(child, 0)
 
 
-class _Session:
+class _WorkerSession:
     """A session in the process, or a fork of one there."""
 
     def __init__(self, child: _Child, number: int) -> None:
@@ -151,14 +151,14 @@ class _Session:
         if self._number == 0:
             await self._child.idle.wait()
 
-    def _said(self, answer: Answer) -> Sequence[Emission]:
+    def _said(self, answer: CallResult) -> Sequence[Emission]:
         return [self._child.named(one) for one in answer.said]
 
 
-class _ForkingSession(_Session):
+class _ForkingWorkerSession(_WorkerSession):
     async def fork(self) -> Session:
         await self._none_answers()
-        return _ForkingSession(self._child, await self._child.fork(self._number))
+        return _ForkingWorkerSession(self._child, await self._child.fork(self._number))
 
 
 class _Child:
@@ -201,7 +201,7 @@ class _Child:
         )
         self._listening = asyncio.create_task(self._listen(self._process))
 
-    async def call(self, do: Do, session: int, **more: Any) -> Answer:
+    async def call(self, do: Do, session: int, **more: Any) -> CallResult:
         """What the process answers.
 
         Raises:
@@ -271,7 +271,7 @@ class _Child:
 
     # -- the pipes
 
-    async def _exchange(self, call: Call) -> Answer:
+    async def _exchange(self, call: Call) -> CallResult:
         assert self._process is not None
         calls, answers = self._process.stdin, self._process.stdout
         assert calls is not None and answers is not None
@@ -280,7 +280,7 @@ class _Child:
         (length,) = LENGTH.unpack(await answers.readexactly(LENGTH.size))
         if length > MOST_BYTES:
             raise ValueError(f"{length:,} bytes")
-        answer = msgspec.msgpack.decode(await answers.readexactly(length), type=Answer)
+        answer = msgspec.msgpack.decode(await answers.readexactly(length), type=CallResult)
         if answer.number != call.number:
             raise ValueError(f"the answer to call {answer.number}, not {call.number}")
         return answer

@@ -27,7 +27,7 @@ MOST_BYTES = 64 << 20
 """Of one answer."""
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
     """A frame: its media time in seconds, and an encoded picture."""
 
     time: float
@@ -45,12 +45,12 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     do: Do
     session: int = 0
     spec: SessionSpec | None = None
-    frames: tuple[Shown, ...] = ()
+    frames: tuple[SentFrame, ...] = ()
     query: Query | None = None
     must_answer: bool = False
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A `Rejected`, or with `later` an `Overloaded`."""
 
     text: str
@@ -60,8 +60,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     throttled: bool = False
 
     @staticmethod
-    def of(error: ModelError | UsageError) -> Failure:
-        return Failure(
+    def of(error: ModelError | UsageError) -> CallFailure:
+        return CallFailure(
             text=message_of(error),
             later=isinstance(error, Overloaded),
             hopeless=isinstance(error, UsageError) or getattr(error, "hopeless", False),
@@ -75,24 +75,24 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         return Rejected(self.text, hopeless=self.hopeless)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a call: what was said, whether the session can fork, or why nothing did."""
 
     number: int
     said: tuple[Emission, ...] = ()
     forks: bool = False
-    failure: Failure | None = None
+    failure: CallFailure | None = None
 
 
-def packed(what: Call | Answer) -> bytes:
+def packed(what: Call | CallResult) -> bytes:
     body = msgspec.msgpack.encode(what)
     return LENGTH.pack(len(body)) + body
 
 
-def shown(frame: Frame) -> Shown:
+def shown(frame: Frame) -> SentFrame:
     image = frame.image
     assert isinstance(image.source, bytes)
-    return Shown(
+    return SentFrame(
         time=frame.time,
         data=image.source,
         mime=image.mime,
@@ -102,7 +102,7 @@ def shown(frame: Frame) -> Shown:
     )
 
 
-def frame_of(one: Shown) -> Frame:
+def frame_of(one: SentFrame) -> Frame:
     image = Image(one.data, mime=one.mime, width=one.width, height=one.height, digest=one.digest)
     return Frame(time=one.time, image=image)
 
@@ -137,10 +137,10 @@ class _Serving:
             try:
                 said = await self._done(call)
             except (ModelError, UsageError) as error:
-                answer = Answer(number=call.number, failure=Failure.of(error))
+                answer = CallResult(number=call.number, failure=CallFailure.of(error))
             else:
                 forks = isinstance(self._sessions.get(call.session), Forks)
-                answer = Answer(number=call.number, said=said, forks=forks)
+                answer = CallResult(number=call.number, said=said, forks=forks)
             self._answers.write(packed(answer))
             self._answers.flush()
 

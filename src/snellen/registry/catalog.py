@@ -730,11 +730,11 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
             f"{spec}: the server that is started for it has its own address, and wants no key; "
             "leave out base_url and api_key_env."
         )
-    from snellen.models.executors.serve import Served, Server
+    from snellen.models.executors.serve import ModelServer, Served
     from snellen.models.weights import digest
 
     environment = {k: v for k, v in os.environ.items() if k.startswith(HUB) or not k.endswith(KEYS)}
-    server = Server(
+    server = ModelServer(
         name,
         profile.serve,
         logs=logs,

@@ -113,11 +113,11 @@ def manifest_of(
 
 def data_notes(benchmark: Benchmark) -> list[str]:
     """What must be said about the rows."""
-    from snellen.data import published
+    from snellen.data import verification
 
     notes = [
         missing_note(benchmark.data),
-        None if benchmark.files is None else published.mismatch(benchmark.files),
+        None if benchmark.files is None else verification.mismatch(benchmark.files),
     ]
     return [note for note in notes if note is not None]
 

@@ -27,18 +27,28 @@ multiplied in another.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-Number = int | float
+from snellen.text.number_values import (
+    Node,
+    NoNumber,
+    Number,
+    Power,
+    Product,
+    binomial,
+    bounded,
+    exp,
+    factorial,
+    is_written,
+    negated,
+    times,
+    value_of,
+)
 
-MAX_BITS = 100_000
-"""Of a whole number. `9^{9^9}` is refused before it is computed."""
 MAX_DEPTH = 60
 """Of brackets within brackets."""
 MAX_TOKENS = 1_000
-MAX_FACTORIAL = 5_000
 
 NUMBER = r"[0-9]*(?:,[0-9]{3})*\.[0-9]+|[0-9]+(?:,[0-9]{3})*"
 SIGNS = frozenset("+-")
@@ -154,37 +164,12 @@ def _read(text: str, *, theirs: bool) -> Number | None:
         text = text.replace(old, new)
     text = _ARRANGED.sub(r"\\frac{(\1)!}{((\1)-(\2))!}", text)
     try:
-        return _Reader(_SPACES.sub(" ", text), theirs=theirs).read()
-    except (_NoNumber, ArithmeticError, ValueError):
+        return _LatexReader(_SPACES.sub(" ", text), theirs=theirs).read()
+    except (NoNumber, ArithmeticError, ValueError):
         return None
 
 
-class _NoNumber(Exception):
-    """The text has no value."""
-
-
-@dataclass(frozen=True)
-class _Power:
-    """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
-
-    base: "Fraction | Number | _Power | _Product"
-    exponent: Fraction | Number
-
-
-@dataclass(frozen=True)
-class _Product:
-    """Factors, none of them a product."""
-
-    factors: tuple[Fraction | Number | _Power, ...]
-
-
-_Node = Fraction | Number | _Power | _Product
-"""A Fraction is a number as it was written; an int or float has been computed. The difference
-counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing as an exponent."""
-_Factors = tuple[Fraction | Number | _Power, ...]
-
-
-class _Reader:
+class _LatexReader:
     """Reads from the left, one token ahead."""
 
     def __init__(self, text: str, *, theirs: bool) -> None:
@@ -203,7 +188,7 @@ class _Reader:
         found = _TOKEN.match(self._text, self._end)
         self._left -= 1
         if found is None or not self._left:
-            raise _NoNumber
+            raise NoNumber
         self._end = found.end()
         self._token = found["token"] or ""
         if digits := found["number"]:
@@ -213,57 +198,57 @@ class _Reader:
 
     def _expect(self, token: str) -> None:
         if self._token != token:
-            raise _NoNumber
+            raise NoNumber
         self._advance()
 
     def read(self) -> Number:
-        value = _value(self._sum())
+        value = value_of(self._sum())
         while self._theirs and self._token in RELATIONS:
             holds = RELATIONS[self._advance()]
-            value = int(holds(value, _value(self._sum())))
+            value = int(holds(value, value_of(self._sum())))
         if self._token and not self._theirs:
-            raise _NoNumber
+            raise NoNumber
         return value
 
-    def _sum(self) -> _Node:
+    def _sum(self) -> Node:
         total = self._product()
         while self._token in SIGNS:
             sign = self._advance()
             term = self._product()
-            total = _bounded(_value(total) + _value(term if sign == "+" else _negated(term)))
+            total = bounded(value_of(total) + value_of(term if sign == "+" else negated(term)))
         return total
 
-    def _product(self, *, bare: bool = False) -> _Node:
+    def _product(self, *, bare: bool = False) -> Node:
         product = self._signed(bare)
         while self._token in TIMES or self._token in OVER:
             if self._advance() in TIMES:
-                product = _times(product, self._signed(bare))
+                product = times(product, self._signed(bare))
             else:
                 product = self._quotient(product, self._signed(bare))
         return product
 
-    def _signed(self, bare: bool) -> _Node:
+    def _signed(self, bare: bool) -> Node:
         negative = False
         while self._token in SIGNS:
             negative ^= self._advance() == "-"
         factors = self._postfixed()
         while self._token in STARTS and not (bare and self._token in FUNCTION_LIKE):
-            factors = _times(factors, self._postfixed())
-        return _negated(factors) if negative else factors
+            factors = times(factors, self._postfixed())
+        return negated(factors) if negative else factors
 
-    def _postfixed(self) -> _Node:
+    def _postfixed(self) -> Node:
         node = self._power()
         while self._token == "!" or self._token in TRANSPOSED:
             if self._advance() == "!":
-                node = _factorial(_value(node))
+                node = factorial(value_of(node))
         return node
 
-    def _power(self) -> _Node:
+    def _power(self) -> Node:
         node = self._atom()
         while self._token == "^":
             self._advance()
             written = isinstance(node, Fraction) and self._theirs
-            node = _Power(node if written else _value(node), self._script())
+            node = Power(node if written else value_of(node), self._script())
             if self._token == "_":
                 self._advance()
                 self._script()  # means nothing to them
@@ -272,21 +257,21 @@ class _Reader:
     def _script(self) -> Fraction | Number:
         """What stands behind `^` or `_`."""
         if self._token not in ("number", r"\pi", "{"):
-            raise _NoNumber
+            raise NoNumber
         node = self._atom()
-        return node if isinstance(node, Fraction) else _value(node)
+        return node if isinstance(node, Fraction) else value_of(node)
 
-    def _atom(self) -> _Node:
+    def _atom(self) -> Node:
         if self._depth == MAX_DEPTH:
-            raise _NoNumber
+            raise NoNumber
         self._depth += 1
         node = self._deeper(self._token)
         self._depth -= 1
         return node
 
-    def _deeper(self, token: str) -> _Node:
+    def _deeper(self, token: str) -> Node:
         if token not in STARTS:
-            raise _NoNumber
+            raise NoNumber
         number = self._number
         if token in FUNCTIONS or token in (r"\log", r"\exp"):
             return self._function()
@@ -301,56 +286,56 @@ class _Reader:
             return self._root()
         if token == "e":
             self._expect("^")
-            power = _exp(self._script())
+            power = exp(self._script())
             if self._token == "_":
-                raise _NoNumber
+                raise NoNumber
             return power
         if token in BINOMIALS:
-            return _binomial(_value(self._braced()), _value(self._braced()))
+            return binomial(value_of(self._braced()), value_of(self._braced()))
         return self._group(token)
 
-    def _quotient(self, upper: _Node, lower: _Node) -> _Product:
-        over = _value(upper) if isinstance(upper, _Product) else upper
+    def _quotient(self, upper: Node, lower: Node) -> Product:
+        over = value_of(upper) if isinstance(upper, Product) else upper
         # A divisor that is computed at once cannot lose its brackets.
-        return _Product((over, _Power(lower if self._theirs else _value(lower), Fraction(-1))))
+        return Product((over, Power(lower if self._theirs else value_of(lower), Fraction(-1))))
 
-    def _braced(self) -> _Node:
+    def _braced(self) -> Node:
         self._expect("{")
         node = self._sum()
         self._expect("}")
         return node
 
-    def _group(self, opener: str) -> _Node:
+    def _group(self, opener: str) -> Node:
         closing = []
         if opener in SIZED:
             closing.append(SIZED[opener])
             opener = self._advance()
         node = self._sum()
         if opener in FLOORS:
-            node = math.floor(_value(node))
+            node = math.floor(value_of(node))
             closing.append(FLOORS[opener])
         elif opener in BRACKETS:
             if opener == "{" and self._token == r"\choose" and not closing:
                 self._advance()
-                node = _binomial(_value(node), _value(self._sum()))
+                node = binomial(value_of(node), value_of(self._sum()))
             closing.append(BRACKETS[opener])
         else:
-            raise _NoNumber
+            raise NoNumber
         for closer in closing:
             self._expect(closer)
         return node
 
-    def _root(self) -> _Node:
+    def _root(self) -> Node:
         exponent: Fraction | Number = Fraction(1, 2)
         if self._token == "[":
             self._advance()
             root = self._sum()
             self._expect("]")
-            exponent = 1 / root if isinstance(root, Fraction) else 1 / _value(root)
+            exponent = 1 / root if isinstance(root, Fraction) else 1 / value_of(root)
         base = self._braced()
-        return _Power(base if isinstance(base, Fraction) else _value(base), exponent)
+        return Power(base if isinstance(base, Fraction) else value_of(base), exponent)
 
-    def _function(self) -> _Node:
+    def _function(self) -> Node:
         name = self._advance()
         scripts: dict[str, Fraction | Number] = {}
         while self._token in ("_", "^") and self._token not in scripts:
@@ -358,19 +343,19 @@ class _Reader:
             scripts[mark] = self._script()
         argument = self._argument()
         power = scripts.get("^", Fraction(0))
-        if name in INVERSES and _is_written(power, Fraction(-1)):
-            return INVERSES[name](_value(argument))
-        value: _Node
+        if name in INVERSES and is_written(power, Fraction(-1)):
+            return INVERSES[name](value_of(argument))
+        value: Node
         if name == r"\exp":
-            value = _exp(argument)
+            value = exp(argument)
         elif name == r"\log":
-            value = math.log(_value(argument), _value(scripts.get("_", Fraction(10))))
+            value = math.log(value_of(argument), value_of(scripts.get("_", Fraction(10))))
         else:
-            value = FUNCTIONS[name](_value(argument))
+            value = FUNCTIONS[name](value_of(argument))
         # They ask whether the exponent is "true", and so lose a 0.
-        return value if _is_written(power, Fraction(0)) else _Power(_value(value), power)
+        return value if is_written(power, Fraction(0)) else Power(value_of(value), power)
 
-    def _argument(self) -> _Node:
+    def _argument(self) -> Node:
         """In round brackets, or bare: a product up to the next function."""
         if self._token in SIZED and _OPENS.match(self._text, self._end):
             self._advance()
@@ -382,164 +367,3 @@ class _Reader:
             self._advance()
         self._expect(")")
         return node
-
-
-def _value(node: _Node) -> Number:
-    if isinstance(node, Fraction):
-        return node.numerator if node.denominator == 1 else node.numerator / node.denominator
-    if isinstance(node, _Power):
-        return _raised(_value(node.base), node.exponent)
-    if isinstance(node, _Product):
-        return _product_value(node.factors)
-    return node
-
-
-def _times(left: _Node, right: _Node) -> _Product:
-    factors: list[Fraction | Number | _Power] = []
-    for node in (left, right):
-        factors += node.factors if isinstance(node, _Product) else [node]
-    return _Product(tuple(factors))
-
-
-def _negated(node: _Node) -> _Node:
-    return -node if isinstance(node, Fraction) else _times(Fraction(-1), node)
-
-
-def _product_value(factors: _Factors) -> Number:
-    r"""The product as they write it out in Python's signs and then compute it.
-
-    They leave out brackets around a single divisor in two cases, and so compute another number:
-    behind a negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi),
-    and around 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
-    """
-    in_order = _in_order(factors)
-    over, under = _written_out(factors)
-    value = _multiplied(over)
-    if len(under) == 1:
-        lower = under[0]
-        if isinstance(lower, _Power) and in_order and _is_inverse(lower):
-            return value / _value(_Power(lower.base, -lower.exponent))
-        if isinstance(lower, Fraction) and lower > 0 and _is_negative(factors):
-            return value / lower.numerator / lower.denominator
-        if isinstance(lower, _Product) and in_order and _is_negative(factors):
-            return _divided_bare(value, lower)
-    return value / _multiplied([_value(factor) for factor in under]) if under else value
-
-
-def _divided_bare(value: Number, lower: _Product) -> Number:
-    """`value / a * b / c` for a divisor a * b / c without brackets; a negative one keeps them."""
-    if _is_negative(lower.factors):
-        return value / _value(lower)
-    over, under = _written_out(lower.factors)
-    if over:
-        value = _multiplied([value / over[0], *over[1:]])
-    return value / _multiplied([_value(factor) for factor in under]) if under else value
-
-
-def _written_out(
-    factors: _Factors,
-) -> tuple[list[Number], list[_Node]]:
-    """Numerator and denominator."""
-    in_order = _in_order(factors)
-    over: list[Number] = []
-    under: list[_Node] = []
-    for factor in factors if in_order else sorted(factors, key=_rank):
-        if isinstance(factor, _Power) and _is_below_zero(factor.exponent):
-            # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
-            inverse = _Power(factor.base, -factor.exponent)
-            under.append(factor.base if factor.exponent == -1 else _value(inverse))
-        elif isinstance(factor, Fraction) and not in_order:
-            over.append(factor.numerator)
-            if factor.denominator > 1:
-                under.append(factor.denominator)
-        else:
-            over.append(_value(factor))
-    return over, under
-
-
-def _in_order(factors: _Factors) -> bool:
-    """Whether they write the factors out as they come, not numbers first: where numbers meet."""
-    first, *others = factors
-    return _is_written(first, Fraction(1)) or any(map(_is_plain, others))
-
-
-def _is_plain(factor: Fraction | Number | _Power) -> bool:
-    """A written number, or a power of whole ones."""
-    if not isinstance(factor, _Power):
-        return isinstance(factor, Fraction)
-    parts = (factor.base, factor.exponent)
-    return all(isinstance(part, Fraction) and part.denominator == 1 for part in parts)
-
-
-def _is_inverse(power: _Power) -> bool:
-    return isinstance(power.exponent, Fraction) and power.exponent in (-1, Fraction(-1, 2))
-
-
-def _rank(factor: Fraction | Number | _Power) -> int:
-    if isinstance(factor, Fraction):
-        return 0
-    return 1 if isinstance(factor, _Power) and isinstance(factor.base, Fraction) else 2
-
-
-def _is_negative(factors: _Factors) -> bool:
-    return _is_below_zero(factors[0])
-
-
-def _is_below_zero(node: _Node) -> bool:
-    return isinstance(node, Fraction) and node < 0
-
-
-def _is_written(node: _Node, number: Fraction) -> bool:
-    return isinstance(node, Fraction) and node == number
-
-
-def _multiplied(factors: Iterable[Number]) -> Number:
-    product: Number = 1
-    for factor in factors:
-        product = _bounded(product * factor)
-    return product
-
-
-def _raised(base: Number, exponent: Fraction | Number) -> Number:
-    if isinstance(exponent, Fraction):
-        if exponent == Fraction(1, 2):
-            return math.sqrt(base)
-        if exponent == Fraction(-1, 2):
-            return 1 / math.sqrt(base)
-        if exponent == -1:
-            return 1 / base
-        exponent = _value(exponent)
-    whole = isinstance(base, int) and isinstance(exponent, int)
-    if whole and int(base).bit_length() * exponent > MAX_BITS:
-        raise _NoNumber
-    raised: int | float | complex = base**exponent
-    if isinstance(raised, complex):
-        raise _NoNumber
-    return raised
-
-
-def _factorial(value: Number) -> Number:
-    if not isinstance(value, int) or value > MAX_FACTORIAL:
-        raise _NoNumber
-    return math.factorial(value)
-
-
-def _binomial(upper: Number, lower: Number) -> Fraction:
-    if upper != int(upper) or lower != int(lower) or upper > MAX_FACTORIAL:
-        raise _NoNumber
-    return Fraction(math.comb(int(upper), int(lower)))
-
-
-def _exp(argument: _Node) -> _Node:
-    """They write exp(1) as a letter, which then has no value."""
-    if _is_written(argument, Fraction(0)):
-        return Fraction(1)
-    if _is_written(argument, Fraction(1)):
-        raise _NoNumber
-    return math.exp(_value(argument))
-
-
-def _bounded(value: Number) -> Number:
-    if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise _NoNumber
-    return value

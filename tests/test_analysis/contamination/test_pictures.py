@@ -18,7 +18,7 @@ N = 40
 
 
 def greys(files: list[bytes]) -> NDArray[np.uint8]:
-    return np.stack([images.grey(Image(file), SIDE) for file in files])
+    return np.stack([images.gray(Image(file), SIDE) for file in files])
 
 
 @pytest.fixture(scope="module")
@@ -112,18 +112,18 @@ def test_grey_is_upright_and_on_white() -> None:
     exif = PIL.Image.Exif()
     exif[0x112] = 6  # to be turned right by 90 degrees to be seen as it is
     turned = whole.rotate(90, expand=True)
-    plain = images.grey(Image(jpeg(whole, 95)), 16)
+    plain = images.gray(Image(jpeg(whole, 95)), 16)
     for mode, kind in (("RGB", "JPEG"), ("RGB", "PNG"), ("RGBA", "PNG"), ("LA", "PNG")):
         out = BytesIO()
         turned.convert(mode).save(out, kind, quality=95, exif=exif)
-        upright = images.grey(Image(out.getvalue()), 16)
+        upright = images.gray(Image(out.getvalue()), 16)
         assert np.abs(upright.astype(int) - plain).mean() < 2, (mode, kind)
     clear = png(PIL.Image.new("RGBA", (20, 20), (0, 0, 0, 0)))
-    assert (images.grey(Image(clear), 4) == 255).all()
+    assert (images.gray(Image(clear), 4) == 255).all()
     deep = png(PIL.Image.fromarray(np.full((20, 20), 0x80FF, np.uint16)))
-    assert (images.grey(Image(deep), 4) == 0x80).all()
+    assert (images.gray(Image(deep), 4) == 0x80).all()
 
 
 def test_a_damaged_picture_says_so() -> None:
     with pytest.raises(MediaError, match="cut off"):
-        images.grey(Image(jpeg(scene(1))[:400]), 16)
+        images.gray(Image(jpeg(scene(1))[:400]), 16)

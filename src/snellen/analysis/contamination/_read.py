@@ -124,7 +124,7 @@ def _seen(image: Image) -> Seen | MediaError:
     try:
         loaded = images.load(image)
         assert loaded.digest is not None
-        return loaded.digest, images.grey(loaded, SIDE)
+        return loaded.digest, images.gray(loaded, SIDE)
     except MediaError as error:
         return error
 

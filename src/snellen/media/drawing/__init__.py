@@ -8,9 +8,9 @@ from snellen.media.drawing._canvas import UNIT, Canvas
 from snellen.media.drawing._glyphs import glyph
 from snellen.media.drawing.clip import (
     CLIP_KINDS,
-    Question,
+    ClipQuestion,
     Script,
-    Shown,
+    ShownLetter,
     clip_frame,
     clip_script,
     write_clip,
@@ -20,9 +20,9 @@ __all__ = [
     "CLIP_KINDS",
     "UNIT",
     "Canvas",
-    "Question",
+    "ClipQuestion",
     "Script",
-    "Shown",
+    "ShownLetter",
     "clip_frame",
     "clip_script",
     "glyph",

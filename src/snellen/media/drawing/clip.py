@@ -37,7 +37,7 @@ Draw = Callable[[int], int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ShownLetter:
     """A letter on the screen from frame `first` to the one before `end`.
 
     `x`, `y` is its top left corner; they and `side` are in sixteenths of a pixel.
@@ -52,7 +52,7 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class ClipQuestion:
     """What is asked at a `time` in seconds, half-way between two frames: later ones do not count.
 
     `choices` are empty where the answer is a number. The tag `flash` is how long the letter was on
@@ -72,8 +72,8 @@ class Script:
 
     kind: Kind
     n_frames: int
-    shown: tuple[Shown, ...]
-    questions: tuple[Question, ...]
+    shown: tuple[ShownLetter, ...]
+    questions: tuple[ClipQuestion, ...]
 
 
 def clip_script(kind: Kind, seed: str) -> Script:
@@ -106,7 +106,7 @@ def write_clip(script: Script, path: Path) -> None:
 
 
 @lru_cache(maxsize=8)  # a clip goes from one to the next
-def _screen(shown: Shown | None) -> NDArray[np.uint8]:
+def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
     canvas = Canvas(WIDTH, HEIGHT, GREY)
     if shown:
         canvas.draw(shown.letter, shown.x, shown.y, shown.side, INK)
@@ -150,7 +150,7 @@ def _count(draw: Draw) -> Script:
     for place in sorted(_drawn(draw, range(len(shown)), 3)):
         name = _one(draw, names)
         questions.append(
-            Question(
+            ClipQuestion(
                 time=_after(draw, shown, place, n_frames),
                 text=f"Letters come and go. How many times has the letter {name} come so far?\n"
                 "Reply with the number in digits and nothing else.",
@@ -208,7 +208,7 @@ CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
 
 def _timeline(
     draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
-) -> tuple[tuple[Shown, ...], int]:
+) -> tuple[tuple[ShownLetter, ...], int]:
     """Letters of 60 to 120 pixels anywhere, and how many frames that takes.
 
     Before, between and after them the screen is empty for `off`, at least and at most.
@@ -221,13 +221,13 @@ def _timeline(
         x, y = (
             MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - side + 1) for room in (WIDTH, HEIGHT)
         )
-        shown.append(Shown(letter=letter, first=now, end=now + length, x=x, y=y, side=side))
+        shown.append(ShownLetter(letter=letter, first=now, end=now + length, x=x, y=y, side=side))
         now += length + least + draw(most - least + 1)
     return tuple(shown), now
 
 
-def _question(time: float, text: str, letter: str, **tags: str) -> Question:
-    return Question(
+def _question(time: float, text: str, letter: str, **tags: str) -> ClipQuestion:
+    return ClipQuestion(
         time=time,
         text=f"{text} It is one of {', '.join(LETTERS)}.\nReply with the letter and nothing else.",
         choices=tuple(LETTERS),
@@ -236,7 +236,7 @@ def _question(time: float, text: str, letter: str, **tags: str) -> Question:
     )
 
 
-def _after(draw: Draw, shown: Sequence[Shown], place: int, n_frames: int) -> float:
+def _after(draw: Draw, shown: Sequence[ShownLetter], place: int, n_frames: int) -> float:
     """A time on the empty screen after a letter."""
     end = shown[place + 1].first if place + 1 < len(shown) else n_frames
     return _between(draw, shown[place].end, end)

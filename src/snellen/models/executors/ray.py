@@ -25,11 +25,19 @@ from typing import Any, Literal
 from snellen import __version__
 from snellen.core.model import Ranking, Reply, Request
 from snellen.errors import Overloaded, Rejected, SnellenError, UsageError
-from snellen.media import video
-from snellen.media.content import Image, Part, Video
+from snellen.media.content import Video
 from snellen.models.executors.cluster import Cluster
-from snellen.models.executors.replica import Answer, Asked, Failure, Hello, Lacking, Replica, Told
-from snellen.models.executors.replicas import Replicas
+from snellen.models.executors.replica import (
+    Hello,
+    MediaMissing,
+    Replica,
+    ReplicaAnswer,
+    ReplicaFailure,
+    ReplicaInfo,
+    ReplicaRequest,
+)
+from snellen.models.executors.replicas import Replicas, shares
+from snellen.models.executors.sending import referred, videos_of, with_frames
 
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -193,11 +201,11 @@ class Pool:
             _check_alike(hello)
         return hellos
 
-    def _told(self) -> Told:
+    def _told(self) -> ReplicaInfo:
         """What the workers' model is, which all say alike."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
-        told: list[Told] = []
+        told: list[ReplicaInfo] = []
         for worker, ref in opening:
             try:
                 one = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
@@ -210,7 +218,7 @@ class Pool:
                 raise UsageError(
                     f"{worker.place} died while it opened {self.name}: {_last_line(error)}{words}"
                 ) from error
-            if isinstance(one, Failure):
+            if isinstance(one, ReplicaFailure):
                 raise one.error()
             told.append(one)
         for worker, one in zip(self._workers, told, strict=True):
@@ -267,8 +275,10 @@ class Pool:
             hello: Hello = await actor.hello.remote()
         _check_alike(hello)
         async with asyncio.timeout(OPENING):
-            told: Told | Failure = await actor.open.remote(self.name, self._opening, os.getcwd())
-        if isinstance(told, Failure):
+            told: ReplicaInfo | ReplicaFailure = await actor.open.remote(
+                self.name, self._opening, os.getcwd()
+            )
+        if isinstance(told, ReplicaFailure):
             raise told.error()
         if other := _differ(self.model, told):
             raise UsageError(f"the {other} of its model on {hello.node} is another now")
@@ -309,13 +319,13 @@ class Pool:
         ranking.shown = answer.shown
         return ranking
 
-    async def _asked(self, method: Method, request: Request) -> Answer:
+    async def _asked(self, method: Method, request: Request) -> ReplicaAnswer:
         """The answer of the worker that has least to do.
 
         Raises:
             Overloaded: it died. Rejected: there is none, and will be none. What the model raises.
         """
-        watched = next((one.source for one in _videos(request)), None)
+        watched = next((one.source for one in videos_of(request)), None)
         worker = await self._free(watched)
         worker.busy += 1
         try:
@@ -323,35 +333,37 @@ class Pool:
         finally:
             worker.busy -= 1
             self._changed.set()
-        if isinstance(answer, Failure):
+        if isinstance(answer, ReplicaFailure):
             raise answer.error()
         return answer
 
     async def _answer(
         self, worker: _Worker, method: Method, request: Request, watched: Path | None
-    ) -> Answer | Failure:
+    ) -> ReplicaAnswer | ReplicaFailure:
         if worker.hello.node not in self._without:
             beside = () if watched is None else self._beside.get(watched, ())
-            sent = Asked(request=referred(request), beside=beside)
+            sent = ReplicaRequest(request=referred(request), beside=beside)
             answer = await self._call(worker, method, sent)
-            if not isinstance(answer, Lacking):
+            if not isinstance(answer, MediaMissing):
                 return answer
             self._cannot_read(worker, answer)
-        answer = await self._call(worker, method, Asked(request=await _whole(request)))
-        if isinstance(answer, Lacking):
+        answer = await self._call(
+            worker, method, ReplicaRequest(request=await with_frames(request))
+        )
+        if isinstance(answer, MediaMissing):
             raise Rejected(f"{worker.place} cannot read what it was sent: {answer.reason}")
         return answer
 
     async def _call(
-        self, worker: _Worker, method: Method, asked: Asked
-    ) -> Answer | Lacking | Failure:
+        self, worker: _Worker, method: Method, asked: ReplicaRequest
+    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         failed = self._ray.exceptions
         actor = worker.actor
         if actor is None:
             raise Overloaded(f"{worker.place} of {self.name} died before it had the question")
         ref = getattr(actor, method).remote(asked)
         try:
-            answer: Answer | Lacking | Failure = await ref
+            answer: ReplicaAnswer | MediaMissing | ReplicaFailure = await ref
         except asyncio.CancelledError:  # nobody waits for it any more
             self._ray.cancel(ref)
             raise
@@ -391,7 +403,7 @@ class Pool:
                 _keep(self._seen_by, watched, found)
             return found
 
-    def _cannot_read(self, worker: _Worker, answer: Lacking) -> None:
+    def _cannot_read(self, worker: _Worker, answer: MediaMissing) -> None:
         node = worker.hello.node
         if not self.model.decodes:
             raise Rejected(
@@ -410,84 +422,11 @@ class Pool:
             listener(note)
 
 
-def referred(request: Request) -> Request:
-    """The request with references in the place of bytes, where pictures were read from files."""
-
-    def reference(part: Part) -> Part:
-        if isinstance(part, Image) and part.read_from is not None:
-            return replace(part, source=part.read_from)
-        return part
-
-    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
-
-
-async def _whole(request: Request) -> Request:
-    """The request as one who has no files needs it: its videos' frames decoded here."""
-    parts: list[list[Part]] = []
-    for message in request.messages:
-        parts.append([])
-        for part in message.content:
-            if isinstance(part, Video) and not part.frames:
-                part = await asyncio.to_thread(video.shown, part)
-            parts[-1].append(part)
-    return _with_parts(request, parts)
-
-
-def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
-    """Without its origin, which back ends that are copied do not read."""
-    messages = tuple(
-        replace(message, content=tuple(content))
-        for message, content in zip(request.messages, parts, strict=True)
-    )
-    return replace(request, messages=messages, origin=None)
-
-
-def _videos(request: Request) -> list[Video]:
-    return [one for message in request.messages for one in message.videos]
-
-
 def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
     kept.pop(key, None)
     kept[key] = value
     if len(kept) > TOGETHER:
         del kept[next(iter(kept))]
-
-
-def shares(
-    there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
-) -> tuple[int, float]:
-    """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
-    two.
-
-    Raises:
-        UsageError: the cluster is too small.
-    """
-    has = there.get("GPU", 0.0)
-    cores = there.get("CPU", 0.0)
-    if not devices:
-        has = 0.0
-    n, gpus = replicas.n, replicas.gpus
-    if n is None:
-        n = max(1, _hold(has, gpus or 1))
-    if gpus is None:
-        gpus = math.floor(has / n) if has >= n or not has else 1 / math.ceil(n / has)
-    if gpus and n > (most := _hold(has, gpus)):
-        raise UsageError(
-            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
-            f"them, which hold {most}. Ask for fewer (--replicas) or less each "
-            "(--gpus-per-replica)."
-        )
-    if not is_own and n > cores:
-        raise UsageError(
-            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Ask for fewer "
-            "(--replicas)."
-        )
-    return n, gpus
-
-
-def _hold(has: float, gpus: float) -> int:
-    """How many replicas with so many GPUs each have a place in so many GPUs."""
-    return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)
 
 
 def _check_alike(hello: Hello) -> None:
@@ -510,7 +449,7 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def _differ(one: Told, other: Told) -> str | None:
+def _differ(one: ReplicaInfo, other: ReplicaInfo) -> str | None:
     """What of two models is not alike."""
     if one.revision != other.revision:
         return "revision"

@@ -67,7 +67,7 @@ class Hello:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class ReplicaInfo:
     """What a worker's model is and can do."""
 
     revision: str | None
@@ -81,7 +81,7 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ReplicaRequest:
     """A request with its media as references, and the videos that are asked about beside it."""
 
     request: Request
@@ -89,20 +89,20 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ReplicaAnswer:
     reply: Reply
     shown: Shown | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lacking:
+class MediaMissing:
     """A medium cannot be read where the worker is; says why."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class ReplicaFailure:
     """An error of ours, as its class's name, its words and its fields."""
 
     kind: str
@@ -110,7 +110,7 @@ class Failure:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, error: Exception, name: str) -> Failure:
+    def of(cls, error: Exception, name: str) -> ReplicaFailure:
         for kind, one in ERRORS.items():
             if isinstance(error, one):
                 known = ("retry_after", "throttled", "hopeless")
@@ -139,7 +139,9 @@ class Replica:
             pid=os.getpid(),
         )
 
-    def open(self, spec: str, opening: Callable[[], Any], folder: str) -> Told | Failure:
+    def open(
+        self, spec: str, opening: Callable[[], Any], folder: str
+    ) -> ReplicaInfo | ReplicaFailure:
         """Open the model by `opening`, which gives a `catalog.Opened`, in the folder of whoever
         asks, where this machine has it."""
         try:
@@ -153,15 +155,15 @@ class Replica:
             opened = opening()
         except SnellenError as error:
             where = f"on {socket.gethostname()}"
-            return replace(Failure.of(error, spec), message=f"{where}: {error}{there}")
+            return replace(ReplicaFailure.of(error, spec), message=f"{where}: {error}{there}")
         except Exception as error:
-            return Failure.of(error, spec)
+            return ReplicaFailure.of(error, spec)
         self._model = opened.model
         self._films = Films(max(1, min(4, self._threads // 2)))
         self._decodes = getattr(opened.model, "wants_frames", True)
         if opened.concurrency is not None:
             self._room = asyncio.Semaphore(opened.concurrency)
-        return Told(
+        return ReplicaInfo(
             revision=opened.revision,
             concurrency=opened.concurrency,
             generates=hasattr(opened.model, "generate"),
@@ -172,14 +174,16 @@ class Replica:
             notes=tuple(getattr(opened.model, "notes", ())),
         )
 
-    async def generate(self, asked: Asked) -> Answer | Lacking | Failure:
+    async def generate(
+        self, asked: ReplicaRequest
+    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             # Plain values: a stranger's classes could not be read on the other side.
             return check_reply(await self._model.generate(request), self._name)
 
         return await self._answered(asked, answer)
 
-    async def rank(self, asked: Asked) -> Answer | Lacking | Failure:
+    async def rank(self, asked: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             ranking = check_ranking(await self._model.rank(request), request, self._name)
             return Reply(choices=tuple(ranking))
@@ -191,21 +195,21 @@ class Replica:
             await close()
 
     async def _answered(
-        self, asked: Asked, answer: Callable[[Request], Awaitable[Reply]]
-    ) -> Answer | Lacking | Failure:
+        self, asked: ReplicaRequest, answer: Callable[[Request], Awaitable[Reply]]
+    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         try:
             request = await self._there(asked)
-            if isinstance(request, Lacking):
+            if isinstance(request, MediaMissing):
                 return request
             async with self._room:
                 reply = await answer(request)
         except Exception as error:  # no class of an error but ours is there on the other side
-            return Failure.of(error, self._name)
+            return ReplicaFailure.of(error, self._name)
         found = [one for message in request.messages for one in message.videos]
         shown = tuple(tuple(frame.time for frame in one.frames) for one in found)
-        return Answer(reply=reply, shown=shown if found else None)
+        return ReplicaAnswer(reply=reply, shown=shown if found else None)
 
-    async def _there(self, asked: Asked) -> Request | Lacking:
+    async def _there(self, asked: ReplicaRequest) -> Request | MediaMissing:
         """The request with its media read here, and found to be what they are where it was made.
 
         Raises:
@@ -219,7 +223,7 @@ class Replica:
                     try:
                         found = await self._load(part)
                     except MediaError as error:
-                        return Lacking(reason=str(error))
+                        return MediaMissing(reason=str(error))
                     if part.digest not in (None, found.digest):
                         raise Rejected(_another(part))
                     part = found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from snellen.errors import UsageError, install
@@ -49,3 +50,40 @@ def check_installed() -> None:
     """
     if importlib.util.find_spec("ray") is None:
         raise UsageError(f"replicas need ray: {install('ray')}.")
+
+
+def shares(
+    there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
+) -> tuple[int, float]:
+    """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
+    two.
+
+    Raises:
+        UsageError: the cluster is too small.
+    """
+    has = there.get("GPU", 0.0)
+    cores = there.get("CPU", 0.0)
+    if not devices:
+        has = 0.0
+    n, gpus = replicas.n, replicas.gpus
+    if n is None:
+        n = max(1, _hold(has, gpus or 1))
+    if gpus is None:
+        gpus = math.floor(has / n) if has >= n or not has else 1 / math.ceil(n / has)
+    if gpus and n > (most := _hold(has, gpus)):
+        raise UsageError(
+            f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
+            f"them, which hold {most}. Ask for fewer (--replicas) or less each "
+            "(--gpus-per-replica)."
+        )
+    if not is_own and n > cores:
+        raise UsageError(
+            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Ask for fewer "
+            "(--replicas)."
+        )
+    return n, gpus
+
+
+def _hold(has: float, gpus: float) -> int:
+    """How many replicas with so many GPUs each have a place in so many GPUs."""
+    return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)

@@ -53,7 +53,7 @@ LAST_WORDS = 1000
 WATCH = Path(__file__).with_name("_watch.py")
 
 
-class Server:
+class ModelServer:
     """A server of one model on a port of this machine, not yet started.
 
     Raises:
@@ -207,7 +207,7 @@ class Served:
     """Answers and ranks as far as `model` does, whose server it starts and stops; `Rejected` once
     the server has ended."""
 
-    def __init__(self, model: Model, server: Server) -> None:
+    def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
         self._model = model
         self._server = server

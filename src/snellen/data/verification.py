@@ -1,0 +1,155 @@
+"""Whether a benchmark's files are those that are published, or as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from snellen.data.download import Digests, difference, digests
+from snellen.data.file_records import Known, groups_of, is_same, known, members_of, size_of
+from snellen.data.locations import File, Found, home, looked_up
+from snellen.data.row_index import identity as identity_of
+
+MOST_COMPARED = 500_000_000
+"""Bytes of a file that is compared with what is published before its first question is asked."""
+
+
+def mismatch(found: Found) -> str | None:
+    """In a sentence, that the file which rows are read from is not the one that is published under
+    its name; None where it is, where no digest is published, or where it is too large to be read
+    for that (`verify` reads it).
+
+    Raises:
+        DataError: it is not there, or cannot be read.
+    """
+    path = found.path
+    file = next((one for one in found.published if Path(one.name).name == path.name), None)
+    if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
+        return None
+    identity = [str(one) for one in identity_of(path)]
+    name = blake2b(identity[0].encode(), digest_size=16).hexdigest()
+    kept = home() / "index" / f"{name}.json"
+    try:
+        known = msgspec.json.decode(kept.read_bytes(), type=_Compared)
+    except (OSError, msgspec.DecodeError):
+        known = None
+    if known is None or known.identity != identity:
+        known = _Compared(identity=identity, digests=digests(path, with_md5=file.md5 is not None))
+        with suppress(OSError):  # it is compared again, then
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(msgspec.json.encode(known))
+    why = difference(file, known.digests)
+    return f"{path} is not the published {file.name}: {why}" if why else None
+
+
+class _Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The digests of a file as it was."""
+
+    identity: list[str]
+    digests: Digests
+
+
+State = Literal["ok", "wrong", "missing", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCheck:
+    """What is to be said about one file: `unknown` is what nobody published a digest of, and did
+    not come through `get`."""
+
+    name: str
+    state: State
+    path: Path | None = None
+    why: str = ""
+
+
+def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
+    """Every published file in the first of the folders that has it, all that the first folder's
+    `files.json` lists, and members of archives, read whole; members that are as they came are one
+    line.
+
+    Raises:
+        DataError: a file cannot be read, or `files.json` is damaged.
+    """
+    folder = folders[0]
+    records = known(folder)
+    published = {file.name: file for file in files}
+    opened = {name for name in records if name not in published and records[name].members}
+    for group in groups_of(files).values():
+        if members_of(group, records):
+            opened |= {file.name for file in group}
+    checked = []
+    for name in dict.fromkeys([*published, *records]):
+        file, record = published.get(name), records.get(name)
+        path = looked_up(folders, [name])
+        if path is not None:
+            ours = record if path == folder / name else None
+            checked.append(_compared(name, path, file, ours, opened=name in opened))
+        elif name not in opened and not (record and record.members):
+            checked.append(FileCheck(name=name, state="missing"))
+        if record is not None and record.members:
+            if name in opened:
+                checked += _compared_members(record, folder)
+            else:
+                why = f"what came out of it {_older(record)}"
+                checked.append(FileCheck(name=name, state="wrong", path=folder, why=why))
+    return checked
+
+
+def _compared(
+    name: str, path: Path, file: File | None, record: Known | None, *, opened: bool
+) -> FileCheck:
+    found = digests(path, with_md5=file is not None and file.md5 is not None)
+    if why := _fault(file, record, found, opened=opened):
+        return FileCheck(name=name, state="wrong", path=path, why=why)
+    if record is None and not _vouched(file):
+        why = "nobody published a digest of it, and it did not come through `snellen data get`"
+        return FileCheck(name=name, state="unknown", path=path, why=why)
+    return FileCheck(name=name, state="ok", path=path)
+
+
+def _fault(file: File | None, record: Known | None, found: Digests, *, opened: bool) -> str | None:
+    """What is wrong with a file that is there; `opened`: what came out of it is there too."""
+    if file is not None and (why := difference(file, found)):
+        return why
+    if record is not None and found.sha256 != record.sha256:
+        return f"its SHA-256 is {found.sha256}, and was {record.sha256} when it came"
+    if file is not None and record is not None and not (_vouched(file) or is_same(file, record)):
+        return f"it {_older(record)}"
+    archive = file.unpack if file is not None else record is not None and record.passing
+    if archive and not opened:
+        return "it was not unpacked to its end: `snellen data get` does that"
+    return None
+
+
+def _vouched(file: File | None) -> bool:
+    return file is not None and bool(file.md5 or file.sha256)
+
+
+def _older(record: Known) -> str:
+    return (
+        f"came from {record.url}, and is not known to be what is published now: "
+        "`snellen data get` gets that"
+    )
+
+
+def _compared_members(record: Known, folder: Path) -> list[FileCheck]:
+    wrong = []
+    for name, (size, sha) in record.members.items():
+        path = folder / name
+        came = f"it came out of {record.name}"
+        if not path.is_file():
+            wrong.append(FileCheck(name=name, state="missing", why=came))
+        elif size_of(path) != size or digests(path).sha256 != sha:
+            why = f"{came}, and is not as it was then"
+            wrong.append(FileCheck(name=name, state="wrong", path=path, why=why))
+    right = len(record.members) - len(wrong)
+    said = f"{right:,} of {len(record.members):,} files that came out of it are as they were"
+    state: State = "ok" if not wrong else "wrong"
+    return [FileCheck(name=record.name, state=state, path=folder, why=said), *wrong]

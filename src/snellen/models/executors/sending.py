@@ -1,0 +1,47 @@
+"""Requests as they are sent to a worker: media as references, or decoded for one without files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from snellen.core.model import Request
+from snellen.media import video
+from snellen.media.content import Image, Part, Video
+
+
+def referred(request: Request) -> Request:
+    """The request with references in the place of bytes, where pictures were read from files."""
+
+    def reference(part: Part) -> Part:
+        if isinstance(part, Image) and part.read_from is not None:
+            return replace(part, source=part.read_from)
+        return part
+
+    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
+
+
+async def with_frames(request: Request) -> Request:
+    """The request as one who has no files needs it: its videos' frames decoded here."""
+    parts: list[list[Part]] = []
+    for message in request.messages:
+        parts.append([])
+        for part in message.content:
+            if isinstance(part, Video) and not part.frames:
+                part = await asyncio.to_thread(video.shown, part)
+            parts[-1].append(part)
+    return _with_parts(request, parts)
+
+
+def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
+    """Without its origin, which back ends that are copied do not read."""
+    messages = tuple(
+        replace(message, content=tuple(content))
+        for message, content in zip(request.messages, parts, strict=True)
+    )
+    return replace(request, messages=messages, origin=None)
+
+
+def videos_of(request: Request) -> list[Video]:
+    return [one for message in request.messages for one in message.videos]

@@ -1,0 +1,38 @@
+"""A message's parts in the order in which a model gets them; a video is its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from snellen.errors import Rejected
+from snellen.media.content import Image, Message, Video
+
+T = TypeVar("T")
+
+
+def parts_of(
+    message: Message,
+    text: Callable[[str], T],
+    image: Callable[[Image], T],
+    video: Callable[[Video], T] | None = None,
+) -> list[T]:
+    """What `text` and `image` make of a message's texts, images, and frames of videos; `video`, if
+    there is one, is shown a video itself.
+
+    Raises:
+        Rejected: the frames of a video were not decoded.
+    """
+    parts: list[T] = []
+    for part in message.content:
+        if isinstance(part, str):
+            parts.append(text(part))
+        elif isinstance(part, Image):
+            parts.append(image(part))
+        elif video is not None:
+            parts.append(video(part))
+        elif part.frames:
+            parts += [image(frame.image) for frame in part.frames]
+        else:
+            raise Rejected(f"{part.place or part.source}: no frames of it were decoded to be sent.")
+    return parts

@@ -1,0 +1,202 @@
+r"""What the parts of a LaTeX expression are worth once they are read, computed within bounds.
+
+The order and the brackets are those in which latex2sympy2 and sympy's printing write an expression
+out for Python, since floats depend on both; `numbers.py` says where they differ from mathematics.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+Number = int | float
+
+MAX_BITS = 100_000
+"""Of a whole number. `9^{9^9}` is refused before it is computed."""
+MAX_FACTORIAL = 5_000
+
+
+class NoNumber(Exception):
+    """The text has no value."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
+
+    base: "Fraction | Number | Power | Product"
+    exponent: Fraction | Number
+
+
+@dataclass(frozen=True)
+class Product:
+    """Factors, none of them a product."""
+
+    factors: tuple[Fraction | Number | Power, ...]
+
+
+Node = Fraction | Number | Power | Product
+"""A Fraction is a number as it was written; an int or float has been computed. The difference
+counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing as an exponent."""
+Factors = tuple[Fraction | Number | Power, ...]
+
+
+def value_of(node: Node) -> Number:
+    if isinstance(node, Fraction):
+        return node.numerator if node.denominator == 1 else node.numerator / node.denominator
+    if isinstance(node, Power):
+        return _raised(value_of(node.base), node.exponent)
+    if isinstance(node, Product):
+        return _product_value(node.factors)
+    return node
+
+
+def times(left: Node, right: Node) -> Product:
+    factors: list[Fraction | Number | Power] = []
+    for node in (left, right):
+        factors += node.factors if isinstance(node, Product) else [node]
+    return Product(tuple(factors))
+
+
+def negated(node: Node) -> Node:
+    return -node if isinstance(node, Fraction) else times(Fraction(-1), node)
+
+
+def _product_value(factors: Factors) -> Number:
+    r"""The product as they write it out in Python's signs and then compute it.
+
+    They leave out brackets around a single divisor in two cases, and so compute another number:
+    behind a negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi),
+    and around 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
+    """
+    in_order = _in_order(factors)
+    over, under = _written_out(factors)
+    value = _multiplied(over)
+    if len(under) == 1:
+        lower = under[0]
+        if isinstance(lower, Power) and in_order and _is_inverse(lower):
+            return value / value_of(Power(lower.base, -lower.exponent))
+        if isinstance(lower, Fraction) and lower > 0 and _is_negative(factors):
+            return value / lower.numerator / lower.denominator
+        if isinstance(lower, Product) and in_order and _is_negative(factors):
+            return _divided_bare(value, lower)
+    return value / _multiplied([value_of(factor) for factor in under]) if under else value
+
+
+def _divided_bare(value: Number, lower: Product) -> Number:
+    """`value / a * b / c` for a divisor a * b / c without brackets; a negative one keeps them."""
+    if _is_negative(lower.factors):
+        return value / value_of(lower)
+    over, under = _written_out(lower.factors)
+    if over:
+        value = _multiplied([value / over[0], *over[1:]])
+    return value / _multiplied([value_of(factor) for factor in under]) if under else value
+
+
+def _written_out(
+    factors: Factors,
+) -> tuple[list[Number], list[Node]]:
+    """Numerator and denominator."""
+    in_order = _in_order(factors)
+    over: list[Number] = []
+    under: list[Node] = []
+    for factor in factors if in_order else sorted(factors, key=_rank):
+        if isinstance(factor, Power) and _is_below_zero(factor.exponent):
+            # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
+            inverse = Power(factor.base, -factor.exponent)
+            under.append(factor.base if factor.exponent == -1 else value_of(inverse))
+        elif isinstance(factor, Fraction) and not in_order:
+            over.append(factor.numerator)
+            if factor.denominator > 1:
+                under.append(factor.denominator)
+        else:
+            over.append(value_of(factor))
+    return over, under
+
+
+def _in_order(factors: Factors) -> bool:
+    """Whether they write the factors out as they come, not numbers first: where numbers meet."""
+    first, *others = factors
+    return is_written(first, Fraction(1)) or any(map(_is_plain, others))
+
+
+def _is_plain(factor: Fraction | Number | Power) -> bool:
+    """A written number, or a power of whole ones."""
+    if not isinstance(factor, Power):
+        return isinstance(factor, Fraction)
+    parts = (factor.base, factor.exponent)
+    return all(isinstance(part, Fraction) and part.denominator == 1 for part in parts)
+
+
+def _is_inverse(power: Power) -> bool:
+    return isinstance(power.exponent, Fraction) and power.exponent in (-1, Fraction(-1, 2))
+
+
+def _rank(factor: Fraction | Number | Power) -> int:
+    if isinstance(factor, Fraction):
+        return 0
+    return 1 if isinstance(factor, Power) and isinstance(factor.base, Fraction) else 2
+
+
+def _is_negative(factors: Factors) -> bool:
+    return _is_below_zero(factors[0])
+
+
+def _is_below_zero(node: Node) -> bool:
+    return isinstance(node, Fraction) and node < 0
+
+
+def is_written(node: Node, number: Fraction) -> bool:
+    return isinstance(node, Fraction) and node == number
+
+
+def _multiplied(factors: Iterable[Number]) -> Number:
+    product: Number = 1
+    for factor in factors:
+        product = bounded(product * factor)
+    return product
+
+
+def _raised(base: Number, exponent: Fraction | Number) -> Number:
+    if isinstance(exponent, Fraction):
+        if exponent == Fraction(1, 2):
+            return math.sqrt(base)
+        if exponent == Fraction(-1, 2):
+            return 1 / math.sqrt(base)
+        if exponent == -1:
+            return 1 / base
+        exponent = value_of(exponent)
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and int(base).bit_length() * exponent > MAX_BITS:
+        raise NoNumber
+    raised: int | float | complex = base**exponent
+    if isinstance(raised, complex):
+        raise NoNumber
+    return raised
+
+
+def factorial(value: Number) -> Number:
+    if not isinstance(value, int) or value > MAX_FACTORIAL:
+        raise NoNumber
+    return math.factorial(value)
+
+
+def binomial(upper: Number, lower: Number) -> Fraction:
+    if upper != int(upper) or lower != int(lower) or upper > MAX_FACTORIAL:
+        raise NoNumber
+    return Fraction(math.comb(int(upper), int(lower)))
+
+
+def exp(argument: Node) -> Node:
+    """They write exp(1) as a letter, which then has no value."""
+    if is_written(argument, Fraction(0)):
+        return Fraction(1)
+    if is_written(argument, Fraction(1)):
+        raise NoNumber
+    return math.exp(value_of(argument))
+
+
+def bounded(value: Number) -> Number:
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise NoNumber
+    return value
