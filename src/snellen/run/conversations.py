@@ -37,7 +37,8 @@ class Conversations:
         reuse: Reuse | None,
     ) -> None:
         self._benchmark = benchmark
-        self._model = model
+        # Checked once: a protocol's check costs as much as the rest of a sample's start.
+        self._expect = model.expect if isinstance(model, Expects) else None
         self._requests = requests
         self._attempts = attempts
         self._recorder = attempts.recorder
@@ -57,9 +58,9 @@ class Conversations:
 
     def announce(self, group: Group) -> None:
         """Tell a model that wants to know which videos come next."""
-        if isinstance(self._model, Expects):
+        if self._expect is not None:
             videos = self._requests.first_videos(group)
-            self._model.expect([video for several in videos.values() for video in several])
+            self._expect([video for several in videos.values() for video in several])
 
     async def ask(self, group: Group) -> None:
         """Ask all samples of a group at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ class Arrival:
 
     time: float
     """Media seconds."""
-    index: int = -1
-    """The frame's index in the video."""
+    index: int
+    """The frame's index in the video; of a question, the newest frame before it (-1: none)."""
     sample: Sample | None = None
     """The question's sample; None for a frame."""
 
@@ -35,12 +36,15 @@ def arrivals_of(
     """Frames on the grid and questions, in order: at one time questions come first, since what they
     may see comes before it. `times` are those of the video's frames, which ends at `end`."""
     end = max(end, times[-1] + 0.5 / rate)  # of a single frame too
-    questions = [Arrival(min(streaming.when(sample), end), sample=sample) for sample in samples]
+    questions = [
+        Arrival(min(when, end), bisect_left(times, when) - 1, sample)
+        for sample, when in zip(samples, map(streaming.when, samples), strict=True)
+    ]
     last = max(question.time for question in questions)
     if streaming.until is not None:
         last = max(last, *(min(streaming.until(sample), end) for sample in samples))
     grid = videos.on_grid(times, rate, 0, 0.0, max(last, 0.5 / rate))
-    frames = [Arrival(due, index=index) for due, index in grid]
+    frames = [Arrival(due, index) for due, index in grid]
     return sorted([*questions, *frames], key=lambda arrival: arrival.time)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
@@ -61,50 +62,22 @@ class Observer:
 
 
 class Observers(Observer):
-    """Several observers, told of each event in turn."""
+    """Several observers: each event goes to those that override its method, in their order."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        self._observers = tuple(observers)
+        for event in [name for name in vars(Observer) if not name.startswith("_")]:
+            methods = [
+                getattr(observer, event)
+                for observer in observers
+                if getattr(type(observer), event) is not getattr(Observer, event)
+            ]
+            if methods:
+                setattr(self, event, partial(_call_all, methods))
 
-    def groups_counted(self, total: int) -> None:
-        for observer in self._observers:
-            observer.groups_counted(total)
 
-    def group_finished(self) -> None:
-        for observer in self._observers:
-            observer.group_finished()
-
-    def samples_kept(self, count: int) -> None:
-        for observer in self._observers:
-            observer.samples_kept(count)
-
-    def request_sent(self, turn: Turn) -> None:
-        for observer in self._observers:
-            observer.request_sent(turn)
-
-    def request_ended(self, turn: Turn) -> None:
-        for observer in self._observers:
-            observer.request_ended(turn)
-
-    def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
-        for observer in self._observers:
-            observer.reply_stored(turn, reply, seconds)
-
-    def reply_reused(self, turn: Turn, reply: Reply) -> None:
-        for observer in self._observers:
-            observer.reply_reused(turn, reply)
-
-    def request_retried(self, turn: Turn, error: ModelError) -> None:
-        for observer in self._observers:
-            observer.request_retried(turn, error)
-
-    def sample_failed(self, error: ModelError | MediaError) -> None:
-        for observer in self._observers:
-            observer.sample_failed(error)
-
-    def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
-        for observer in self._observers:
-            observer.sample_finished(replies)
+def _call_all(methods: Sequence[Callable[..., object]], *event: object) -> None:
+    for method in methods:
+        method(*event)
 
 
 class ProgressCounter(Observer):

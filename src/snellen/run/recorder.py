@@ -9,8 +9,8 @@ import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Literal
+from functools import lru_cache, partial
+from typing import Any, Literal
 
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request, request_digest
@@ -124,26 +124,16 @@ class Recorder:
     ) -> None:
         """Store a reply; `reused` is the run folder that it comes from."""
         media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
-        self._run.append_reply(
-            reply_record(
-                turn.key,
-                turn.digest,
-                _now(),
-                reply=reply,
-                kind=self._kind,
-                attempt=attempt,
-                media=media,
-                reused=reused,
-            )
+        self._append(
+            turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
         )
 
     def write_failure(self, turn: Turn, error: ModelError | MediaError, attempt: int = 1) -> None:
         failure = Failure(type=type(error).__name__, message=message_of(error))
-        self._run.append_reply(
-            reply_record(
-                turn.key, turn.digest, _now(), error=failure, attempt=attempt, media=turn.media
-            )
-        )
+        self._append(turn, error=failure, attempt=attempt, media=turn.media)
+
+    def _append(self, turn: Turn, **outcome: Any) -> None:
+        self._run.append_reply(reply_record(turn.key, turn.digest, _now(), **outcome))
 
     def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
         """Store that a conversation is over after so many turns."""
@@ -216,23 +206,10 @@ def question_record(
 
 def _shown_media(medium: Image | Video) -> ShownMedia:
     path = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    shown = partial(ShownMedia, place=path, digest=medium.digest)
     if isinstance(medium, Video):
-        return ShownMedia(
-            kind="video",
-            place=path,
-            digest=medium.digest,
-            start=medium.start,
-            end=medium.end,
-            policy=medium.policy,
-        )
-    return ShownMedia(
-        kind="image",
-        place=path,
-        digest=medium.digest,
-        mime=medium.mime,
-        width=medium.width,
-        height=medium.height,
-    )
+        return shown(kind="video", start=medium.start, end=medium.end, policy=medium.policy)
+    return shown(kind="image", mime=medium.mime, width=medium.width, height=medium.height)
 
 
 def _media_of(request: Request) -> Iterator[Image | Video]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -23,7 +22,7 @@ from snellen.run.media_clock import arrivals_of
 from snellen.run.recorder import Turn
 from snellen.run.requests import Requests
 from snellen.run.session_log import SessionLog
-from snellen.run.streamed_session import Question, Setup, StreamedSession
+from snellen.run.streamed_session import Setup, StreamedSession
 
 STREAM = "fps:1,latest"
 """The frame policy of a benchmark that has none."""
@@ -55,7 +54,6 @@ class Sessions:
             streaming=benchmark.streaming,
             policy=policy,
             rate=policy.rate,
-            generation=attempts.settings.generation,
         )
         self._requests = requests
         self._attempts = attempts
@@ -114,8 +112,8 @@ class Sessions:
                 turns[sample.id] = turn
         if all(turn.replayed for turn in turns.values()):
             return
-        asked_samples = [sample for sample in samples if sample.id in turns]
-        await self._stream(asked_samples, turns, self._requests.seed(repeat))
+        ready = [sample for sample in samples if sample.id in turns]
+        await self._stream(ready, turns, self._requests.seed(repeat))
 
     async def _prepare(self, row: Row, sample: Sample, repeat: int) -> Turn | None:
         """A question that is ready to be asked; None where its media cannot be read."""
@@ -152,7 +150,7 @@ class Sessions:
                 feeding.close()
         except (ModelError, MediaError) as error:
             if session is not None:
-                unsettled = [question.turn for question in session.unsettled.values()]
+                unsettled = [*session.unsettled.values()]
                 counted = session.error_counted
             for turn in unsettled:
                 if not turn.replayed:
@@ -169,22 +167,14 @@ class Sessions:
         """The session of a video that is open, and its frames."""
         setup, times = self._setup, streamed.facts.times
         arrivals = arrivals_of(setup.streaming, samples, setup.rate, times, streamed.facts.end)
-        questions = [
-            Question(
-                sample=sample,
-                turn=turns[sample.id],
-                newest=bisect_left(times, setup.streaming.when(sample)) - 1,
-            )
-            for sample in samples
-        ]
         indices = {arrival.index for arrival in arrivals if arrival.sample is None}
         if setup.policy.latest:
-            indices |= {question.newest for question in questions if question.newest >= 0}
+            indices |= {arrival.index for arrival in arrivals if arrival.index >= 0}
         feeding = Feeding(streamed, sorted(indices), setup.policy, self._threads)
         name = f"{setup.streaming.session(samples[0])}@{time.time():.3f}"
         log = SessionLog(name, self._recorder.write_event)
         log.open(self._header(samples, seed))
-        return StreamedSession(setup, self._attempts, questions, arrivals, feeding, log), feeding
+        return StreamedSession(setup, self._attempts, turns, arrivals, feeding, log), feeding
 
     def _header(self, samples: Sequence[Sample], seed: int | None) -> dict[str, Any]:
         streaming = self._setup.streaming

@@ -19,7 +19,6 @@ import orjson
 from snellen.core.model import (
     Emission,
     Forks,
-    Generation,
     Query,
     Reply,
     Session,
@@ -61,7 +60,6 @@ class Setup:
     """Which frames are streamed."""
     rate: float
     """Frames a second of the policy."""
-    generation: Generation
 
     @property
     def forks(self) -> bool:
@@ -76,26 +74,16 @@ class Setup:
         return bool(self.forks and alone and self.streaming.clock == "logical")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """A question of a session."""
+@dataclass(frozen=True)
+class _Question:
+    """A question on its way to the session."""
 
     sample: Sample
     turn: Turn
-    newest: int
-    """The index of the newest frame before it; -1 if there is none."""
-
-
-@dataclass(frozen=True)
-class _Showing:
-    """A question on its way to the session."""
-
-    question: Question
+    arrival: Arrival
     query: Query
     latest: Frame | None
     """The newest frame, where the session has not seen it."""
-    at: float
-    """Media seconds at which it is asked."""
 
 
 class StreamedSession:
@@ -105,18 +93,19 @@ class StreamedSession:
         self,
         setup: Setup,
         attempts: Attempts,
-        questions: Sequence[Question],
+        turns: Mapping[str, Turn],
         arrivals: Sequence[Arrival],
         feeding: Feeding,
         log: SessionLog,
     ) -> None:
-        self.unsettled = {question.sample.id: question for question in questions}
+        self.unsettled = dict(turns)
         """The questions without an outcome yet, by sample."""
         self.error_counted = False
         """Whether the error that ended the session was counted as a question's failure."""
         self._setup = setup
         self._attempts = attempts
-        self._questions = dict(self.unsettled)
+        self._turns = turns
+        self._samples = [arrival.sample for arrival in arrivals if arrival.sample is not None]
         self._feeding = feeding
         self._log = log
         self._media_seconds = max((arrival.time for arrival in arrivals), default=0.0)
@@ -134,9 +123,11 @@ class StreamedSession:
             UsageError: several questions are to leave no trace, and the session cannot fork.
         """
         setup = self._setup
-        spec = SessionSpec(rate=setup.rate, seed=seed, generation=setup.generation)
+        spec = SessionSpec(
+            rate=setup.rate, seed=seed, generation=self._attempts.settings.generation
+        )
         session = await self._within(setup.model.open(spec))
-        if setup.forks and not isinstance(session, Forks) and len(self._questions) > 1:
+        if setup.forks and not isinstance(session, Forks) and len(self._turns) > 1:
             raise UsageError(
                 f"{setup.model.name} cannot fork a session, so that a question would leave a "
                 "trace in it: ask with memory=keep, or with scope=point, where each question has a "
@@ -171,7 +162,7 @@ class StreamedSession:
             if arrival.sample is None:
                 await self._feed(session, arrival)
             else:
-                await self._ask(session, arrival.time, self._questions[arrival.sample.id])
+                await self._ask(session, arrival, arrival.sample)
         await self._wait_for_forks()
         if self._setup.streaming.until is not None:
             self._settle_standing()
@@ -205,13 +196,13 @@ class StreamedSession:
         self._log.lag(self._clock.now - arrival.time)
         self._transcript.add(emissions, self._clock.now)
 
-    async def _show_latest(self, session: Session, showing: _Showing, fork: str = "") -> None:
+    async def _show_latest(self, session: Session, question: _Question, fork: str = "") -> None:
         """Show the newest frame before a question, to a fork or to the session itself."""
-        if showing.latest is None:
+        if question.latest is None:
             return
-        index = showing.question.newest
-        self._log.latest_frame(index, showing.latest, fork)
-        emissions = await self._call("feed", session.feed([showing.latest]), fork)
+        index = question.arrival.index
+        self._log.latest_frame(index, question.latest, fork)
+        emissions = await self._call("feed", session.feed([question.latest]), fork)
         if not fork:
             self._transcript.add(emissions, self._clock.now)
             self._seen = index
@@ -221,62 +212,61 @@ class StreamedSession:
 
     # -- questions
 
-    async def _ask(self, session: Session, at: float, question: Question) -> None:
+    async def _ask(self, session: Session, arrival: Arrival, sample: Sample) -> None:
         must_answer = self._setup.streaming.until is None
-        query = self._query(question)
-        self._log.question(question.sample, query, at, must_answer)
-        if question.newest < 0 and must_answer:
-            self._fail_unseen(question)
+        turn = self._turns[sample.id]
+        query = self._query(sample, turn)
+        self._log.question(sample, query, arrival.time, must_answer)
+        if arrival.index < 0 and must_answer:
+            self._fail_unseen(sample, turn)
             return
         latest = None
-        if self._setup.policy.latest and question.newest > self._seen:
-            latest = await self._feeding.get(question.newest)
-        showing = _Showing(question, query, latest, at)
+        if self._setup.policy.latest and arrival.index > self._seen:
+            latest = await self._feeding.get(arrival.index)
+        question = _Question(sample, turn, arrival, query, latest)
         if not must_answer:
-            await self._show_latest(session, showing)
+            await self._show_latest(session, question)
             emissions = await self._call("ask", session.ask(query, must_answer=False))
             self._transcript.add(emissions, self._clock.now)
         elif not self._setup.forks or not isinstance(session, Forks):
-            await self._ask_session(session, showing)
+            await self._ask_session(session, question)
         else:
-            await self._start_fork(session, showing)
+            await self._start_fork(session, question)
 
-    def _query(self, question: Question) -> Query:
-        request = question.turn.request
+    def _query(self, sample: Sample, turn: Turn) -> Query:
         return Query(
-            id=self._transcript.query_id(question.sample),
-            text="\n".join(message.text for message in request.messages),
-            choices=question.sample.choices,
-            max_tokens=self._setup.generation.max_tokens,
-            stop=request.stop,
+            id=self._transcript.query_id(sample),
+            text="\n".join(message.text for message in turn.request.messages),
+            choices=sample.choices,
+            max_tokens=self._attempts.settings.generation.max_tokens,
+            stop=turn.request.stop,
         )
 
-    def _fail_unseen(self, question: Question) -> None:
+    def _fail_unseen(self, sample: Sample, turn: Turn) -> None:
         """Fail a question that nothing is shown before."""
-        streaming = self._setup.streaming
-        del self.unsettled[question.sample.id]
-        if not question.turn.replayed:
-            label, at = streaming.session(question.sample), streaming.when(question.sample)
+        del self.unsettled[sample.id]
+        if not turn.replayed:
+            label = self._setup.streaming.session(sample)
+            at = self._setup.streaming.when(sample)
             error = MediaError(f"{label}: there is no frame before {at:g} s.")
-            self._attempts.fail(question.turn, error)
+            self._attempts.fail(turn, error)
 
-    async def _ask_session(self, session: Session, showing: _Showing) -> None:
+    async def _ask_session(self, session: Session, question: _Question) -> None:
         """Ask the session itself: it keeps its questions, or this is its only one."""
-        question = showing.question
         fork = question.sample.id if self._setup.forks else ""
-        await self._show_latest(session, showing, fork)
-        send = partial(self._answer, session, showing, fork)
+        await self._show_latest(session, question, fork)
+        send = partial(self._answer, session, question, fork)
         outcome = await self._attempts.reply(question.turn, send, self._acquire)
-        self._settle(question, outcome)
+        self._settle(question.sample, question.turn, outcome)
         if not isinstance(outcome, Reply):
             assert outcome is not None
             self.error_counted = not question.turn.replayed
             raise outcome
 
-    async def _start_fork(self, session: Forks, showing: _Showing) -> None:
+    async def _start_fork(self, session: Forks, question: _Question) -> None:
         """Ask a fork, and wait for it unless it answers apart."""
         fork = await self._within(session.fork())
-        asking = self._ask_fork(fork, showing)
+        asking = self._ask_fork(fork, question)
         if not self._setup.apart:
             await asking
             return
@@ -286,9 +276,8 @@ class StreamedSession:
         self._answering.add(task)
         task.add_done_callback(self._note_fork_ended)
 
-    async def _ask_fork(self, fork: Session, showing: _Showing) -> None:
+    async def _ask_fork(self, fork: Session, question: _Question) -> None:
         """Ask a fork of the fork; where that cannot answer now, another one later."""
-        question = showing.question
         opened: list[Session] = []
         assert isinstance(fork, Forks)
 
@@ -297,12 +286,12 @@ class StreamedSession:
                 await _close(opened.pop())
             again = await self._within(fork.fork())
             opened.append(again)
-            await self._show_latest(again, showing, question.sample.id)
-            return await self._answer(again, showing, question.sample.id)
+            await self._show_latest(again, question, question.sample.id)
+            return await self._answer(again, question, question.sample.id)
 
         try:
             outcome = await self._attempts.reply(question.turn, send, self._acquire)
-            self._settle(question, outcome)
+            self._settle(question.sample, question.turn, outcome)
         finally:
             for session in [*opened, fork]:
                 await _close(session)
@@ -312,11 +301,11 @@ class StreamedSession:
         """How an attempt gets a slot; None where the session holds its group's."""
         return self._attempts.limiter.acquire if self._setup.apart else None
 
-    async def _answer(self, session: Session, showing: _Showing, fork: str) -> Reply:
-        emissions = await self._call("ask", session.ask(showing.query, must_answer=True), fork)
+    async def _answer(self, session: Session, question: _Question, fork: str) -> Reply:
+        emissions = await self._call("ask", session.ask(question.query, must_answer=True), fork)
         # On the logical clock it is said when it was asked, though frames may have come since.
-        at = showing.at if self._setup.streaming.clock == "logical" else self._clock.now
-        return self._transcript.answer(showing.question.sample, emissions, at)
+        at = question.arrival.time if self._setup.streaming.clock == "logical" else self._clock.now
+        return self._transcript.answer(question.sample, emissions, at)
 
     async def _wait_for_forks(self) -> None:
         while self._answering:
@@ -332,35 +321,35 @@ class StreamedSession:
 
     # -- outcomes
 
-    def _settle(self, question: Question, outcome: Reply | ModelError | MediaError | None) -> None:
+    def _settle(
+        self, sample: Sample, turn: Turn, outcome: Reply | ModelError | MediaError | None
+    ) -> None:
         if outcome is None:
             raise _Stopped
-        del self.unsettled[question.sample.id]
-        if isinstance(outcome, Reply) and not question.turn.replayed:
-            self._attempts.observer.sample_finished([(question.sample, outcome)])
+        del self.unsettled[sample.id]
+        if isinstance(outcome, Reply) and not turn.replayed:
+            self._attempts.observer.sample_finished([(sample, outcome)])
 
     def _settle_standing(self) -> None:
         """Give each standing question the messages that were said for it as its reply."""
         streaming = self._setup.streaming
         assert streaming.until is not None
-        samples = [question.sample for question in self._questions.values()]
         silence: Sequence[str] = getattr(self._setup.model, "silence", ())
         messages: Sequence[Said] = self._transcript.messages
-        by_sample: Mapping[str, Sequence[Said]] = dict.fromkeys(self._questions, messages)
-        if streaming.attribute is not None and len(samples) > 1:
-            by_sample = streaming.attribute(messages, samples)
-        for name, question in self._questions.items():
-            text = orjson.dumps(
-                {
-                    "messages": [*by_sample[name]],
-                    "silence": [*silence],
-                    "until": min(streaming.until(question.sample), self._feeding.media_end),
-                }
-            ).decode()
-            reply = Reply(text=text, stop="stop")
-            if not question.turn.replayed:
-                self._attempts.keep(question.turn, reply)
-            self._settle(question, reply)
+        by_sample: Mapping[str, Sequence[Said]] = dict.fromkeys(self._turns, messages)
+        if streaming.attribute is not None and len(self._samples) > 1:
+            by_sample = streaming.attribute(messages, self._samples)
+        for sample in self._samples:
+            turn = self._turns[sample.id]
+            spoken = {
+                "messages": [*by_sample[sample.id]],
+                "silence": [*silence],
+                "until": min(streaming.until(sample), self._feeding.media_end),
+            }
+            reply = Reply(text=orjson.dumps(spoken).decode(), stop="stop")
+            if not turn.replayed:
+                self._attempts.keep(turn, reply)
+            self._settle(sample, turn, reply)
 
 
 async def _close(session: Session) -> None:
