@@ -27,9 +27,9 @@ from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
 from snellen.registry import catalog
-from snellen.run.asking import question_record
 from snellen.run.lifecycle import run_async
 from snellen.run.plan import Plan
+from snellen.run.recorder import question_record
 from snellen.run.run_plan import run_plan
 from snellen.run.score_run import scored
 from snellen.store import FORMAT, Folder, Question, ReplyRecord, Run, reply_record
@@ -209,7 +209,7 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
     def journal(number: int) -> None:
         place = number % PICTURES
         run.append_question(
-            question_record(read[number], samples[number], keys[number], ready[place])
+            question_record(read[number], samples[number], keys[number], ready[place], None)
         )
         run.append_reply(reply_record(keys[number], "0" * 32, at, reply=reply))
 

@@ -28,7 +28,7 @@ from snellen.metrics import mean
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
 from snellen.registry import catalog
-from snellen.run import sessions
+from snellen.run import streamed_session
 from tests import videos
 from tests.servers_download import Served, serving_files
 from tests.videos import index_of
@@ -601,7 +601,7 @@ def test_a_session_that_hangs_fails_its_questions(clip: Path, tmp_path: Path, wh
 def test_a_session_that_never_closes_is_let_go(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "CLOSING", 0.1)
+    monkeypatch.setattr(streamed_session, "CLOSING", 0.1)
     result = run(asking(clip, {"a": 1.0}, memory="keep"), Hanging("close"), tmp_path)
     assert result.report.replies == {"ok": 1}
 

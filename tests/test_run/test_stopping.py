@@ -13,7 +13,6 @@ from threading import get_ident
 
 import pytest
 
-import snellen.run.asking as asking
 from snellen.api import Plan, evaluate, load_run, run_plan
 from snellen.api import ask as ask_once
 from snellen.core.model import Reply, Request, Usage
@@ -21,6 +20,7 @@ from snellen.core.profile import Prices, Profile
 from snellen.core.sample import Sample
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
 from snellen.registry.catalog import Opened
+from snellen.run import attempts, observer, scheduler, selection
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states
 
@@ -49,7 +49,7 @@ class Waits:
 def test_what_a_spent_budget_has_paid_for_is_waited_for_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "GRACE", 0.05)
+    monkeypatch.setattr(scheduler, "GRACE", 0.05)
 
     finished = run(tmp_path, Waits(0.5), benchmark(8), max_requests=4)
 
@@ -59,7 +59,7 @@ def test_what_a_spent_budget_has_paid_for_is_waited_for_and_kept(
 def test_an_interrupt_is_heeded_while_a_spent_budget_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "GRACE", 0.05)
+    monkeypatch.setattr(scheduler, "GRACE", 0.05)
     started = time.monotonic()
 
     finished = run(tmp_path, Waits(30, interrupt_after=0.2), benchmark(8), max_requests=4)
@@ -120,7 +120,7 @@ def test_a_budget_of_money_is_kept_or_the_run_stops(
 def test_a_wait_that_a_server_asks_for_has_an_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LONGEST_RETRY_AFTER", 0.01)
+    monkeypatch.setattr(attempts, "LONGEST_RETRY_AFTER", 0.01)
     times = iter(range(100))
 
     def busy_once(request: Request) -> str:
@@ -138,7 +138,7 @@ def test_a_question_that_is_turned_away_for_ever_fails(tmp_path: Path) -> None:
     model = Says(full)
     finished = run(tmp_path, model, benchmark(1))
 
-    assert len(model.requests) == asking.TURNED_AWAY + 1
+    assert len(model.requests) == attempts.TURNED_AWAY + 1
     assert states(finished) == {"failed": 1}
 
 
@@ -179,7 +179,7 @@ def test_a_disk_that_cannot_flush_ends_the_run(
             raise OSError(5, "Input/output error")
         flush(fd)
 
-    monkeypatch.setattr(asking, "GRACE", 0.05)
+    monkeypatch.setattr(scheduler, "GRACE", 0.05)
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(StoreError, match="cannot be flushed to the disk"):
         run(tmp_path, Waits(5), benchmark(4))
@@ -249,7 +249,6 @@ def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from snellen.data import Drawn
-    from snellen.run import selection
 
     monkeypatch.setattr(selection, "CHECKED", 3)
     names = ["a", "b", "c", "d", "b"]
@@ -268,7 +267,7 @@ def test_ids_that_are_doubled_far_down_are_named_when_they_are_reached(
 
 
 def test_replies_longer_than_a_page_wait_for_the_report_with_their_score(tmp_path: Path) -> None:
-    model = Says(lambda request: "yes" * asking.LONG)
+    model = Says(lambda request: "yes" * observer.LONG)
 
     finished = run(tmp_path, model, benchmark(1))
 

@@ -21,8 +21,8 @@ from snellen.data import Drawn, Row
 from snellen.media import video as video_files
 from snellen.media.content import Video, user
 from snellen.metrics import mean
-from snellen.run import Asking, Budget, Limiter, Progress, Settings, Stop, select
-from snellen.run import clips as _clips
+from snellen.run import Budget, Job, Limiter, Progress, Scheduler, Settings, Stop, select
+from snellen.run import clips as clip_module
 from snellen.store import ReplyRecord, Run
 from tests import videos
 from tests.tiny import Says
@@ -100,18 +100,19 @@ def ask(
     async def work() -> Run:
         run = Run(folder)
         run.load()
-        asking = Asking(
-            benchmark,
-            model,
-            run,
-            select(benchmark, benchmark.data.facts().rows, limit=None, sample=None, seed=0),
-            Settings(repeats=repeats),
+        rows = benchmark.data.facts().rows
+        job = Job(
+            benchmark=benchmark,
+            model=model,
+            run=run,
+            selection=select(benchmark, rows, limit=None, sample=None, seed=0),
+            settings=Settings(repeats=repeats),
             limiter=Limiter(limit),
             budget=Budget(),
             stop=Stop(),
             progress=progress or Progress(name="videos"),
         )
-        await asking.ask_all()
+        await Scheduler(job).ask_all()
         run.close()
         return run
 
@@ -224,7 +225,7 @@ def test_what_is_answered_is_not_decoded_again(
 def test_with_no_room_for_more_than_one_questions_frames_all_are_asked_in_turn(
     clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_clips, "MOST_BYTES", 1)
+    monkeypatch.setattr(clip_module, "MOST_BYTES", 1)
     model = Watching()
     ask(about(clips, QUESTIONS), model, tmp_path, limit=8, repeats=2)
     assert len(model.shown) == 12
@@ -243,7 +244,7 @@ def test_every_turn_and_repeat_is_shown_the_frames(
 def test_a_sample_of_two_windows_does_not_wait_for_itself(
     clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_clips, "MOST_BYTES", 1)
+    monkeypatch.setattr(clip_module, "MOST_BYTES", 1)
     one = about(clips, [("q0", "v0.mp4", 1.0), ("q1", "v0.mp4", 3.0)])
     videos_ = (Video(clips / "v0.mp4", end=1.0), Video(clips / "v0.mp4", end=2.0))
     seen: list[int] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
 
 START = 8
 MOST = 256
@@ -19,20 +20,18 @@ PLATEAU = 1.15
 """Twice the requests must bring at least this times the replies a second, or the server is full."""
 
 
+@dataclass(slots=True)
 class Slot:
-    """Leave to have one request with the server: `level` is how many were there when it was sent,
-    at `since`.
+    """Leave to have one request with the server."""
 
-    `epoch` counts the 429s, `stage` the doublings before it.
-    """
-
-    __slots__ = ("epoch", "level", "since", "stage")
-
-    def __init__(self, level: int, epoch: int, stage: int, since: float) -> None:
-        self.level = level
-        self.epoch = epoch
-        self.stage = stage
-        self.since = since
+    level: int
+    """How many requests were with the server when this one was sent."""
+    epoch: int
+    """How many 429s came before it."""
+    stage: int
+    """How many doublings of the limit came before it."""
+    since: float
+    """When it was sent, on the event loop's clock."""
 
 
 class Limiter:

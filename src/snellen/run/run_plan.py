@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,11 +17,13 @@ from snellen.data import Facts
 from snellen.errors import DataError, UsageError
 from snellen.registry import catalog
 from snellen.run import (
-    Asking,
     Budget,
+    Job,
     Limiter,
-    OnReply,
+    Observer,
     Progress,
+    ReplyCallback,
+    Scheduler,
     Settings,
     Stop,
     check,
@@ -87,7 +89,7 @@ async def _run_plan(
     budget: Budget,
 ) -> list[Finished]:
     limiters: dict[str, Limiter] = {}
-    jobs: list[_Job] = []
+    jobs: list[Job] = []
     ours: list[Model] = []
     finished = []
     with ExitStack() as stack:
@@ -105,10 +107,11 @@ async def _run_plan(
                         plan, profile, opened, benchmark, facts, limiters, budget, stack, done
                     )
                     jobs += [job] if job is not None else []
+            schedulers = [Scheduler(job) for job in jobs]
             stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
             with interrupts(stops, at_once), shown(progress, show):
                 asking = asyncio.gather(
-                    *(job.asking.ask_all() for job in jobs), return_exceptions=True
+                    *(scheduler.ask_all() for scheduler in schedulers), return_exceptions=True
                 )
                 results = await asked(asking, stops)
             crashes = [result for result in results if isinstance(result, BaseException)]
@@ -137,15 +140,6 @@ async def _run_plan(
     return finished
 
 
-@dataclass(frozen=True)
-class _Job:
-    benchmark: Benchmark
-    run: Run
-    asking: Asking
-    stop: Stop
-    progress: Progress
-
-
 def _prepare(
     plan: Plan,
     profile: Profile,
@@ -156,7 +150,7 @@ def _prepare(
     budget: Budget,
     stack: ExitStack,
     done: Collection[Path],
-) -> _Job | None:
+) -> Job | None:
     """Everything up to the first request: which run it is, its folder, which rows are asked. None
     where it is one of the runs `done`: one benchmark under two names."""
     settings = settings_of(plan, profile, benchmark)
@@ -197,28 +191,30 @@ def _prepare(
     stop = Stop()
     if opened.server not in limiters:
         limiters[opened.server] = Limiter(plan.concurrency or opened.concurrency)
-    asking = Asking(
-        benchmark,
-        opened.model,
-        run,
-        selection,
-        settings,
+    return Job(
+        benchmark=benchmark,
+        model=opened.model,
+        run=run,
+        selection=selection,
+        settings=settings,
         limiter=limiters[opened.server],
         budget=budget,
         stop=stop,
         progress=progress,
         reuse=reuse,
-        on_reply=_telling(plan.on_sample, benchmark),
+        observers=_observers(plan.on_sample, benchmark, stop),
     )
-    return _Job(benchmark, run, asking, stop, progress)
 
 
-def _telling(on_sample: OnSample | None, benchmark: Benchmark) -> OnReply | None:
-    """Tells `on_sample` of a reply with its scores."""
+def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
+    """Who is told of a run's events beside its progress: `on_sample`, of each reply and its
+    scores."""
     if on_sample is None:
-        return None
+        return []
     scores = Tally(benchmark).scores
-    return lambda sample, reply: on_sample(sample, reply, scores(sample, reply))
+    return [
+        ReplyCallback(lambda sample, reply: on_sample(sample, reply, scores(sample, reply)), stop)
+    ]
 
 
 def _entered(

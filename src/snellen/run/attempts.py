@@ -1,0 +1,186 @@
+"""Sends one question until it has a reply: retries, back-off, time limits, slots, giving up."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import random
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import TypeVar
+
+from snellen.core.deadline import Deadline
+from snellen.core.model import Reply
+from snellen.errors import MediaError, ModelError, Overloaded, Rejected, message_of
+from snellen.run.budget import Budget
+from snellen.run.limiter import Limiter, Slot
+from snellen.run.observer import Observer
+from snellen.run.recorder import Recorder, Turn
+from snellen.run.settings import Settings
+from snellen.run.stop import Stop
+
+TURNED_AWAY = 10
+"""How often one question may be turned away by 429 before it counts as failed."""
+HOPELESS = 3
+"""This many 401s or 404s in a row end the run: no other question would fare better."""
+LONGEST_RETRY_AFTER = 600.0
+
+T = TypeVar("T")
+
+
+async def within(seconds: float | None, call: Awaitable[T], result: str = "reply") -> T:
+    """What a call of a model returns, within a time limit (None: the model has its own).
+
+    Raises:
+        Overloaded: there was no result in time, or the model canceled the call itself.
+    """
+    deadline = Deadline(seconds)
+    try:
+        async with deadline:
+            return await call
+    except TimeoutError as error:
+        raise Overloaded(
+            f"no {result} within {seconds:g} s"
+            if seconds is not None and deadline.is_over
+            else f"the model raised TimeoutError: {message_of(error)}"
+        ) from None
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise Overloaded("the model gave the request up (its own task was cancelled)") from None
+
+
+class Attempts:
+    """Sends questions of one run, and stores what comes of each attempt."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        recorder: Recorder,
+        observer: Observer,
+        *,
+        limiter: Limiter,
+        budget: Budget,
+        stop: Stop,
+    ) -> None:
+        self.settings = settings
+        self.recorder = recorder
+        self.observer = observer
+        self.limiter = limiter
+        self.stop = stop
+        self._budget = budget
+        self._random = random.Random(os.getpid())
+        self._failed_in_a_row = 0
+
+    def may_ask(self) -> bool:
+        """Whether the run asks on; a spent budget stops it here."""
+        if reason := self._budget.spent():
+            self.stop.set(reason, interrupted=True, patient=True)
+        return self.stop.reason is None
+
+    async def reply(
+        self,
+        turn: Turn,
+        send: Callable[[], Awaitable[Reply]],
+        acquire: Callable[[], Awaitable[Slot]] | None,
+    ) -> Reply | ModelError | MediaError | None:
+        """The reply to a question, or the error of its last attempt; None where the run stops.
+
+        Each attempt takes a slot by `acquire`, and lets it go before it waits for the next
+        attempt; None: the caller holds a slot.
+        """
+        attempt = throttled = 0
+        while True:
+            attempt += 1
+            slot = None if acquire is None else await acquire()
+            if not self.may_ask():
+                if slot is not None:
+                    self.limiter.release()
+                return None
+            outcome = await self._attempt(turn, attempt, send, slot)
+            if isinstance(outcome, Reply):
+                return outcome
+            throttled += isinstance(outcome, Overloaded) and outcome.throttled
+            is_last = attempt - throttled >= self.settings.attempts or throttled > TURNED_AWAY
+            if is_last or not isinstance(outcome, Overloaded):
+                if not turn.replayed:
+                    self.count_failure(outcome)
+                return outcome
+            self.observer.request_retried(turn, outcome)
+            await self._wait(outcome, attempt)
+
+    async def _attempt(
+        self, turn: Turn, attempt: int, send: Callable[[], Awaitable[Reply]], slot: Slot | None
+    ) -> Reply | ModelError | MediaError:
+        """Send a question once, and store what comes of it."""
+        outcome: Reply | ModelError | MediaError
+        self.observer.request_sent(turn)
+        started = perf_counter()
+        try:
+            outcome = await send()
+        except (ModelError, MediaError) as error:
+            outcome = error
+        finally:
+            self.observer.request_ended(turn)
+            if slot is not None:
+                self.limiter.release()
+        if slot is not None:
+            if isinstance(outcome, Overloaded) and outcome.throttled:
+                self.limiter.throttled(slot)
+            else:
+                self.limiter.replied(slot)
+        if turn.replayed:
+            return outcome
+        if isinstance(outcome, Reply):
+            self.keep(turn, outcome, attempt, perf_counter() - started)
+        else:
+            self.recorder.write_failure(turn, outcome, attempt)
+        return outcome
+
+    def keep(self, turn: Turn, reply: Reply, attempt: int = 1, seconds: float = 0.0) -> None:
+        """Store the model's reply."""
+        self.recorder.write_reply(turn, reply, attempt)
+        self._failed_in_a_row = 0
+        self.observer.reply_stored(turn, reply, seconds)
+
+    def fail(self, turn: Turn, error: ModelError | MediaError, *, shared: bool = False) -> None:
+        """Store that a question that was never sent has failed; `shared` if the error failed
+        another question before, which counts alone."""
+        self.recorder.write_failure(turn, error)
+        if shared:
+            self.observer.sample_failed(error)
+        else:
+            self.count_failure(error)
+
+    def count_failure(self, error: ModelError | MediaError) -> None:
+        """Count a question without a reply; stop the run when no reply can be expected."""
+        self.observer.sample_failed(error)
+        hopeless = isinstance(error, Rejected) and error.hopeless
+        if not hopeless and not isinstance(error, Overloaded):
+            return
+        self._failed_in_a_row += 1
+        most = HOPELESS if hopeless else max(self.settings.give_up, 2 * int(self.limiter.limit))
+        if self._failed_in_a_row >= most:
+            self.stop.set(
+                f"{self._failed_in_a_row} questions in a row got no reply; the last error: "
+                f"{message_of(error)}"
+            )
+
+    async def _wait(self, error: Overloaded, attempt: int) -> None:
+        settings = self.settings
+        wait = min(settings.longest_wait, settings.backoff * 2 ** (attempt - 1))
+        wait *= 0.75 + 0.5 * self._random.random()
+        if (seconds := _seconds(error.retry_after)) is not None:
+            wait = min(seconds, LONGEST_RETRY_AFTER) + 0.1 * self._random.random()
+        stopping = asyncio.create_task(self.stop.wait())
+        await asyncio.wait({stopping}, timeout=wait)
+        stopping.cancel()
+
+
+def _seconds(value: object) -> float | None:
+    """A wait that a model asks for; None where it is no number, or none that can be waited."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < math.inf else None

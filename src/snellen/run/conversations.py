@@ -1,0 +1,164 @@
+"""Asks the samples of a group: turn after turn, each with what came before it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from snellen.core.benchmark import Benchmark, History
+from snellen.core.model import Expects, Model, Reply, Request
+from snellen.core.sample import Sample
+from snellen.data import Row
+from snellen.run.attempts import Attempts, within
+from snellen.run.clips import videos_of
+from snellen.run.group import Group
+from snellen.run.model_calls import call_of
+from snellen.run.recorder import Turn
+from snellen.run.requests import Requests
+from snellen.store import Key
+
+Reuse = Callable[[str], tuple[str, Reply] | None]
+"""Another run's reply to a request, by the request's digest, and that run's folder."""
+
+
+class Conversations:
+    """Asks a model the questions of samples, one request a turn."""
+
+    replays = False
+    """Whether questions that have a reply are asked again beside others."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Model,
+        requests: Requests,
+        attempts: Attempts,
+        reuse: Reuse | None,
+    ) -> None:
+        self._benchmark = benchmark
+        # Checked once: a protocol's check costs as much as the rest of a sample's start.
+        self._expect = model.expect if isinstance(model, Expects) else None
+        self._requests = requests
+        self._attempts = attempts
+        self._recorder = attempts.recorder
+        self._observer = attempts.observer
+        self._call = call_of(benchmark, model)
+        self._reuse = reuse
+
+    @property
+    def most_groups(self) -> int:
+        """How many groups may be under way: questions that wait for their next attempt hold no
+        slot, and would pile up otherwise."""
+        return 2 * int(self._attempts.limiter.limit) + 17
+
+    def start_decoding(self, group: Group) -> None:
+        """Decode the videos of a group from now on."""
+        self._requests.start_decoding(group)
+
+    def announce(self, group: Group) -> None:
+        """Tell a model that wants to know which videos come next."""
+        if self._expect is not None:
+            videos = self._requests.first_videos(group)
+            self._expect([video for several in videos.values() for video in several])
+
+    async def ask(self, group: Group) -> None:
+        """Ask all samples of a group at once."""
+        parts = [
+            self._ask_sample(row, sample, repeat, group)
+            for row, sample in group.samples
+            for repeat in range(group.repeats)
+        ]
+        if len(parts) == 1:
+            await parts[0]
+            return
+        async with asyncio.TaskGroup() as tasks:
+            for part in parts:
+                tasks.create_task(part)
+
+    async def _ask_sample(self, row: Row, sample: Sample, repeat: int, group: Group) -> None:
+        try:
+            await self._ask_turns(row, sample, repeat, group)
+        finally:
+            group.note_done(sample, repeat)
+
+    async def _ask_turns(self, row: Row, sample: Sample, repeat: int, group: Group) -> None:
+        history: History = ()
+        is_new = False
+        while len(history) != self._benchmark.turns:
+            key = self._recorder.key(sample, repeat, len(history))
+            is_stored = self._recorder.has_reply(key)
+            lacks_question = is_stored and not self._recorder.has_question(row, key)
+            if is_stored and not lacks_question and self._benchmark.turns == 1:
+                break
+            request = self._requests.request(sample, history, repeat)
+            if request is None:
+                if self._benchmark.by_turn is None:
+                    self._recorder.write_end(sample, repeat, len(history))
+                break
+            if is_stored:
+                reply = self._recorder.stored_reply(key)
+                if lacks_question:
+                    prepared = self._requests.read_if_possible(request)
+                    self._recorder.write_question(row, sample, key, prepared)
+            else:
+                answered = await self._ask_turn(row, sample, key, request, group)
+                if answered is None:
+                    return
+                request, reply = answered
+                is_new = True
+            history = (*history, (request.messages, reply))
+        if is_new:
+            self._observer.sample_finished(self._scored_replies(sample, history))
+        else:
+            self._observer.samples_kept(1)
+
+    async def _ask_turn(
+        self, row: Row, sample: Sample, key: Key, worded: Request, group: Group
+    ) -> tuple[Request, Reply] | None:
+        """What was sent and what came; None where nothing did."""
+        prepared = await self._requests.prepare(sample, worded, group)
+        request = prepared.request
+        if prepared.error is not None:
+            self._recorder.write_question(row, sample, key, prepared)
+            self._attempts.fail(Turn(key, request), prepared.error)
+            return None
+        if self._attempts.stop.reason is not None:
+            return None
+        is_first = self._recorder.write_question(row, sample, key, prepared)
+        # Media whose frames the question's row does not name, or that may have changed since.
+        with_media = bool(videos_of(request)) or not is_first
+        turn = self._recorder.turn(key, request, with_media=with_media)
+        reply = self._reused(turn)
+        if reply is not None:
+            return request, reply
+        outcome = await self._attempts.reply(
+            turn,
+            partial(self._send, request),
+            group.acquire(self._attempts.limiter, sample, key[1]),
+        )
+        return (request, outcome) if isinstance(outcome, Reply) else None
+
+    async def _send(self, request: Request) -> Reply:
+        return await within(self._attempts.settings.timeout, self._call(request))
+
+    def _reused(self, turn: Turn) -> Reply | None:
+        """Another run's reply to the same request, stored as this run's."""
+        match = None if self._reuse is None else self._reuse(turn.digest)
+        if match is None:
+            return None
+        folder, reply = match
+        self._recorder.write_reply(turn, reply, reused=folder)
+        self._observer.reply_reused(turn, reply)
+        return reply
+
+    def _scored_replies(self, sample: Sample, history: History) -> list[tuple[Sample, Reply]]:
+        """The sample with its last reply, or each of its turns that is scored."""
+        if self._benchmark.by_turn is None:
+            return [(sample, history[-1][1])]
+        turns = self._benchmark.scored_turns(sample)
+        return [
+            (turn, reply)
+            for turn, (_, reply) in zip(turns, history, strict=True)
+            if turn is not None
+        ]

@@ -1,0 +1,88 @@
+"""Frames of a streamed video, decoded in threads a few ahead of the session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+from snellen.media import video as videos
+from snellen.media.content import Frame
+
+AHEAD = 8
+"""Frames that are decoded at once, ahead of the session."""
+
+Numbered = tuple[int, Frame]
+"""A frame and its index in the video."""
+
+
+class Feeding:
+    """The frames of one session. It holds no thread while the session waits."""
+
+    def __init__(
+        self,
+        streamed: videos.Streamed,
+        indices: Sequence[int],
+        policy: videos.Policy,
+        threads: ThreadPoolExecutor,
+    ) -> None:
+        self.times = streamed.facts.times
+        """Media seconds of all frames of the video."""
+        self.media_end = streamed.facts.end
+        self.first = indices[0]
+        """The index of the first frame that the session gets."""
+        self._streamed = streamed
+        self._frames = streamed.frames(indices, policy)
+        self._threads = threads
+        self._ahead: deque[Numbered] = deque()
+        self._decoding: asyncio.Future[list[Numbered]] | None = None
+        self._last: Numbered | None = None
+
+    async def get(self, index: int) -> Frame:
+        """The frame of an index; indices must not fall.
+
+        Raises:
+            MediaError: it cannot be decoded.
+        """
+        while self._last is None or self._last[0] < index:
+            if not self._ahead:
+                self._ahead.extend(await self._next_frames())
+            self._last = self._ahead.popleft()
+            if len(self._ahead) <= AHEAD // 2:
+                self._begin()
+        assert self._last[0] == index
+        return self._last[1]
+
+    def close(self) -> None:
+        """Let the video go, once nobody decodes it."""
+        if self._decoding is None or self._decoding.done():
+            self._streamed.close()
+        else:
+            self._decoding.add_done_callback(lambda _: self._streamed.close())
+
+    def _begin(self) -> None:
+        if self._decoding is None:
+            loop = asyncio.get_running_loop()
+            self._decoding = loop.run_in_executor(self._threads, self._decode)
+            self._decoding.add_done_callback(_retrieve_error)
+
+    async def _next_frames(self) -> list[Numbered]:
+        self._begin()
+        assert self._decoding is not None
+        decoding, self._decoding = self._decoding, None
+        try:
+            return await asyncio.shield(decoding)
+        finally:
+            if not decoding.done():
+                self._decoding = decoding  # to be closed behind it
+
+    def _decode(self) -> list[Numbered]:
+        return [*islice(self._frames, AHEAD)]
+
+
+def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
+    """It is no crash that a session which has ended does not look at its frames."""
+    if not decoding.cancelled():
+        decoding.exception()

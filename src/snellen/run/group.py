@@ -1,0 +1,77 @@
+"""Samples that share media, from their first request to their last reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from snellen.core.model import Request
+from snellen.core.sample import Sample
+from snellen.data import Row
+from snellen.run.clips import Clips
+from snellen.run.limiter import Limiter, Slot
+
+
+class Group:
+    """Samples that share media: they start with one slot, and share decoded videos."""
+
+    def __init__(self, samples: Sequence[tuple[Row, Sample]], repeats: int) -> None:
+        self.samples = samples
+        self.repeats = repeats
+        self.clips: Clips | None = None
+        """The decoded videos, from the time on that they are needed."""
+        self.slot: Slot | None = None
+        """The slot for the group's first request, until it is taken."""
+        self.all_sent = asyncio.Event()
+        """Each sample has sent its first request, or will send none."""
+        self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in range(repeats)}
+
+    def acquire(
+        self, limiter: Limiter, sample: Sample, repeat: int
+    ) -> Callable[[], Awaitable[Slot]]:
+        """How a sample gets a slot for a request: the first gets the group's."""
+
+        async def acquired() -> Slot:
+            slot, self.slot = self.slot, None
+            if slot is None:
+                slot = await limiter.acquire()
+            self.note_sent(sample, repeat)
+            return slot
+
+        return acquired
+
+    def note_sent(self, sample: Sample, repeat: int) -> None:
+        self._unsent.discard((sample.id, repeat))
+        if not self._unsent:
+            self.all_sent.set()
+
+    def release_slot(self, limiter: Limiter) -> None:
+        """Give the group's slot back, if nobody took it."""
+        if self.slot is not None:
+            self.slot = None
+            limiter.release()
+
+    async def with_frames(
+        self, request: Request, sample: Sample, threads: ThreadPoolExecutor
+    ) -> Request:
+        """The request with the frames of its videos.
+
+        Raises:
+            MediaError: one cannot be decoded. UsageError: the extra is missing.
+        """
+        if self.clips is None:
+            self.clips = Clips({}, 1, threads)
+        return await self.clips.shown(request, sample.id)
+
+    def note_done(self, sample: Sample, repeat: int) -> None:
+        """A sample needs its videos no more, one time of those that it is asked."""
+        self.note_sent(sample, repeat)
+        if self.clips is not None:
+            self.clips.release(sample.id)
+
+    def close(self) -> None:
+        """Nobody waits any more for the group's videos, or for its first requests."""
+        self.all_sent.set()
+        if self.clips is not None:
+            self.clips.close()

@@ -1,0 +1,123 @@
+"""The time of a streamed video: when frames and questions come, and which frames are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_left
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from snellen.core.sample import Sample
+from snellen.core.streaming import Streaming
+from snellen.media import video as videos
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A frame or a question, and the media time at which it comes."""
+
+    time: float
+    """Media seconds."""
+    index: int
+    """The frame's index in the video; of a question, the newest frame before it (-1: none)."""
+    sample: Sample | None = None
+    """The question's sample; None for a frame."""
+
+
+def arrivals_of(
+    streaming: Streaming,
+    samples: Sequence[Sample],
+    rate: float,
+    times: Sequence[float],
+    end: float,
+) -> list[Arrival]:
+    """Frames on the grid and questions, in order: at one time questions come first, since what they
+    may see comes before it. `times` are those of the video's frames, which ends at `end`."""
+    end = max(end, times[-1] + 0.5 / rate)  # of a single frame too
+    questions = [
+        Arrival(min(when, end), bisect_left(times, when) - 1, sample)
+        for sample, when in zip(samples, map(streaming.when, samples), strict=True)
+    ]
+    last = max(question.time for question in questions)
+    if streaming.until is not None:
+        last = max(last, *(min(streaming.until(sample), end) for sample in samples))
+    grid = videos.on_grid(times, rate, 0, 0.0, max(last, 0.5 / rate))
+    frames = [Arrival(due, index) for due, index in grid]
+    return sorted([*questions, *frames], key=lambda arrival: arrival.time)
+
+
+class MediaClock:
+    """One session's clock."""
+
+    def __init__(
+        self,
+        streaming: Streaming,
+        arrivals: Sequence[Arrival],
+        on_lost: Callable[[Arrival], None],
+    ) -> None:
+        self.now = 0.0
+        """Media seconds."""
+        self._streaming = streaming
+        self._arrivals = arrivals
+        self._on_lost = on_lost
+        self._began = 0.0
+
+    def start(self) -> None:
+        self._began = time.perf_counter()
+
+    def charge(self, kind: str, start: float, seconds: float) -> float:
+        """Let the clock run on after a call that began at `start` on it; what the call cost, in
+        seconds."""
+        cost = self._streaming.costs.get(kind, seconds)
+        if self._streaming.clock == "simulated":
+            self.now = start + cost / self._streaming.speed
+        elif self._streaming.clock == "real":
+            self.now = self._elapsed()
+        return cost
+
+    async def arrivals(self) -> AsyncIterator[Arrival]:
+        """The arrivals as the session gets to them, without the frames that are lost."""
+        is_real, is_logical = (self._streaming.clock == kind for kind in ("real", "logical"))
+        coming = deque(self._arrivals)
+        waiting: deque[Arrival] = deque()
+        while coming or waiting:
+            if is_real:
+                self.now = self._elapsed()
+            while coming and (coming[0].time <= self.now or is_logical):
+                waiting.append(coming.popleft())
+                if is_logical:
+                    break
+            waiting = self._without_lost(waiting)
+            if not waiting:
+                if is_real:
+                    await asyncio.sleep(max(0.0, coming[0].time - self.now))
+                else:
+                    self.now = coming[0].time
+                continue
+            arrival = waiting.popleft()
+            self.now = max(self.now, arrival.time)
+            yield arrival
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _without_lost(self, waiting: deque[Arrival]) -> deque[Arrival]:
+        """What waits, without the frames that are lost before each question, which never is."""
+        if self._streaming.drop == "none":
+            return waiting
+        most = self._streaming.queue if self._streaming.drop == "oldest" else 1
+        left: deque[Arrival] = deque()
+        frames: list[Arrival] = []
+        for arrival in [*waiting, None]:
+            if arrival is not None and arrival.sample is None:
+                frames.append(arrival)
+                continue
+            for lost in frames[:-most]:
+                self._on_lost(lost)
+            left.extend(frames[-most:])
+            frames.clear()
+            if arrival is not None:
+                left.append(arrival)
+        return left

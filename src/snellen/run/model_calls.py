@@ -1,0 +1,88 @@
+"""What a model can be asked: whether it fits a benchmark, and the call that asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import (
+    Generates,
+    Model,
+    Prompts,
+    Ranks,
+    Reply,
+    Request,
+    Streams,
+    check_tools,
+)
+from snellen.core.outputs import check_ranking, check_reply
+from snellen.errors import UsageError
+
+Call = Callable[[Request], Awaitable[Reply]]
+"""Asks a model one question."""
+
+
+def own_prompt(benchmark: Benchmark, model: Model) -> bool:
+    """Whether the model words the benchmark's questions itself: those of one turn, on pictures,
+    without examples, and not under a probe.
+
+    Raises:
+        UsageError: it cannot say.
+    """
+    worded = benchmark.ask == "generate" and benchmark.turns == 1 and benchmark.frames is None
+    worded = worded and not benchmark.shots and not benchmark.probe
+    called = benchmark.called or benchmark.name
+    return worded and isinstance(model, Prompts) and model.own_prompt(called)
+
+
+def check_model(benchmark: Benchmark, model: Model) -> None:
+    """Check that a model can be asked what a benchmark asks for.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if benchmark.ask != "session":
+        call_of(benchmark, model)
+    elif not isinstance(model, Streams):
+        raise _not_offered(benchmark, model)
+    streaming = benchmark.streaming
+    if streaming is not None and streaming.until and not getattr(model, "speaks", True):
+        raise UsageError(
+            f"{model.name} answers when it is asked, and cannot watch by itself for something to "
+            f"say, as {benchmark.name} wants here. Ask it with mode=polled."
+        )
+
+
+def call_of(benchmark: Benchmark, model: Model) -> Call:
+    """The model's method for this benchmark's kind of question.
+
+    Raises:
+        UsageError: the model has none.
+    """
+    if benchmark.ask == "generate" and isinstance(model, Generates):
+        generates = model
+
+        async def generate(request: Request) -> Reply:
+            check_tools(request, generates)
+            return check_reply(await generates.generate(request), generates.name)
+
+        return generate
+    if benchmark.ask == "rank" and isinstance(model, Ranks):
+        ranks = model
+
+        async def rank(request: Request) -> Reply:
+            check_tools(request, ranks)
+            ranking = check_ranking(await ranks.rank(request), request, ranks.name)
+            return Reply(
+                choices=tuple(ranking), stop="stop", shown=ranking.shown, sizes=ranking.sizes
+            )
+
+        return rank
+    raise _not_offered(benchmark, model)
+
+
+def _not_offered(benchmark: Benchmark, model: Model) -> UsageError:
+    return UsageError(
+        f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
+        "`snellen list models` says what each back end can do."
+    )

@@ -1,0 +1,171 @@
+"""What a run reports while it goes on: to the progress, the running score, and the caller.
+
+A new observer is a subclass of `Observer`, and a line in `run_plan.py` that adds it to the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
+from snellen.errors import MediaError, ModelError
+from snellen.run.progress import Progress
+from snellen.run.recorder import Turn
+from snellen.run.stop import Stop
+
+OnReply = Callable[[Sample, Reply], object]
+"""Called after each sample's final reply is stored; where turns are scored, once for each turn."""
+LONG = 50_000
+"""Characters of a reply beyond which the running score skips it; the report does not."""
+
+
+class Observer:
+    """Is told of a run's events, in the event loop's thread. Subclasses override what they need.
+
+    An error that an observer raises ends the run.
+    """
+
+    def groups_counted(self, total: int) -> None:
+        """The number of groups of samples that share a video is known."""
+
+    def group_finished(self) -> None:
+        """No sample of a group has anything left to ask."""
+
+    def samples_kept(self, count: int) -> None:
+        """Samples (times repeats) had all their replies from an earlier call."""
+
+    def request_sent(self, turn: Turn) -> None:
+        """A request goes to the model."""
+
+    def request_ended(self, turn: Turn) -> None:
+        """The request is with the model no more, whatever came of it."""
+
+    def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
+        """The model's reply is stored; it took so many seconds since its request was sent."""
+
+    def reply_reused(self, turn: Turn, reply: Reply) -> None:
+        """Another run's reply to the same request is stored."""
+
+    def request_retried(self, turn: Turn, error: ModelError) -> None:
+        """The request failed and will be sent again."""
+
+    def sample_failed(self, error: ModelError | MediaError) -> None:
+        """A sample gets no reply, or none to one of its turns."""
+
+    def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
+        """A sample has its last reply: the sample with it, or each of its turns that is scored."""
+
+
+class Observers(Observer):
+    """Several observers: each event goes to those that override its method, in their order."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        for event in [name for name in vars(Observer) if not name.startswith("_")]:
+            methods = [
+                getattr(observer, event)
+                for observer in observers
+                if getattr(type(observer), event) is not getattr(Observer, event)
+            ]
+            if methods:
+                setattr(self, event, partial(_call_all, methods))
+
+
+def _call_all(methods: Sequence[Callable[..., object]], *event: object) -> None:
+    for method in methods:
+        method(*event)
+
+
+class ProgressCounter(Observer):
+    """Counts requests, tokens and samples in a run's progress."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def groups_counted(self, total: int) -> None:
+        self._progress.videos_total = total
+
+    def group_finished(self) -> None:
+        if self._progress.videos_total is not None:
+            self._progress.videos += 1
+
+    def samples_kept(self, count: int) -> None:
+        self._progress.kept += count
+
+    def request_sent(self, turn: Turn) -> None:
+        self._progress.in_flight += 1
+        self._progress.requests += 1
+
+    def request_ended(self, turn: Turn) -> None:
+        self._progress.in_flight -= 1
+
+    def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
+        self._progress.count(reply.usage)
+
+    def reply_reused(self, turn: Turn, reply: Reply) -> None:
+        self._progress.reused += 1
+
+    def request_retried(self, turn: Turn, error: ModelError) -> None:
+        self._progress.retries += 1
+
+    def sample_failed(self, error: ModelError | MediaError) -> None:
+        self._progress.failed += 1
+
+    def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
+        self._progress.done += 1
+
+
+class RunningScore(Observer):
+    """Keeps the mean score of the headline scoring, where it scores single samples."""
+
+    def __init__(self, benchmark: Benchmark, progress: Progress) -> None:
+        self._benchmark = benchmark
+        self._scoring = benchmark.scorings[benchmark.headline]
+        self._progress = progress
+
+    def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
+        for sample, reply in replies:
+            self._add(sample, reply)
+
+    def _add(self, sample: Sample, reply: Reply) -> None:
+        scoring = self._scoring
+        if len(reply.text) > LONG:
+            return  # parsing it would hold up the other requests
+        if scoring.reads != self._benchmark.ask or sample.hidden:
+            return
+        if reply.state == "refused":
+            # As the report counts it: wrong, where a score of 0 is known to be wrong.
+            self._progress.refused += scoring.zero_is_wrong
+            return
+        reading = scoring.parse(reply, sample)
+        if reading.undecided:
+            return  # only the whole run tells
+        score = scoring.score(reading, sample)
+        if score is not None:
+            self._progress.score_sum += score
+            self._progress.score_n += 1
+
+
+class ReplyCallback(Observer):
+    """Passes final replies to a caller's function. What it raises ends the run, but none of the
+    requests under way beside it: it is called from the event loop, in no sample's task."""
+
+    def __init__(self, on_reply: OnReply, stop: Stop) -> None:
+        self._on_reply = on_reply
+        self._stop = stop
+
+    def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
+        loop = asyncio.get_running_loop()
+        for sample, reply in replies:
+            loop.call_soon(self._call, sample, reply)
+
+    def _call(self, sample: Sample, reply: Reply) -> None:
+        if self._stop.crash is not None:
+            return
+        try:
+            self._on_reply(sample, reply)
+        except Exception as error:
+            self._stop.set_crash(error)

@@ -1,0 +1,252 @@
+"""Writes what a run asks and what comes to its folder, and knows what is there already.
+
+The one place where keys of questions and replies are made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply, Request, request_digest
+from snellen.core.sample import Sample
+from snellen.data import Row
+from snellen.errors import DataError, MediaError, ModelError, message_of
+from snellen.media.content import Image, Video
+from snellen.store import (
+    FORMAT,
+    EventRecord,
+    Failure,
+    Key,
+    Question,
+    Run,
+    SeenMedia,
+    ShownMedia,
+    reply_record,
+    seen_media,
+    shown_media,
+    stored_tools,
+)
+
+OwnMedia = list[ShownMedia] | None
+"""A sample's own media as they are stored; None where its first turn shows exactly these."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A request that is ready to be sent, or the reason why it cannot be sent."""
+
+    worded: Request
+    """As the benchmark words it, with its media not yet read."""
+    shown: Request
+    """The same with its media read, as far as they could be."""
+    request: Request
+    """What the model gets: `shown`, or the model's own wording."""
+    error: MediaError | ModelError | None = None
+    """Why nothing can be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question as its records name it."""
+
+    key: Key
+    request: Request
+    digest: str = ""
+    """Digest of the request; empty where none could be made."""
+    media: list[SeenMedia] = field(default_factory=list)
+    """The media that the model is shown, where replies store them."""
+    replayed: bool = False
+    """Whether its reply is stored already, and it is asked again only to rebuild a session."""
+
+
+class Recorder:
+    """A run's folder (loaded, locked), as those who ask see it."""
+
+    def __init__(self, run: Run, benchmark: Benchmark, *, own_prompt: bool = False) -> None:
+        self._run = run
+        self._benchmark = benchmark
+        self._own_prompt = own_prompt
+        self._kind: Literal["reply", "rank"] = "rank" if benchmark.ask == "rank" else "reply"
+
+    def key(self, sample: Sample, repeat: int, turn: int = 0) -> Key:
+        return Key(sample.id, repeat, turn)
+
+    # -- what is there
+
+    def repeats_finished(self, row: Row) -> int:
+        """How many repeats of a row's only turn have a reply."""
+        return self._run.finished_at(row.place)
+
+    def has_reply(self, key: Key) -> bool:
+        return self._run.has_reply(key)
+
+    def has_question(self, row: Row, key: Key) -> bool:
+        """Whether the question of a stored reply is there too; a power cut can lose it.
+
+        Raises:
+            DataError: it is another row's.
+        """
+        if self._run.lacks_question(key):
+            return False
+        self._check_row(row, key)
+        return True
+
+    def stored_reply(self, key: Key) -> Reply:
+        record = self._run.final(key)
+        assert record is not None
+        return record.as_reply()
+
+    # -- what is written
+
+    def write_question(self, row: Row, sample: Sample, key: Key, prepared: Prepared) -> bool:
+        """Write the question's row, unless it has one; whether it was written.
+
+        Raises:
+            DataError: two rows have one id.
+        """
+        if self._run.was_rendered(key):
+            self._check_row(row, key)
+            return False
+        own = self._own_media(sample, prepared) if key.is_first else None
+        self._run.append_question(question_record(row, sample, key, prepared.request, own))
+        return True
+
+    def turn(self, key: Key, request: Request, *, with_media: bool = True) -> Turn:
+        """The turn of a request that is ready to be sent."""
+        media = _seen_media(request) if with_media else []
+        return Turn(key, request, request_digest(request), media)
+
+    def write_reply(
+        self, turn: Turn, reply: Reply, attempt: int = 1, *, reused: str | None = None
+    ) -> None:
+        """Store a reply; `reused` is the run folder that it comes from."""
+        media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
+        self._append(
+            turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
+        )
+
+    def write_failure(self, turn: Turn, error: ModelError | MediaError, attempt: int = 1) -> None:
+        failure = Failure(type=type(error).__name__, message=message_of(error))
+        self._append(turn, error=failure, attempt=attempt, media=turn.media)
+
+    def _append(self, turn: Turn, **outcome: Any) -> None:
+        self._run.append_reply(reply_record(turn.key, turn.digest, _now(), **outcome))
+
+    def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
+        """Store that a conversation is over after so many turns."""
+        self._run.append_end(sample.id, repeat, turns, _now())
+
+    def write_event(self, event: EventRecord) -> None:
+        self._run.append_event(event)
+
+    def flush(self) -> None:
+        self._run.folder.flush()
+
+    async def flush_every_second(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(1.0)
+            await loop.run_in_executor(None, self.flush)
+
+    def _check_row(self, row: Row, key: Key) -> None:
+        """A first turn that the run has already, and not from this row, is another row's.
+
+        Raises:
+            DataError: two rows have one id.
+        """
+        if key.is_first and not self._run.has_place(row.place):
+            raise DataError(
+                f"{self._benchmark.name}: row {row.place + 1} of {self._benchmark.data.where} has "
+                f"the id {key.sample!r} of an earlier row. Ids must be unique: give each row its "
+                "own. Replies so far are kept."
+            )
+
+    def _own_media(self, sample: Sample, prepared: Prepared) -> OwnMedia:
+        shown = [*_media_of(prepared.worded)]
+        same = len(shown) == len(sample.media) and all(map(_is_same, shown, sample.media))
+        if same and not self._own_prompt:
+            return None
+        read = dict(zip(map(id, shown), _media_of(prepared.shown), strict=True))
+        return [shown_media(read.get(id(medium), medium)) for medium in sample.media]
+
+
+def question_record(
+    row: Row, sample: Sample, key: Key, request: Request, own: OwnMedia
+) -> Question:
+    media: list[ShownMedia] = []
+    messages: list[tuple[str, list[str | int]]] = []
+    for message in request.messages:
+        parts: list[str | int] = []
+        for part in message.content:
+            if isinstance(part, str):
+                parts.append(part)
+            else:
+                parts.append(len(media))
+                media.append(shown_media(part))
+        messages.append((message.role, parts))
+    return Question(
+        format=FORMAT,
+        key=key,
+        place=row.place,
+        row=row.digest,
+        question=sample.question,
+        messages=messages,
+        tools=stored_tools(request.messages),
+        media=media,
+        sample_media=own,
+        choices=list(sample.choices),
+        target=sample.target,
+        references=list(sample.references),
+        tags=dict(sample.tags),
+        data=dict(sample.data),
+    )
+
+
+def _media_of(request: Request) -> Iterator[Image | Video]:
+    for message in request.messages:
+        for part in message.content:
+            if not isinstance(part, str):
+                yield part
+
+
+def _is_same(shown: Image | Video, own: Image | Video) -> bool:
+    """Whether a prompt shows a sample's own medium; it sets the policy of a video."""
+    if isinstance(shown, Video) and isinstance(own, Video):
+        return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
+    return shown is own
+
+
+def _seen_media(request: Request) -> list[SeenMedia]:
+    return [seen_media(medium) for medium in _media_of(request) if medium.digest is not None]
+
+
+def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
+    """The media with what the back end says of them: the times of the frames that it decoded
+    itself, and the sizes of the pictures that were scaled on their way."""
+    if reply.sizes is not None:
+        media = media or _seen_media(request)
+    if not media or (reply.shown is None and reply.sizes is None):
+        return media
+    times, sizes = iter(reply.shown or ()), iter(reply.sizes or ())
+    return [
+        seen_media(medium, times=seen.frames if reply.shown is None else next(times, ()))
+        if isinstance(medium, Video)
+        else seen_media(medium, size=next(sizes, None))
+        for seen, medium in zip(media, _media_of(request), strict=True)
+    ]
+
+
+def _now() -> str:
+    now = time.time()
+    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(now: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))

@@ -1,0 +1,117 @@
+"""Makes the requests of samples, and reads what they show."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from snellen.core.benchmark import Benchmark, History
+from snellen.core.model import Model, Prompts, Request, has_addresses, loaded
+from snellen.core.sample import Sample
+from snellen.errors import DataError, MediaError, ModelError
+from snellen.media.content import Video
+from snellen.run.addresses import fetched
+from snellen.run.clips import Clips, videos_of
+from snellen.run.group import Group
+from snellen.run.model_calls import own_prompt
+from snellen.run.recorder import Prepared
+from snellen.run.settings import Settings
+
+
+class Requests:
+    """The requests of one benchmark to one model."""
+
+    def __init__(
+        self, benchmark: Benchmark, model: Model, settings: Settings, threads: ThreadPoolExecutor
+    ) -> None:
+        self._benchmark = benchmark
+        # A model may decode videos itself, or not look at them.
+        self._shows_frames = getattr(model, "wants_frames", True)
+        self._settings = settings
+        self._threads = threads
+        self._reword = (
+            model.prompted if isinstance(model, Prompts) and own_prompt(benchmark, model) else None
+        )
+
+    def request(self, sample: Sample, history: History, repeat: int) -> Request | None:
+        """The sample's next request, its media not yet read; None if it has no further turn."""
+        return self._benchmark.request(
+            sample, history, generation=self._settings.generation, seed=self.seed(repeat)
+        )
+
+    def seed(self, repeat: int) -> int | None:
+        if repeat:
+            return (self._settings.seed or 0) + repeat
+        return self._settings.seed
+
+    def first_videos(self, group: Group) -> dict[str, list[Video]]:
+        """By sample, the videos of a group's first turns."""
+        return {
+            sample.id: videos_of(request)
+            for _, sample in group.samples
+            if any(isinstance(medium, Video) for medium in sample.media)
+            and (request := self.request(sample, (), 0)) is not None
+        }
+
+    def start_decoding(self, group: Group) -> None:
+        """Decode the videos of a group's first turns from now on."""
+        videos = self.first_videos(group) if self._shows_frames else {}
+        if videos:
+            group.clips = Clips(videos, group.repeats, self._threads)
+
+    async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
+        """The request that the model gets, with its media read.
+
+        Raises:
+            DataError: addresses may not be fetched.
+        """
+        request = shown = worded
+        try:
+            if self._shows_frames and videos_of(worded):
+                shown = await group.with_frames(worded, sample, self._threads)
+            request = shown = loaded(await self._fetch(shown))
+            if self._reword is not None:
+                request = loaded(await self._fetch(await self._reword(shown)))
+        except (MediaError, ModelError) as error:
+            return Prepared(worded=worded, shown=shown, request=shown, error=error)
+        return Prepared(worded=worded, shown=shown, request=request)
+
+    async def prepare_session(self, worded: Request) -> Prepared:
+        """The request of a question in a session, with its media read in a thread: their digests
+        are stored, and the session gets the frames alone.
+
+        Raises:
+            DataError: addresses may not be fetched.
+        """
+        shown = worded
+        loop = asyncio.get_running_loop()
+        try:
+            shown = await self._fetch(worded)
+            shown = await loop.run_in_executor(self._threads, loaded, shown)
+        except MediaError as error:
+            return Prepared(worded=worded, shown=shown, request=shown, error=error)
+        return Prepared(worded=worded, shown=shown, request=shown)
+
+    def read_if_possible(self, worded: Request) -> Prepared:
+        """A request that was answered before, with its media read if they still can be."""
+        try:
+            shown = loaded(worded)
+        except MediaError:
+            shown = worded
+        return Prepared(worded=worded, shown=shown, request=shown)
+
+    async def _fetch(self, request: Request) -> Request:
+        """The request with the pictures that lie on servers.
+
+        Raises:
+            MediaError: one cannot be fetched. DataError: the user has not allowed it, which ends
+                the run: no other such question would fare better.
+        """
+        if not has_addresses(request):
+            return request
+        if not self._settings.allow_urls:
+            try:
+                return loaded(request)
+            except MediaError as error:
+                raise DataError(str(error)) from None
+        return await fetched(request)

@@ -1,0 +1,269 @@
+"""Starts the questions of one run, group after group, and ends the run.
+
+`Scheduler` starts groups of samples that share media. `Conversations` or `Sessions` ask the samples
+of a group. `Attempts` sends each question until it has a reply, `Recorder` stores what comes, and
+`Observer`s are told of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Model, Streams
+from snellen.core.sample import Sample
+from snellen.data import Row
+from snellen.run.attempts import Attempts
+from snellen.run.budget import Budget
+from snellen.run.clips import THREADS
+from snellen.run.conversations import Conversations, Reuse
+from snellen.run.group import Group
+from snellen.run.limiter import Limiter
+from snellen.run.model_calls import own_prompt
+from snellen.run.observer import Observer, Observers, ProgressCounter, RunningScore
+from snellen.run.progress import Progress
+from snellen.run.recorder import Recorder
+from snellen.run.requests import Requests
+from snellen.run.selection import Selection, chosen
+from snellen.run.sessions import Sessions
+from snellen.run.settings import Settings
+from snellen.run.stop import Stop
+from snellen.store import Run
+
+GRACE = 10.0
+"""Seconds for which a stopped run waits for the replies under way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One benchmark to be put to one model."""
+
+    benchmark: Benchmark
+    model: Model
+    run: Run
+    """The folder that questions and replies go to: loaded, and locked by the caller."""
+    selection: Selection
+    """The rows that are asked."""
+    settings: Settings
+    limiter: Limiter
+    """Shared by all jobs that ask the same server."""
+    budget: Budget
+    """Shared by all jobs of one call."""
+    stop: Stop
+    progress: Progress
+    reuse: Reuse | None = None
+    """Looks up another run's reply to a request."""
+    observers: Sequence[Observer] = ()
+    """Told of the run's events, after the progress and the running score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a run ended."""
+
+    progress: Progress
+    stopped: str | None = None
+    """Why it ended before its last question; None where it did not."""
+    interrupted: bool = False
+    """Whether a person or a budget ended it."""
+
+
+class Asker(Protocol):
+    """Asks the samples of a group."""
+
+    @property
+    def replays(self) -> bool:
+        """Whether questions that have a reply are asked again beside others."""
+
+    @property
+    def most_groups(self) -> int:
+        """How many groups may be under way at once."""
+
+    def start_decoding(self, group: Group) -> None:
+        """Decode the group's videos from now on, while earlier groups are asked."""
+
+    def announce(self, group: Group) -> None:
+        """The group is about to be asked."""
+
+    async def ask(self, group: Group) -> None:
+        """Ask what has no reply yet."""
+
+
+class Scheduler:
+    """Asks one benchmark of one model."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._stop = job.stop
+        self._limiter = job.limiter
+        self._threads = ThreadPoolExecutor(THREADS, "decode")
+        watching = (ProgressCounter(job.progress), RunningScore(job.benchmark, job.progress))
+        self._observer = Observers([*watching, *job.observers])
+        self._recorder = Recorder(
+            job.run, job.benchmark, own_prompt=own_prompt(job.benchmark, job.model)
+        )
+        self._attempts = Attempts(
+            job.settings,
+            self._recorder,
+            self._observer,
+            limiter=job.limiter,
+            budget=job.budget,
+            stop=job.stop,
+        )
+        self._asker = self._make_asker()
+        self._tasks: set[asyncio.Task[None]] = set()
+        job.budget.runs.append(job.progress)
+
+    def _make_asker(self) -> Asker:
+        benchmark, model = self._job.benchmark, self._job.model
+        requests = Requests(benchmark, model, self._job.settings, self._threads)
+        if benchmark.ask == "session":
+            assert isinstance(model, Streams)
+            return Sessions(benchmark, model, requests, self._attempts, self._threads)
+        return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
+
+    async def ask_all(self) -> Outcome:
+        """Ask every chosen question that has no reply yet.
+
+        Raises:
+            StoreError, DataError: the run cannot go on; what was stored stays.
+        """
+        flushing = asyncio.create_task(self._recorder.flush_every_second())
+        flushing.add_done_callback(self._stop.watch)
+        stopping = asyncio.create_task(self._stop.wait())
+        hurrying = asyncio.create_task(self._stop.wait_hurried())
+        timer = self._start_timer()
+        try:
+            async with self._limiter.pump:
+                starting = asyncio.create_task(self._start_groups())
+                await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                starting.cancel()
+                await asyncio.wait({starting})
+                self._stop.watch(starting)
+            while self._tasks and not self._stop.hurried:
+                await asyncio.wait({*self._tasks, hurrying}, return_when=asyncio.FIRST_COMPLETED)
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=GRACE)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            left = [*self._tasks, flushing, stopping, hurrying]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._job.progress.finished = time.monotonic()
+        if self._stop.crash is not None:
+            raise self._stop.crash
+        self._recorder.flush()
+        return Outcome(
+            progress=self._job.progress,
+            stopped=self._stop.reason,
+            interrupted=self._stop.interrupted,
+        )
+
+    def _start_timer(self) -> asyncio.TimerHandle | None:
+        """Ends the run when its time is over, also in the middle of a wait."""
+        budget = self._job.budget
+        left = budget.seconds_left()
+        if left is None:
+            return None
+        reason = f"the time budget of {budget.max_seconds:g} s is spent"
+        return asyncio.get_running_loop().call_later(
+            max(0.0, left), lambda: self._stop.set(reason, interrupted=True)
+        )
+
+    # -- groups
+
+    async def _start_groups(self) -> None:
+        """Start group after group; meanwhile the videos of the next ones are decoded."""
+        groups = self._groups()
+        ahead: deque[Group] = deque()
+        try:
+            while True:
+                while len(ahead) <= THREADS and (group := next(groups, None)) is not None:
+                    self._asker.start_decoding(group)
+                    ahead.append(group)
+                    if group.clips is None:
+                        break
+                if not ahead or not await self._start_group(ahead.popleft()):
+                    return
+        finally:
+            for group in ahead:
+                group.close()
+
+    async def _start_group(self, group: Group) -> bool:
+        """Whether it was started: not where the run stops."""
+        is_started = False
+        try:
+            await self._wait_for_room()
+            if group.clips is not None:
+                await group.clips.begun.wait()
+            group.slot = await self._limiter.acquire(new=True)
+            is_started = self._attempts.may_ask()
+        finally:
+            if not is_started:
+                group.release_slot(self._limiter)
+                group.close()
+        if not is_started:
+            return False
+        self._asker.announce(group)
+        task = asyncio.create_task(self._ask_group(group))
+        self._tasks.add(task)
+        task.add_done_callback(self._note_ended)
+        if len(group.samples) > 1:
+            await group.all_sent.wait()
+        return True
+
+    async def _wait_for_room(self) -> None:
+        most = self._asker.most_groups
+        if self._job.budget.max_cost is not None and self._job.progress.mean_cost is None:
+            most = 1  # until it is known what a reply costs
+        while len(self._tasks) >= most:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _ask_group(self, group: Group) -> None:
+        try:
+            await self._asker.ask(group)
+        finally:
+            group.release_slot(self._limiter)
+            group.close()
+            self._observer.group_finished()
+
+    def _note_ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._stop.watch(task)
+
+    def _groups(self) -> Iterator[Group]:
+        """Samples to ask, those that share media together."""
+        repeats = self._job.settings.repeats
+        key = self._job.benchmark.group_by
+        if key is None:
+            for pair in self._unfinished():
+                yield Group([pair], repeats)
+            return
+        groups: dict[str, list[tuple[Row, Sample]]] = {}
+        for row, sample in self._unfinished():
+            groups.setdefault(key(sample), []).append((row, sample))
+        if self._job.benchmark.frames is not None:
+            self._observer.groups_counted(len(groups))
+        for samples in groups.values():
+            yield Group(samples, repeats)
+
+    def _unfinished(self) -> Iterator[tuple[Row, Sample]]:
+        """Rows with something left to ask; finished ones are counted, and no samples are made of
+        them."""
+        benchmark, repeats = self._job.benchmark, self._job.settings.repeats
+        is_single = benchmark.turns == 1 and not self._asker.replays
+        for row in chosen(benchmark, self._job.selection):
+            finished = min(self._recorder.repeats_finished(row), repeats) if is_single else 0
+            if finished == repeats:
+                self._observer.samples_kept(finished)
+            else:
+                yield row, benchmark.read(row)

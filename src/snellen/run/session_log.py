@@ -1,0 +1,162 @@
+"""What is stored of a session: its events in order, and what the model said when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from secrets import token_hex
+from typing import Any
+
+from snellen.core.model import Emission, Query, Reply, Usage
+from snellen.core.sample import Sample
+from snellen.media.content import Frame
+from snellen.run.media_clock import Arrival
+from snellen.store import FORMAT, EventRecord
+
+
+class SessionLog:
+    """The events of one session. What is logged of a frame or a question is written before the
+    session gets it, and nothing of it says what is right."""
+
+    def __init__(self, name: str, write: Callable[[EventRecord], None]) -> None:
+        self._name = name
+        self._write = write
+        self._number = 0
+        self._frames = 0
+        self._dropped: list[int] = []
+        self._cost = 0.0
+        self._lag = 0.0
+
+    def open(self, header: Mapping[str, Any]) -> None:
+        self._add("open", header)
+
+    def lost_frame(self, arrival: Arrival, pts: float) -> None:
+        self._dropped.append(arrival.index)
+        frame = {"k": arrival.index, "pts": pts, "tau": arrival.time}
+        self._add("frame", frame | {"delivered": False})
+
+    def frame(self, arrival: Arrival, frame: Frame, pts: float) -> None:
+        """A frame of the grid."""
+        self._frames += 1
+        position = {"k": arrival.index, "pts": pts, "tau": arrival.time}
+        self._add("frame", position | _pixels(frame) | {"delivered": True})
+
+    def latest_frame(self, index: int, frame: Frame, fork: str) -> None:
+        """The newest frame before a question."""
+        position = {"k": index, "pts": frame.time, "delivered": True}
+        self._add("frame", position | _pixels(frame) | ({"fork": fork} if fork else {}))
+
+    def lag(self, seconds: float) -> None:
+        """By how much a frame was done with later than it came."""
+        self._lag = max(self._lag, seconds)
+
+    def question(self, sample: Sample, query: Query, at: float, must_answer: bool) -> None:
+        digest = blake2b(query.text.encode(), digest_size=16).hexdigest()
+        self._add("ask", {"query": sample.id, "text": digest, "at": at, "must_answer": must_answer})
+
+    def call(self, kind: str, start: float, cost: float, fork: str) -> None:
+        self._cost += cost
+        call = {"kind": kind, "start": start, "cost": round(cost, 6)}
+        self._add("call", call | ({"fork": fork} if fork else {}))
+
+    def emission(self, emission: Emission, sample: str | None, at: float) -> None:
+        event: dict[str, Any] = {"text": emission.text, "at": at}
+        if sample is not None:
+            event["query"] = sample
+        if not emission.final:
+            event["final"] = False
+        if emission.silence is not None:
+            event["silence"] = emission.silence
+        self._add("emit", event)
+
+    def end(self, reason: str, media_seconds: float) -> None:
+        self._add(
+            "end",
+            {
+                "reason": reason,
+                "media": media_seconds,
+                "cost": round(self._cost, 6),
+                "frames": self._frames,
+                "dropped": self._dropped,
+                "lag": round(self._lag, 6),
+            },
+        )
+
+    def _add(self, kind: str, data: Mapping[str, Any]) -> None:
+        self._write(
+            EventRecord(format=FORMAT, session=self._name, seq=self._number, ev=kind, data={**data})
+        )
+        self._number += 1
+
+
+class Transcript:
+    """What a session says, on request and by itself."""
+
+    def __init__(self, log: SessionLog) -> None:
+        self._log = log
+        self._messages: list[dict[str, Any]] = []
+        self._samples: dict[str, str] = {}
+
+    def query_id(self, sample: Sample) -> str:
+        """A name for a question that does not tell the model which of how many it is."""
+        name = token_hex(8)
+        self._samples[name] = sample.id
+        return name
+
+    def answer(self, sample: Sample, emissions: Sequence[Emission], at: float) -> Reply:
+        """The reply that a question's emissions make."""
+        for emission in emissions:
+            self._log.emission(emission, sample.id, at)
+        usage = [emission.usage for emission in emissions if emission.usage is not None]
+        return Reply(
+            text="".join(emission.text for emission in emissions),
+            stop=emissions[-1].stop if emissions else None,
+            usage=_sum(usage) if usage else None,
+        )
+
+    def add(self, emissions: Sequence[Emission], at: float) -> None:
+        """What a session says by itself: part after part of a message, up to a final one."""
+        for emission in emissions:
+            sample = None if emission.query is None else self._samples.get(emission.query)
+            self._log.emission(emission, sample, at)
+            last = self._messages[-1] if self._messages else None
+            if last is not None and not last["final"] and last["query"] == sample:
+                last["text"] += emission.text
+                last["done"] = at
+                last["final"] = emission.final
+            else:
+                self._messages.append(
+                    {
+                        "onset": at,
+                        "done": at,
+                        "text": emission.text,
+                        "query": sample,
+                        "final": emission.final,
+                    }
+                )
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that the session said by itself, as `core.streaming.Said`."""
+        return [
+            {name: value for name, value in message.items() if name != "final"}
+            for message in self._messages
+        ]
+
+
+def _pixels(frame: Frame) -> dict[str, Any]:
+    image = frame.image
+    return {"digest": image.digest, "width": image.width, "height": image.height}
+
+
+def _sum(usage: Sequence[Usage]) -> Usage:
+    def total(counts: Iterator[int | None]) -> int | None:
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
+    return Usage(
+        input=total(part.input for part in usage),
+        output=total(part.output for part in usage),
+        reasoning=total(part.reasoning for part in usage),
+        cached=total(part.cached for part in usage),
+    )

@@ -1,0 +1,55 @@
+"""How a run ends before its last question."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Stop:
+    """Ends a run: no new questions, and after a grace period none in flight either.
+
+    A `patient` stop waits for what is in flight, which a spent budget has paid for. A later stop
+    that is not patient (a person interrupts) ends that wait.
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        """Why the run stops, in words. None while it goes on."""
+        self.interrupted = False
+        """Whether a person or a budget stopped it, so that it can go on later."""
+        self.crash: BaseException | None = None
+        """The error that ended it."""
+        self._stopping = asyncio.Event()
+        self._hurrying = asyncio.Event()
+
+    def set(self, reason: str, *, interrupted: bool = False, patient: bool = False) -> None:
+        if self.reason is None:
+            self.reason = reason
+            self.interrupted = interrupted
+            self._stopping.set()
+        if not patient:
+            self._hurrying.set()
+
+    def set_crash(self, error: BaseException) -> None:
+        """Stop because of an error that is no model's; the first one is what the run raises."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if self.crash is None:
+            self.crash = error
+            self.set(str(error))
+
+    def watch(self, task: asyncio.Task[None]) -> None:
+        """Stop the run if a finished task has raised an error."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self.set_crash(error)
+
+    @property
+    def hurried(self) -> bool:
+        return self._hurrying.is_set()
+
+    async def wait(self) -> None:
+        await self._stopping.wait()
+
+    async def wait_hurried(self) -> None:
+        await self._hurrying.wait()

@@ -1,0 +1,359 @@
+"""One video streamed to one session of a model: frames as they come, questions at their times.
+
+A session gets frames in order, each with its media time, and questions; never a path, a duration or
+a later frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import orjson
+
+from snellen.core.model import (
+    Emission,
+    Forks,
+    Query,
+    Reply,
+    Session,
+    SessionSpec,
+    Streams,
+)
+from snellen.core.outputs import check_emissions
+from snellen.core.sample import Sample
+from snellen.core.streaming import Said, Streaming
+from snellen.errors import MediaError, ModelError, UsageError, message_of
+from snellen.media import video as videos
+from snellen.media.content import Frame
+from snellen.run.attempts import Attempts, within
+from snellen.run.feeding import Feeding
+from snellen.run.limiter import Slot
+from snellen.run.media_clock import Arrival, MediaClock
+from snellen.run.recorder import Turn
+from snellen.run.session_log import SessionLog, Transcript
+
+CLOSING = 10.0
+"""Seconds that a session is given to close."""
+ASKED_AT_ONCE = 16
+"""Forks of one session that answer at once, where that changes nothing."""
+
+T = TypeVar("T")
+
+
+class _Stopped(Exception):
+    """The run asks no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """How a benchmark's videos are streamed to a model."""
+
+    model: Streams
+    streaming: Streaming
+    policy: videos.Policy
+    """Which frames are streamed."""
+    rate: float
+    """Frames a second of the policy."""
+
+    @property
+    def forks(self) -> bool:
+        """Whether forks answer, so that no question leaves a trace."""
+        return self.streaming.memory == "fork" and self.streaming.until is None
+
+    @property
+    def apart(self) -> bool:
+        """Whether forks answer while the session is fed on, each with a slot of its own: where they
+        share nothing (`forks_apart`), and the clock stands still."""
+        alone = getattr(self.model, "forks_apart", False)
+        return bool(self.forks and alone and self.streaming.clock == "logical")
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question on its way to the session."""
+
+    sample: Sample
+    turn: Turn
+    arrival: Arrival
+    query: Query
+    latest: Frame | None
+    """The newest frame, where the session has not seen it."""
+
+
+class StreamedSession:
+    """One session under way."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        attempts: Attempts,
+        turns: Mapping[str, Turn],
+        arrivals: Sequence[Arrival],
+        feeding: Feeding,
+        log: SessionLog,
+    ) -> None:
+        self.unsettled = dict(turns)
+        """The questions without an outcome yet, by sample."""
+        self.error_counted = False
+        """Whether the error that ended the session was counted as a question's failure."""
+        self._setup = setup
+        self._attempts = attempts
+        self._turns = turns
+        self._samples = [arrival.sample for arrival in arrivals if arrival.sample is not None]
+        self._feeding = feeding
+        self._log = log
+        self._media_seconds = max((arrival.time for arrival in arrivals), default=0.0)
+        self._clock = MediaClock(setup.streaming, arrivals, self._log_lost)
+        self._transcript = Transcript(log)
+        self._seen = -1  # the index of the last frame that the session got
+        self._answering: set[asyncio.Task[None]] = set()
+        self._fork_error: BaseException | None = None
+
+    async def run(self, seed: int | None) -> None:
+        """Stream the video from its first frame to the last question.
+
+        Raises:
+            ModelError, MediaError: the session broke; the unsettled questions have no outcome.
+            UsageError: several questions are to leave no trace, and the session cannot fork.
+        """
+        setup = self._setup
+        spec = SessionSpec(
+            rate=setup.rate, seed=seed, generation=self._attempts.settings.generation
+        )
+        session = await self._within(setup.model.open(spec))
+        if setup.forks and not isinstance(session, Forks) and len(self._turns) > 1:
+            raise UsageError(
+                f"{setup.model.name} cannot fork a session, so that a question would leave a "
+                "trace in it: ask with memory=keep, or with scope=point, where each question has a "
+                "session of its own."
+            )
+        reason = "broken off"
+        try:
+            await self._stream(session)
+            reason = "end"
+        except _Stopped:
+            reason = "stopped"
+            await self._wait_for_forks()
+        except (ModelError, MediaError) as error:
+            reason = f"{type(error).__name__}: {message_of(error)}"
+            raise
+        finally:
+            for task in self._answering:
+                task.cancel()
+            await asyncio.gather(*self._answering, return_exceptions=True)
+            await _close(session)
+            self._log.end(reason, self._media_seconds)
+
+    async def _stream(self, session: Session) -> None:
+        if self._setup.streaming.clock == "real":
+            await self._feeding.get(self._feeding.first)  # decoding is not the session's time
+        self._clock.start()
+        async for arrival in self._clock.arrivals():
+            if self._fork_error is not None:
+                raise self._fork_error
+            if self._attempts.stop.reason is not None:
+                raise _Stopped
+            if arrival.sample is None:
+                await self._feed(session, arrival)
+            else:
+                await self._ask(session, arrival, arrival.sample)
+        await self._wait_for_forks()
+        if self._setup.streaming.until is not None:
+            self._settle_standing()
+
+    # -- calls of the session
+
+    async def _within(self, call: Awaitable[T]) -> T:
+        return await within(self._attempts.settings.timeout, call, "answer of the session")
+
+    async def _call(
+        self, kind: str, call: Awaitable[Sequence[Emission]], fork: str = ""
+    ) -> list[Emission]:
+        """A call of the session or of a fork, charged to the media clock."""
+        start, began = self._clock.now, time.perf_counter()
+        try:
+            emissions = await self._within(call)
+        finally:
+            cost = self._clock.charge(kind, start, time.perf_counter() - began)
+            self._log.call(kind, start, cost, fork)
+        return check_emissions(emissions, self._setup.model.name)
+
+    # -- frames
+
+    async def _feed(self, session: Session, arrival: Arrival) -> None:
+        if arrival.index <= self._seen:
+            return  # a question showed it already
+        frame = await self._feeding.get(arrival.index)
+        self._log.frame(arrival, frame, self._feeding.times[arrival.index])
+        self._seen = arrival.index
+        emissions = await self._call("feed", session.feed([frame]))
+        self._log.lag(self._clock.now - arrival.time)
+        self._transcript.add(emissions, self._clock.now)
+
+    async def _show_latest(self, session: Session, question: _Question, fork: str = "") -> None:
+        """Show the newest frame before a question, to a fork or to the session itself."""
+        if question.latest is None:
+            return
+        index = question.arrival.index
+        self._log.latest_frame(index, question.latest, fork)
+        emissions = await self._call("feed", session.feed([question.latest]), fork)
+        if not fork:
+            self._transcript.add(emissions, self._clock.now)
+            self._seen = index
+
+    def _log_lost(self, arrival: Arrival) -> None:
+        self._log.lost_frame(arrival, self._feeding.times[arrival.index])
+
+    # -- questions
+
+    async def _ask(self, session: Session, arrival: Arrival, sample: Sample) -> None:
+        must_answer = self._setup.streaming.until is None
+        turn = self._turns[sample.id]
+        query = self._query(sample, turn)
+        self._log.question(sample, query, arrival.time, must_answer)
+        if arrival.index < 0 and must_answer:
+            self._fail_unseen(sample, turn)
+            return
+        latest = None
+        if self._setup.policy.latest and arrival.index > self._seen:
+            latest = await self._feeding.get(arrival.index)
+        question = _Question(sample, turn, arrival, query, latest)
+        if not must_answer:
+            await self._show_latest(session, question)
+            emissions = await self._call("ask", session.ask(query, must_answer=False))
+            self._transcript.add(emissions, self._clock.now)
+        elif not self._setup.forks or not isinstance(session, Forks):
+            await self._ask_session(session, question)
+        else:
+            await self._start_fork(session, question)
+
+    def _query(self, sample: Sample, turn: Turn) -> Query:
+        return Query(
+            id=self._transcript.query_id(sample),
+            text="\n".join(message.text for message in turn.request.messages),
+            choices=sample.choices,
+            max_tokens=self._attempts.settings.generation.max_tokens,
+            stop=turn.request.stop,
+        )
+
+    def _fail_unseen(self, sample: Sample, turn: Turn) -> None:
+        """Fail a question that nothing is shown before."""
+        del self.unsettled[sample.id]
+        if not turn.replayed:
+            label = self._setup.streaming.session(sample)
+            at = self._setup.streaming.when(sample)
+            error = MediaError(f"{label}: there is no frame before {at:g} s.")
+            self._attempts.fail(turn, error)
+
+    async def _ask_session(self, session: Session, question: _Question) -> None:
+        """Ask the session itself: it keeps its questions, or this is its only one."""
+        fork = question.sample.id if self._setup.forks else ""
+        await self._show_latest(session, question, fork)
+        send = partial(self._answer, session, question, fork)
+        outcome = await self._attempts.reply(question.turn, send, self._acquire)
+        self._settle(question.sample, question.turn, outcome)
+        if not isinstance(outcome, Reply):
+            assert outcome is not None
+            self.error_counted = not question.turn.replayed
+            raise outcome
+
+    async def _start_fork(self, session: Forks, question: _Question) -> None:
+        """Ask a fork, and wait for it unless it answers apart."""
+        fork = await self._within(session.fork())
+        asking = self._ask_fork(fork, question)
+        if not self._setup.apart:
+            await asking
+            return
+        if len(self._answering) >= ASKED_AT_ONCE:
+            await asyncio.wait(self._answering, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(asking)
+        self._answering.add(task)
+        task.add_done_callback(self._note_fork_ended)
+
+    async def _ask_fork(self, fork: Session, question: _Question) -> None:
+        """Ask a fork of the fork; where that cannot answer now, another one later."""
+        opened: list[Session] = []
+        assert isinstance(fork, Forks)
+
+        async def send() -> Reply:
+            while opened:
+                await _close(opened.pop())
+            again = await self._within(fork.fork())
+            opened.append(again)
+            await self._show_latest(again, question, question.sample.id)
+            return await self._answer(again, question, question.sample.id)
+
+        try:
+            outcome = await self._attempts.reply(question.turn, send, self._acquire)
+            self._settle(question.sample, question.turn, outcome)
+        finally:
+            for session in [*opened, fork]:
+                await _close(session)
+
+    @property
+    def _acquire(self) -> Callable[[], Awaitable[Slot]] | None:
+        """How an attempt gets a slot; None where the session holds its group's."""
+        return self._attempts.limiter.acquire if self._setup.apart else None
+
+    async def _answer(self, session: Session, question: _Question, fork: str) -> Reply:
+        emissions = await self._call("ask", session.ask(question.query, must_answer=True), fork)
+        # On the logical clock it is said when it was asked, though frames may have come since.
+        at = question.arrival.time if self._setup.streaming.clock == "logical" else self._clock.now
+        return self._transcript.answer(question.sample, emissions, at)
+
+    async def _wait_for_forks(self) -> None:
+        while self._answering:
+            await asyncio.wait(self._answering)
+        if self._fork_error is not None:
+            raise self._fork_error
+
+    def _note_fork_ended(self, task: asyncio.Task[None]) -> None:
+        self._answering.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, _Stopped):
+            self._fork_error = self._fork_error or error
+
+    # -- outcomes
+
+    def _settle(
+        self, sample: Sample, turn: Turn, outcome: Reply | ModelError | MediaError | None
+    ) -> None:
+        if outcome is None:
+            raise _Stopped
+        del self.unsettled[sample.id]
+        if isinstance(outcome, Reply) and not turn.replayed:
+            self._attempts.observer.sample_finished([(sample, outcome)])
+
+    def _settle_standing(self) -> None:
+        """Give each standing question the messages that were said for it as its reply."""
+        streaming = self._setup.streaming
+        assert streaming.until is not None
+        silence: Sequence[str] = getattr(self._setup.model, "silence", ())
+        messages: Sequence[Said] = self._transcript.messages
+        by_sample: Mapping[str, Sequence[Said]] = dict.fromkeys(self._turns, messages)
+        if streaming.attribute is not None and len(self._samples) > 1:
+            by_sample = streaming.attribute(messages, self._samples)
+        for sample in self._samples:
+            turn = self._turns[sample.id]
+            spoken = {
+                "messages": [*by_sample[sample.id]],
+                "silence": [*silence],
+                "until": min(streaming.until(sample), self._feeding.media_end),
+            }
+            reply = Reply(text=orjson.dumps(spoken).decode(), stop="stop")
+            if not turn.replayed:
+                self._attempts.keep(turn, reply)
+            self._settle(sample, turn, reply)
+
+
+async def _close(session: Session) -> None:
+    """Close a session; what it was asked for is there, whatever comes of that."""
+    with suppress(ModelError, TimeoutError):
+        async with asyncio.timeout(CLOSING):
+            await session.close()
