@@ -24,6 +24,7 @@ from snellen.media import images
 from snellen.media.content import Image, Message, Slice, assistant, user
 from snellen.media.drawing import Canvas
 from snellen.metrics import mean
+from snellen.transforms.probes import Blind
 from tests import tiny
 
 WIDE, TALL = Canvas(256, 64).png(), Canvas(32, 128).png()
@@ -116,7 +117,7 @@ def test_a_run_is_scored_with_the_sizes_that_it_stored(tmp_path: Path, eyes: Eye
 
 @pytest.mark.parametrize("blind", ["none", "blank"])
 def test_under_a_probe_a_scoring_sees_the_samples_own_pictures(
-    tmp_path: Path, eyes: Eyes, blind: str
+    tmp_path: Path, eyes: Eyes, blind: Blind
 ) -> None:
     made = points(tmp_path, eyes)
     snellen.evaluate(made, says_one, out=tmp_path / "runs", blind=blind)

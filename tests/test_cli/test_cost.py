@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -338,7 +337,7 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
     opened = Opened(model=model, name="says", server="says")
     plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
     (before,) = api.estimate(plan)
-    api.run_plan(replace(plan, limit=4))
+    api.run_plan(plan.replaced(limit=4))
     (after,) = api.estimate(plan)
 
     assert (before.requests, before.at_most) == (10, False)
@@ -352,7 +351,7 @@ def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: 
     made = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
     opened = Opened(model=model, name="says", server="says")
     plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
-    api.run_plan(replace(plan, limit=4))
+    api.run_plan(plan.replaced(limit=4))
     (after,) = api.estimate(plan)
 
     assert (after.requests, after.at_most) == (12, False)

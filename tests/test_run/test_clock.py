@@ -71,7 +71,7 @@ def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
                 return said("A")
 
     stopped, replies, seconds = run(
-        tmp_path, answer, 12, concurrency=1, max_seconds=80, retry={"backoff": 0.1}
+        tmp_path, answer, 12, concurrency=1, max_time=80, retry={"backoff": 0.1}
     )
 
     assert stopped is None
@@ -81,9 +81,7 @@ def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
-    stopped, replies, seconds = run(
-        tmp_path, said("A", delay=0.2), 200, concurrency=1, max_seconds=4
-    )
+    stopped, replies, seconds = run(tmp_path, said("A", delay=0.2), 200, concurrency=1, max_time=4)
 
     assert stopped == "the time budget of 4 s is spent"
     assert 2 <= replies["ok"] <= 20

@@ -80,7 +80,7 @@ def test_finished_conversations_give_their_slots_back(tmp_path: Path) -> None:
     run(tmp_path, Says(lambda request: "yes"), made, concurrency=1)
 
     again = Says(lambda request: "yes")
-    finished = run(tmp_path, again, made, concurrency=1, max_seconds=20)
+    finished = run(tmp_path, again, made, concurrency=1, max_time=20)
 
     assert finished.stopped is None
     assert again.requests == []

@@ -84,7 +84,7 @@ def test_the_time_budget_ends_a_run_in_the_middle_of_a_long_wait(tmp_path: Path)
         raise Overloaded("busy", retry_after=30)
 
     started = time.monotonic()
-    finished = run(tmp_path, Says(busy), benchmark(3), max_seconds=0.3)
+    finished = run(tmp_path, Says(busy), benchmark(3), max_time=0.3)
 
     assert time.monotonic() - started < 15
     assert finished.stopped == "the time budget of 0.3 s is spent"

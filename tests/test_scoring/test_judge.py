@@ -313,10 +313,10 @@ def test_the_same_judge_asked_in_another_way_that_fails_does_not_replace_the_fir
     bench = broken_down(tmp_path)
     run = replied(tmp_path, bench, lambda _: "something")
     api.judge_run(run, plan(opened(lambda _: "A", "a")), benchmark=bench)
-    other = replace(plan(opened(answering(0.5, "B"), "a")), temperature=0.7)
+    other = plan(opened(answering(0.5, "B"), "a")).replaced(temperature=0.7)
     result, _ = api.judge_run(run, other, benchmark=bench)
     assert (result.headline.value, result.headline.n) == (1.0, N)
-    whole = replace(plan(opened(lambda _: "B", "a")), temperature=0.7)
+    whole = plan(opened(lambda _: "B", "a")).replaced(temperature=0.7)
     result, _ = api.judge_run(run, whole, benchmark=bench)
     assert (result.headline.value, result.headline.n) == (0.0, N)
 
@@ -375,7 +375,7 @@ def test_of_a_judge_asked_in_two_ways_the_latest_counts(tmp_path: Path) -> None:
     run = replied(tmp_path, made)
     api.judge_run(run, plan(opened(lambda _: "A", "judge")), benchmark=made)
     time.sleep(1.1)  # manifests have seconds
-    warm = replace(plan(opened(lambda _: "B", "judge")), temperature=0.7)
+    warm = plan(opened(lambda _: "B", "judge")).replaced(temperature=0.7)
     result, _ = api.judge_run(run, warm, benchmark=made)
     assert result.headline.value == 0.5
 
@@ -392,7 +392,7 @@ def test_a_budget_is_for_all_scorings_together(tmp_path: Path) -> None:
     made = benchmark(tmp_path, JUDGE, other=scoring(replace(JUDGE, name="another", asks=2)))
     run = replied(tmp_path, made)
     judge = opened(lambda _: "A", "judge")
-    settings = replace(plan(judge), max_requests=5)
+    settings = plan(judge).replaced(max_requests=5)
     _, finished = api.judge_run(run, settings, benchmark=made)
     assert len(requests(judge)) == 5
     assert len(finished) == 1

@@ -19,7 +19,7 @@ from snellen.media.drawing import Canvas
 from snellen.registry import catalog
 from snellen.store import Run
 from snellen.transforms.blind import may_stand_for
-from snellen.transforms.probes import again, probed
+from snellen.transforms.probes import Blind, again, probed
 from tests.servers import said, serving
 from tests.tiny import Says, run, states
 
@@ -284,14 +284,14 @@ def test_a_server_gets_no_picture(tmp_path: Path) -> None:
 # -- figures known beforehand
 
 
-def probe(model: str, kind: str, out: Path, spec: str = POSITIONS) -> Result:
+def probe(model: str, kind: Blind, out: Path, spec: str = POSITIONS) -> Result:
     result = snellen.evaluate(spec, model, blind=kind, out=out)
     assert result.report.probe is not None
     return result
 
 
 @pytest.mark.parametrize("kind", ["none", "blank"])
-def test_a_reader_that_sees_nothing_says_nothing(tmp_path: Path, kind: str) -> None:
+def test_a_reader_that_sees_nothing_says_nothing(tmp_path: Path, kind: Blind) -> None:
     sighted = snellen.evaluate(POSITIONS, "baseline/reader", out=tmp_path)
     result = probe("baseline/reader", kind, tmp_path)
     assert (sighted.headline.value, result.headline.value) == (1.0, 0.0)
@@ -319,7 +319,7 @@ def test_a_reader_answers_about_the_picture_that_it_is_shown(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["none", "blank", "other"])
-def test_who_does_not_look_scores_the_same_blind(tmp_path: Path, kind: str) -> None:
+def test_who_does_not_look_scores_the_same_blind(tmp_path: Path, kind: Blind) -> None:
     sighted = snellen.evaluate(POSITIONS, "baseline/first", out=tmp_path)
     blind = probe("baseline/first", kind, tmp_path)
     assert blind.headline.value == sighted.headline.value

@@ -11,7 +11,7 @@ import click
 from snellen.store import data_at, place_of, runs_at
 
 
-class _Place(click.Path):
+class Place(click.Path):
     """A path on this machine, or `s3://BUCKET/...`, which `at` finds the mirror of."""
 
     def __init__(self, at: Callable[[str | Path], Path]) -> None:
@@ -22,9 +22,9 @@ class _Place(click.Path):
         return self._at(value)
 
 
-OUT = _Place(place_of)
+OUT = Place(place_of)
 """Where runs are made."""
-RUNS = _Place(runs_at)
+RUNS = Place(runs_at)
 """Runs, folders of them, or predictions; up to date."""
-DATA = _Place(data_at)
+DATA = Place(data_at)
 """Rows and what they name; up to date."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,13 @@ import click
 
 from snellen import api, report
 from snellen.analysis.result import plain
-from snellen.cli import _parse
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._places import RUNS
-from snellen.cli._profile_options import flagged
+from snellen.cli._run_options import options_set, run_option, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
-from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.store import ReplyRecord, Run
 
@@ -53,42 +50,27 @@ PATH = click.Path(path_type=Path)
     metavar="N",
     help=f"Replies that --probe asks about.  [default: {PROBED}]",
 )
-@click.option("--sample-seed", type=int, default=0, show_default=True, help="Draws other replies.")
+@run_option("sample_seed", help="Draws other replies.")
 @click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
-@click.option(
-    "--repeats", type=NUMBER, default=1, show_default=True, help="How often each reply is judged."
-)
-@click.option("--base-url", metavar="URL", help="A compatible server: http://localhost:8000/v1")
-@click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
-@click.option("--profile", "profile_file", type=PATH, help="A model profile (TOML).")
-@click.option(
-    "--concurrency",
-    type=_parse.at_once,
-    default="auto",
-    metavar="N|auto",
-    show_default=True,
-    help="Requests at once.",
-)
-@click.option("--max-tokens", type=NUMBER, help="For a verdict, instead of the judge's limit.")
-@click.option("--temperature", type=_parse.temperature, metavar="X|default")
-@click.option("--seed", type=int, help="Sent with each request.")
-@click.option("--timeout", metavar=_parse.TIMEOUTS, callback=_parse.timeouts, help="For a request.")
-@click.option("--max-requests", type=NUMBER, help="Stop after so many, to go on another time.")
-@click.option("--max-cost", type=_parse.amount, metavar="X", help="Stop when so much is spent.")
+@run_option("repeats", help="How often each reply is judged.")
+@run_options("base_url", "api_key_env", "profile")
+@run_option("concurrency", help="Requests at once.")
+@run_option("max_tokens", help="For a verdict, instead of the judge's limit.")
+@run_option("temperature", help="")
+@run_option("seed")
+@run_option("timeout", help="For a request.")
+@run_option("max_requests", help="Stop after so many, to go on another time.")
+@run_option("max_cost", help="Stop when so much is spent.")
 @json_option
 def command(
     runs: tuple[Path, ...],
     models: tuple[str, ...],
     scorings: tuple[str, ...],
-    profile_file: Path | None,
-    base_url: str | None,
-    api_key_env: str | None,
-    timeout: Mapping[str, float],
     against: Path | None,
     probe: str | None,
     sample: int | None,
     as_json: bool,
-    **options: Any,  # those that are fields of Plan
+    **options: Any,  # those of RunOptions
 ) -> int:
     """Ask the judge about the replies of each RUN that its scorings leave open, and score the RUN.
 
@@ -101,18 +83,13 @@ def command(
         raise UsageError("--against is for the labels of one RUN, and without --probe.")
     if sample is not None and not probe:
         raise UsageError("--sample says how many replies --probe asks about; there is no --probe.")
-    profile = flagged(
-        read_profile(profile_file) if profile_file else Profile(),
-        base_url=base_url,
-        api_key_env=api_key_env,
-        timeout=timeout,
-    )
+    ctx = click.get_current_context()
     plan = api.Plan(
         benchmarks=[],
         models=list(dict.fromkeys(models)),
-        profile=profile,
+        sources=sources_of(ctx, options),
         command=sys.argv[1:],
-        **options,
+        **options_set(ctx, options),
     )
     results, probed = [], []
     code = DONE
@@ -124,7 +101,7 @@ def command(
                 plan,
                 scorings=scorings,
                 n=sample or PROBED,
-                seed=plan.sample_seed,
+                seed=plan.options["sample_seed"],
                 show=ProgressLines(),
                 budget=budget,
             )

@@ -12,7 +12,7 @@ from snellen.analysis.result import percent, plain
 from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
 from snellen.cli._places import RUNS
-from snellen.cli._row_options import row_options
+from snellen.cli._run_options import run_options
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.registry import catalog
@@ -22,7 +22,7 @@ NEVER = "none"
 
 @click.command("power")
 @click.argument("benchmark", metavar="BENCH")
-@row_options
+@run_options("data", "task", "columns")
 @click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
 @click.option(
     "--difference", type=float, metavar="X", help="How many samples find this one, such as 0.02."

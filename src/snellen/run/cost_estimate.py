@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,7 @@ from snellen.registry import catalog
 from snellen.run import Settings, chosen, select
 from snellen.run.identity import run_identity
 from snellen.run.plan import Plan
-from snellen.run.run_plan import settings_of
+from snellen.run.run_config import RunConfig
 from snellen.scoring import Spent, spent
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 
@@ -71,22 +72,24 @@ def estimate(plan: Plan) -> list[Estimate]:
     Raises:
         SnellenError: a name or an option is wrong, or the rows cannot be read, as in a run.
     """
-    read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
-    return [_estimate(plan, spec, *one) for spec in plan.models for one in read]
+    estimates = []
+    for setting in plan.in_each_setting():
+        read = [(benchmark, benchmark.data.facts()) for benchmark in setting.benchmarks]
+        for spec, (benchmark, facts) in product(setting.models, read):
+            estimates.append(_estimate(setting, setting.config(spec, benchmark), facts))
+    return estimates
 
 
-def _estimate(
-    plan: Plan, spec: str | catalog.Opened, benchmark: Benchmark, facts: Facts
-) -> Estimate:
-    opened = _unopened(spec, plan) if isinstance(spec, str) else spec
-    profile = plan.profile_of(opened.name)
-    settings = settings_of(plan, profile, benchmark)
-    adapter = plan.adapter if benchmark.ask == "session" else None
+def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
+    benchmark, profile, settings = config.benchmark, config.profile, config.settings
+    spec = config.model
+    opened = _unopened(spec, profile) if isinstance(spec, str) else spec
+    adapter = config.options["adapter"] if benchmark.ask == "session" else None
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     folder = plan.out / safe_name(benchmark.name) / safe_name(opened.name)
     pull(folder)
     notes: list[str] = []
-    asked, left = _left(plan, benchmark, facts, folder / identity_digest(identity))
+    asked, left = _left(config, facts, folder / identity_digest(identity))
     n = left.total()
     if n < asked:
         there = folder / identity_digest(identity)
@@ -151,7 +154,7 @@ def _estimate(
     )
 
 
-def _unopened(spec: str, plan: Plan) -> catalog.Opened:
+def _unopened(spec: str, profile: Profile) -> catalog.Opened:
     """A model by its name alone: to open it may take minutes, or a key.
 
     Raises:
@@ -160,9 +163,12 @@ def _unopened(spec: str, plan: Plan) -> catalog.Opened:
     kinds = {_kind(name) for name in catalog.MODELS}
     if _kind(spec) not in kinds:
         raise CatalogError(f"no model {spec!r}; models are named {', '.join(catalog.MODELS)}.")
-    revision = plan.profile_of(spec).revision
     return catalog.Opened(
-        model=Recorded(spec, {}), name=spec, server=spec, revision=revision, concurrency=None
+        model=Recorded(spec, {}),
+        name=spec,
+        server=spec,
+        revision=profile.revision,
+        concurrency=None,
     )
 
 
@@ -170,18 +176,24 @@ def _kind(name: str) -> str:
     return re.split("[/:]", name)[0]
 
 
-def _left(plan: Plan, benchmark: Benchmark, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
+def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
     """How many (sample, repeat)s are chosen, and by their row's place how many have no reply."""
+    benchmark, options = config.benchmark, config.options
+    repeats = options["repeats"]
     selection = select(
-        benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
+        benchmark,
+        facts.rows,
+        limit=options["limit"],
+        sample=options["sample"],
+        seed=options["sample_seed"],
     )
     places = [row.place for row in chosen(benchmark, selection)]
-    left = Counter(dict.fromkeys(places, plan.repeats))
+    left = Counter(dict.fromkeys(places, repeats))
     if (path / MANIFEST).exists():
         with closing(Run(path)) as run:
             run.load()
-            left = Counter({p: max(0, plan.repeats - run.finished_at(p)) for p in places})
-    return plan.repeats * len(places), +left
+            left = Counter({p: max(0, repeats - run.finished_at(p)) for p in places})
+    return repeats * len(places), +left
 
 
 def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:

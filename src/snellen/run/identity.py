@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +19,7 @@ from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.registry import catalog
 from snellen.run import Settings, own_prompt
-from snellen.run.plan import Plan
+from snellen.run.run_config import RunConfig
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
@@ -66,26 +66,26 @@ def run_identity(
 
 
 def manifest_of(
-    plan: Plan,
-    profile: Profile,
-    benchmark: Benchmark,
+    config: RunConfig,
     facts: Facts,
     opened: catalog.Opened,
     identity: Mapping[str, Any],
+    command: Sequence[str],
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The identity, and whatever else is needed to repeat the run; `before` is the manifest that it
     has already, if any. No keys: they are never in a profile."""
+    benchmark, profile, options = config.benchmark, config.profile, config.options
     session = {
         "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "command": [_without_secrets(word) for word in plan.command],
+        "command": [_without_secrets(word) for word in command],
         "server": _without_secrets(opened.server),
         **({"served": opened.served} if opened.served else {}),
         **({"replicated": opened.replicated} if opened.replicated else {}),
         "profile": _told(profile),
-        "limit": plan.limit,
-        "sample": plan.sample,
-        "concurrency": plan.concurrency or opened.concurrency or "auto",
+        "limit": options["limit"],
+        "sample": options["sample"],
+        "concurrency": options["concurrency"] or opened.concurrency or "auto",
         "snellen": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
@@ -104,8 +104,8 @@ def manifest_of(
         "identity": identity,
         "data": benchmark.data.where,
         "rows": facts.rows,
-        "repeats": max(plan.repeats, before.get("repeats", 1)),
-        "missing": plan.missing,
+        "repeats": max(options["repeats"], before.get("repeats", 1)),
+        "missing": options["missing"],
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }

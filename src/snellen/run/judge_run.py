@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -115,8 +114,7 @@ def _asked(
     graded = judge.graded(benchmark, name, replies, of=f"{run.path}", digest=digest)
     if next(iter(graded.data), None) is None:
         return []
-    made = replace(
-        plan,
+    made = plan.replaced(
         benchmarks=[graded],
         out=run.path / judge.JUDGED,
         reuse=[*_others(run, graded.name)],

@@ -2,114 +2,165 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
-
-import msgspec
+from typing import Any, Unpack, cast
 
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark, vary
+from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
-from snellen.core.profile import Profile
+from snellen.core.profile import Profile, read_profile
 from snellen.core.sample import Sample
-from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
 from snellen.run import Progress
+from snellen.run.options import RunOptions, declarations, with_defaults
+from snellen.run.run_config import RunConfig, Source, resolve, with_options
+from snellen.transforms.probes import probed
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
-"""Is told of each sample that has its last reply, with what each scoring gives it."""
-COUNTS = ("limit", "sample", "repeats", "concurrency", "max_tokens", "max_requests")
-"""Fields that are numbers from 1 on."""
-AMOUNTS = ("temperature", "max_cost", "max_seconds")
-"""Fields that are numbers from 0 on."""
+"""Called after each sample's final reply is stored, with what each scoring gives it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+class PlanArguments(RunOptions, total=False):
+    """The keywords of a plan: all options, and what only code sets."""
+
+    profiles: Mapping[str, Profile]
+    """Profiles of single models, by name, in the place of the option `profile`."""
+    settings: Mapping[str, Sequence[Any]]
+    """Options with several values, each of which is a run of its own: `frames`, `image_size`."""
+    sources: Mapping[str, Source]
+    """Where options came from that are set; `argument` for all others."""
+    score: bool
+    """Whether runs are scored when their questions are asked."""
+    reuse_strictly: bool
+    """Whether it is an error if a model has none of the runs to reuse."""
+    command: Sequence[str]
+    """The words of the command line, for the manifest."""
+    retry: Mapping[str, Any]
+    """Fields of `Settings` about retries."""
+    on_sample: OnSample | None
+    """Called with each new reply."""
+
+
 class Plan:
-    """Benchmarks × models, and how they are asked; the fields are those of `evaluate`.
-
-    `models` are names, or models that the caller has opened. `profiles` are those of single
-    models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
-    has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
-    it is an error if none of them is that model's. `frames` is a frame policy in the place of the
-    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`). `replicas` are
-    those that each model has in workers of Ray. `on_sample` is told of each new reply.
+    """A grid of runs: benchmarks × models, in each setting.
 
     Raises:
-        UsageError: a field is what it may not be.
+        UsageError: an option cannot have its value, or does not go with the rest.
     """
 
-    benchmarks: Sequence[Benchmark]
-    models: Sequence[str | catalog.Opened]
-    profile: Profile = field(default_factory=Profile)
-    profiles: Mapping[str, Profile] = field(default_factory=dict)
-    out: Path = Path("runs")
-    limit: int | None = None
-    sample: int | None = None
-    sample_seed: int = 0
-    repeats: int = 1
-    concurrency: int | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    temperature: float | Literal["default"] | None = None
-    frames: str | None = None
-    adapter: str | None = None
-    replicas: Replicas | None = None
-    missing: Missing | None = None
-    allow_urls: bool = False
-    score: bool = True
-    max_requests: int | None = None
-    max_cost: float | None = None
-    max_seconds: float | None = None
-    reuse: Sequence[Path] = ()
-    reuse_strictly: bool = True
-    command: Sequence[str] = ()
-    retry: Mapping[str, Any] = field(default_factory=dict)
-    on_sample: OnSample | None = None
+    def __init__(
+        self,
+        *,
+        benchmarks: Sequence[Benchmark],
+        models: Sequence[str | catalog.Opened],
+        **arguments: Unpack[PlanArguments],
+    ) -> None:
+        self._arguments = arguments
+        self.benchmarks = benchmarks
+        """As they are asked, apart from frame policies."""
+        self.models = models
+        """Names, or models that the caller has opened."""
+        chosen = {name: value for name, value in arguments.items() if name not in PARTS}
+        self.options = with_defaults(chosen)
+        """All options; those that are not set have their defaults."""
+        self.sources: Mapping[str, Source] = {
+            **{name: "argument" for name, value in chosen.items() if value is not None},
+            **arguments.get("sources", {}),
+        }
+        """Where each option that is set came from."""
+        self.profile = _profile(self.options)
+        """The one of all models that have none of their own, without the options in its place."""
+        self.profiles = arguments.get("profiles", {})
+        self.settings = arguments.get("settings", {})
+        self.score = arguments.get("score", True)
+        self.reuse_strictly = arguments.get("reuse_strictly", True)
+        self.command = arguments.get("command", ())
+        self.retry = arguments.get("retry", {})
+        self.on_sample = arguments.get("on_sample")
+        self.replicas = _replicas(self.options)
+        """The workers of Ray that each model has; None for a model in this process."""
+        self._check()
 
-    def __post_init__(self) -> None:
-        for name in COUNTS:
-            value = getattr(self, name)
-            absent = value is None and name != "repeats"
-            if not absent and not (_is_whole(value) and value >= 1):
-                raise UsageError(f"{name} is a whole number from 1 on, not {value!r}.")
-        for name in AMOUNTS:
-            value = getattr(self, name)
-            if name == "temperature" and value == "default":
-                continue
-            number = _is_whole(value) or isinstance(value, float)
-            if value is not None and not (number and 0 <= value < math.inf):
-                raise UsageError(f"{name} is a number from 0 on, not {value!r}.")
-        for name in ("seed", "sample_seed"):
-            value = getattr(self, name)
-            if value is not None and not _is_whole(value):
-                raise UsageError(f"{name} is a whole number, not {value!r}.")
-        check_missing(self.missing)
-        for made in self.benchmarks:
-            if not isinstance(made, Benchmark):
-                raise UsageError(
-                    f"benchmark is one name, one file of rows or one Benchmark, not {made!r:.80}."
-                )
-        if self.frames is not None:
-            video.policy(self.frames)
-            if not any(made.frames for made in self.benchmarks):
-                raise UsageError(
-                    f"--frames says how videos are shown, and "
-                    f"{', '.join(made.name for made in self.benchmarks)} shows none."
-                )
+    @property
+    def out(self) -> Path:
+        """The folder of run folders."""
+        return cast(Path, self.options["out"])
 
-        self._check_prices()
-        if self.adapter is not None and all(made.ask != "session" for made in self.benchmarks):
+    @property
+    def reuse(self) -> Sequence[Path]:
+        """Run folders whose replies to the very same requests are taken."""
+        return cast(Sequence[Path], self.options["reuse"])
+
+    def replaced(
+        self,
+        *,
+        benchmarks: Sequence[Benchmark] | None = None,
+        models: Sequence[str | catalog.Opened] | None = None,
+        **changes: Unpack[PlanArguments],
+    ) -> Plan:
+        """The same plan with other benchmarks, models, or arguments."""
+        return Plan(
+            benchmarks=self.benchmarks if benchmarks is None else benchmarks,
+            models=self.models if models is None else models,
+            **cast(PlanArguments, {**self._arguments, **changes}),
+        )
+
+    def in_each_setting(self) -> list[Plan]:
+        """A plan for each combination of the settings; this one without any."""
+        if not self.settings:
+            return [self]
+        names = list(self.settings)
+        combinations = product(*(dict.fromkeys(values) for values in self.settings.values()))
+        plans = []
+        for values in combinations:
+            setting = {**dict(zip(names, values, strict=True)), "settings": {}}
+            plans.append(self.replaced(**cast(PlanArguments, setting)))
+        return plans
+
+    def profile_of(self, model: str) -> Profile:
+        """The profile of a model, by its name, with the options in its place."""
+        return with_options(self.profiles.get(model, self.profile), self.options)
+
+    def config(self, model: str | catalog.Opened, benchmark: Benchmark) -> RunConfig:
+        """The run of one of the models, with one of the benchmarks."""
+        name = model if isinstance(model, str) else model.name
+        profile = self.profiles.get(name, self.profile)
+        return resolve(benchmark, model, profile, self.options, self.sources, self.retry)
+
+    def _check(self) -> None:
+        for benchmark in self.benchmarks:
+            if not isinstance(benchmark, Benchmark):
+                raise UsageError(
+                    f"benchmark is one name, one file of rows or one Benchmark, not "
+                    f"{benchmark!r:.80}."
+                )
+        options = self.options
+        names = ", ".join(benchmark.name for benchmark in self.benchmarks)
+        videos = [benchmark.name for benchmark in self.benchmarks if benchmark.frames]
+        if options["frames"] is not None:
+            video.policy(options["frames"])
+            if not videos:
+                raise UsageError(f"--frames says how videos are shown, and {names} shows none.")
+        if isinstance(options["image_size"], int) and videos:
             raise UsageError(
-                "--adapter says how a model is shown a stream, and "
-                f"{', '.join(made.name for made in self.benchmarks)} streams nothing."
+                f"--image-size is for pictures, and {', '.join(videos)} shows videos: say it with "
+                "--frames POLICY,pixels=N."
             )
+        self._check_prices()
+        if options["adapter"] is not None and all(
+            benchmark.ask != "session" for benchmark in self.benchmarks
+        ):
+            raise UsageError(
+                f"--adapter says how a model is shown a stream, and {names} streams nothing."
+            )
+        if options["serve_args"] and not options["serve"]:
+            raise UsageError("--serve-arg is for the server that --serve starts; name one.")
 
     def _check_prices(self) -> None:
         """Refuse prices that several models share: the cost would be wrong without a warning.
@@ -126,22 +177,107 @@ class Plan:
                 "own profile, or set the prices of each in a plan file ([[models]])."
             )
 
-    def asked(self) -> list[Benchmark]:
-        """The benchmarks, those with videos by the plan's frame policy, if it has one."""
-        if self.frames is None:
-            return [*self.benchmarks]
-        return [vary(made, frames=made.frames and self.frames) for made in self.benchmarks]
 
-    def profile_of(self, model: str) -> Profile:
-        """The profile of a model, by its name; what the plan says goes before its own."""
-        named = ("concurrency", "max_tokens", "temperature")
-        said = {name: value for name in named if (value := getattr(self, name)) is not None}
-        return msgspec.structs.replace(self.profiles.get(model, self.profile), **said)
+PARTS = frozenset(PlanArguments.__annotations__) - frozenset(RunOptions.__annotations__)
+"""Keywords of a plan that are not options."""
 
 
-def _is_whole(value: object) -> bool:
-    """Whether it is a whole number; True is an int too, and counts nothing."""
-    return isinstance(value, int) and not isinstance(value, bool)
+def load_benchmarks(
+    specs: Sequence[str | Benchmark], prompts: Collection[str] = (), **options: Unpack[RunOptions]
+) -> list[Benchmark]:
+    """The benchmarks that the specs name, as these options ask them: with each of the prompts, with
+    examples, and under a probe.
+
+    Raises:
+        SnellenError: a name or an option is wrong, or data cannot be read.
+    """
+    chosen = with_defaults(options)
+    if (chosen["shots_from"] or chosen["shots_seed"]) and not chosen["shots"]:
+        raise UsageError(
+            "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
+        )
+    if chosen["probe_seed"] and chosen["blind"] != "other" and not chosen["permute_options"]:
+        raise UsageError(
+            "--probe-seed draws other pictures or orders: it goes with --blind other or "
+            "--permute-options."
+        )
+    names = [spec for spec in specs if isinstance(spec, str)]
+    # Where one of several reads data, the others, which draw their own, are not meant.
+    reading = {name for name in names if catalog.reads_data(name)} or set(names)
+    presets = dict.fromkeys(prompts) or (chosen["prompt"],)
+    benchmarks = []
+    for spec, preset in product(specs, presets):
+        if isinstance(spec, str):
+            data = cast(Path | None, chosen["data"]) if spec in reading else None
+            benchmark = _load(spec, preset, data, chosen)
+        else:
+            _check_object(chosen)
+            benchmark = spec
+        benchmarks.append(
+            probed(
+                benchmark,
+                blind=chosen["blind"],
+                permute_options=chosen["permute_options"],
+                open_ended=chosen["open_ended"],
+                seed=chosen["probe_seed"],
+            )
+        )
+    return benchmarks
+
+
+def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions) -> Benchmark:
+    own = {"prompt": preset} if preset else None
+    columns = options["columns"]
+    benchmark = catalog.benchmark(
+        spec, data=data, task=options["task"], columns=columns, options=own
+    )
+    if options["shots"] is None:
+        return benchmark
+    return catalog.few_shot(
+        spec,
+        benchmark,
+        options["shots"],
+        source=options["shots_from"],
+        seed=options["shots_seed"],
+        data=data,
+        columns=columns,
+        options=own,
+    )
+
+
+def _check_object(options: RunOptions) -> None:
+    """Refuse options that only a benchmark by name can have.
+
+    Raises:
+        UsageError: one is set.
+    """
+    if options["shots"]:
+        raise UsageError("shots are for benchmarks by name: give the object of `with_shots`.")
+    if options["prompt"]:
+        raise UsageError("prompt is for benchmarks by name: give an object with that prompt.")
+
+
+def _profile(options: RunOptions) -> Profile:
+    profile = options["profile"]
+    if profile is None or isinstance(profile, Profile):
+        return profile or Profile()
+    return read_profile(Path(profile))
+
+
+def _replicas(options: RunOptions) -> Replicas | None:
+    """The replicas that the options ask for; None for a model in this process.
+
+    Raises:
+        UsageError: they say how, and not that there are any.
+    """
+    address, gpus = options["ray_address"], options["gpus_per_replica"]
+    if options["replicas"] is None and options["executor"] is None:
+        if address is not None or gpus is not None:
+            raise UsageError(
+                "--ray-address and --gpus-per-replica are for --replicas N, or --executor ray."
+            )
+        return None
+    return Replicas(n=options["replicas"], address=address, gpus=gpus)
 
 
 def check_missing(missing: object) -> None:
@@ -150,8 +286,7 @@ def check_missing(missing: object) -> None:
     Raises:
         UsageError: they cannot.
     """
-    if missing is not None and missing not in get_args(Missing):
-        raise UsageError(f"missing is {' or '.join(get_args(Missing))}, not {missing!r}.")
+    declarations()["missing"].check(missing)
 
 
 @dataclass(frozen=True)

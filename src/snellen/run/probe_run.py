@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +70,7 @@ def probe_run(
             verdicts = Run(one.run)
             name, model = names[one.run.parent.parent.name], verdicts.manifest()["model"]
             replies = _drawn(run, verdicts, benchmark, name, n, seed)
-            asked = replace(plan, models=[models.get(model, model)])
+            asked = plan.replaced(models=[models.get(model, model)])
             done = _probed(run, benchmark, name, replies, asked, show, budget)
             finished.append(done)
             if done.interrupted:
@@ -115,7 +114,7 @@ def _probed(
     digest = identity_digest(run.manifest()["identity"])
     made = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
     # Verdicts are compared one with one: more of them would be paid and not read.
-    asked = replace(plan, benchmarks=[made], out=run.path / judge.PROBED, score=False, repeats=1)
+    asked = plan.replaced(benchmarks=[made], out=run.path / judge.PROBED, score=False, repeats=1)
     (done,) = run_plan(asked, show, budget=budget)
     return done
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from snellen.core.benchmark import Benchmark, vary
-from snellen.core.model import Generation, Model, Prompts
+from snellen.core.model import Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
@@ -35,6 +35,7 @@ from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.lifecycle import Show, asked, close_model, interrupts, run_async, shown
 from snellen.run.plan import Finished, OnSample, Plan
+from snellen.run.run_config import RunConfig
 from snellen.run.score_run import scored
 from snellen.scoring import Tally
 from snellen.store import MANIFEST, Run, open_run
@@ -68,17 +69,28 @@ def run_plan(
             catalog.check_replicated(spec, plan.profile_of(name))
         elif isinstance(spec, str):
             catalog.check_extra(spec)
-        if plan.max_cost is not None and plan.profile_of(name).prices is None:
+        if plan.options["max_cost"] is not None and plan.profile_of(name).prices is None:
             raise UsageError(
                 f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
                 "(--profile)."
             )
-    return run_async(_run_plan(plan, show, at_once, budget or budget_of(plan)))
+    budget = budget or budget_of(plan)
+    finished: dict[Path, Finished] = {}
+    for setting in plan.in_each_setting():
+        results = run_async(_run_plan(setting, show, at_once, budget))
+        # Settings may come to the same, such as two sizes above the most that a profile allows.
+        finished |= {result.run: result for result in results}
+        if any(result.interrupted for result in results):
+            break
+    return [*finished.values()]
 
 
 def budget_of(plan: Plan) -> Budget:
+    options = plan.options
     return Budget(
-        max_requests=plan.max_requests, max_cost=plan.max_cost, max_seconds=plan.max_seconds
+        max_requests=options["max_requests"],
+        max_cost=options["max_cost"],
+        max_seconds=options["max_time"],
     )
 
 
@@ -95,7 +107,7 @@ async def _run_plan(
     with ExitStack() as stack:
         try:
             # All rows are read before any model is opened, which may take minutes.
-            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.asked()]
+            read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
                 opened = _open(spec, profile, plan)
@@ -103,9 +115,8 @@ async def _run_plan(
                     ours.append(opened.model)
                 for benchmark, facts in read:
                     done = {job.run.path for job in jobs}
-                    job = _prepare(
-                        plan, profile, opened, benchmark, facts, limiters, budget, stack, done
-                    )
+                    config = plan.config(spec, benchmark)
+                    job = _prepare(plan, config, opened, facts, limiters, budget, stack, done)
                     jobs += [job] if job is not None else []
             schedulers = [Scheduler(job) for job in jobs]
             stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
@@ -123,7 +134,10 @@ async def _run_plan(
                         run=job.run.path,
                         progress=job.progress,
                         result=scored(
-                            job.run, job.benchmark, missing=plan.missing, stopped=outcome.stopped
+                            job.run,
+                            job.benchmark,
+                            missing=plan.options["missing"],
+                            stopped=outcome.stopped,
                         )
                         if plan.score
                         else None,
@@ -142,9 +156,8 @@ async def _run_plan(
 
 def _prepare(
     plan: Plan,
-    profile: Profile,
+    config: RunConfig,
     opened: catalog.Opened | None,
-    benchmark: Benchmark,
     facts: Facts,
     limiters: dict[str, Limiter],
     budget: Budget,
@@ -153,14 +166,15 @@ def _prepare(
 ) -> Job | None:
     """Everything up to the first request: which run it is, its folder, which rows are asked. None
     where it is one of the runs `done`: one benchmark under two names."""
-    settings = settings_of(plan, profile, benchmark)
+    benchmark, profile, settings = config.benchmark, config.profile, config.settings
+    options = config.options
     if opened is None:
         opened = _most_frequent(benchmark, profile, settings)
     if opened.timed:
         settings = replace(settings, timeout=None)
     adapter = None
     if benchmark.ask == "session":
-        opened, adapter = catalog.watching(opened, plan.adapter)
+        opened, adapter = catalog.watching(opened, options["adapter"])
     check_model(benchmark, opened.model)
     if isinstance(opened.model, Prompts):
         named = catalog.vlmevalkit_name(
@@ -171,26 +185,31 @@ def _prepare(
             }
         )
         benchmark = vary(benchmark, called=named)
+        config = replace(config, benchmark=benchmark)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
-    manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)
+    manifest = partial(manifest_of, config, facts, opened, identity, plan.command)
     entered = _entered(plan.out, benchmark, identity, manifest, stack, done)
     if entered is None:
         return None
     run, nearest = entered
     selection = select(
-        benchmark, facts.rows, limit=plan.limit, sample=plan.sample, seed=plan.sample_seed
+        benchmark,
+        facts.rows,
+        limit=options["limit"],
+        sample=options["sample"],
+        seed=options["sample_seed"],
     )
     progress = Progress(
         name=f"{benchmark.name} × {opened.name}",
-        total=selection.rows * plan.repeats,
+        total=selection.rows * settings.repeats,
         prices=profile.prices,
         notes=(*_differs(nearest), *_serves(opened)),
     )
     opened.listeners.append(progress.note)
     stop = Stop()
     if opened.server not in limiters:
-        limiters[opened.server] = Limiter(plan.concurrency or opened.concurrency)
+        limiters[opened.server] = Limiter(options["concurrency"] or opened.concurrency)
     return Job(
         benchmark=benchmark,
         model=opened.model,
@@ -263,24 +282,6 @@ def _serves(opened: catalog.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
     return (f"a server is started for it, and writes to {opened.served['log']}",)
-
-
-def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
-    most = profile.max_tokens or benchmark.max_answer_tokens
-    if profile.token_floor is not None:
-        most = max(most, profile.token_floor)
-    chosen = benchmark.temperature if profile.temperature is None else profile.temperature
-    temperature = None if chosen == "default" else chosen
-    return Settings(
-        generation=Generation(
-            max_tokens=most, temperature=temperature, top_p=profile.top_p, extra=profile.extra
-        ),
-        seed=plan.seed,
-        repeats=plan.repeats,
-        timeout=profile.timeout.total,
-        allow_urls=plan.allow_urls,
-        **plan.retry,
-    )
 
 
 def _open(spec: str | catalog.Opened, profile: Profile, plan: Plan) -> catalog.Opened | None:

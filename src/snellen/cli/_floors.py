@@ -1,0 +1,100 @@
+"""--fail-under: the least that metrics must reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+import click
+
+from snellen.analysis.result import Result
+from snellen.cli._exit import DONE, FELL_SHORT, WRONG_USE
+from snellen.cli._run_options import pairs
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.errors import UsageError
+from snellen.run import option_text
+from snellen.scoring import MetricReport, Scored, Tally
+
+FRACTION = "fraction"
+"""The unit of metrics that lie between 0 and 1."""
+
+
+def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
+    """`METRIC=X` arguments."""
+    try:
+        return {
+            name: option_text.number(value) for name, value in pairs(ctx, param, values).items()
+        }
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def check_floors(
+    floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
+) -> None:
+    """Whether each floor's metric is one of those there will be, before anything is asked."""
+    if floors and no_score:
+        raise UsageError("--fail-under needs a score, and --no-score gives none.")
+    known = {metric: None for made in benchmarks for metric in made.scorings[made.headline].metrics}
+    for name, floor in floors.items():
+        metric = name.partition("/")[0]
+        if metric not in known:
+            raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
+        if any(made.scorings[made.headline].direction(metric) == "lower" for made in benchmarks):
+            raise UsageError(
+                f"--fail-under: lower is better for {metric}, so a value below {floor:g} is not a "
+                "failure. Choose a metric where higher is better."
+            )
+        if not 0 <= floor <= 1 and any(_is_fraction(metric, made) for made in benchmarks):
+            raise UsageError(_beyond(name, floor))
+
+
+def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
+    """Whether a metric lies between 0 and 1, as far as an empty reply to the first question tells:
+    metrics name their unit with a value."""
+    scoring = benchmark.scorings[benchmark.headline]
+    row = next(iter(benchmark.data), None)
+    if metric not in scoring.metrics or scoring.reads != "generate" or row is None:
+        return False
+    tally = Tally(benchmark, [benchmark.headline])
+    reply = Reply(text="")
+    tally.add([Scored(benchmark.read(row), 0, reply.state, reply)])
+    found = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
+    return found.value is not None and found.unit == FRACTION
+
+
+def _beyond(name: str, floor: float) -> str:
+    hint = f"; for {floor:g} % write {floor / 100:g}" if 1 < floor <= 100 else ""
+    return f"--fail-under: {name} lies between 0 and 1{hint}."
+
+
+def metrics_of(result: Result) -> Mapping[str, MetricReport]:
+    return result.scoring().metrics if result.report.scorings else {}
+
+
+def shortfalls(
+    floors: Mapping[str, float], result: Result, known: Set[str]
+) -> tuple[list[str], int]:
+    """Which of a run's metrics is below its floor, has no value, or cannot be compared with it,
+    and the exit code for that. A name that is not in `known` is no metric of any run."""
+    metrics = metrics_of(result)
+    code = DONE
+    lines = []
+    for name, floor in floors.items():
+        stem = name.partition("/")[0]
+        if stem not in metrics:
+            continue
+        if name not in metrics:
+            others = ", ".join(other for other in metrics if other.partition("/")[0] == stem)
+            lines.append(f"no {name} to be {floor:g} or more; there are {others}")
+            code = max(code, FELL_SHORT if name in known else WRONG_USE)
+        elif (value := metrics[name].value) is None:
+            lines.append(f"{name} is undefined, not {floor:g} or more")
+            code = max(code, FELL_SHORT)
+        elif not 0 <= floor <= 1 and metrics[stem].unit == FRACTION:
+            lines.append(_beyond(name, floor))
+            code = WRONG_USE
+        elif value < floor:
+            lines.append(f"{name} is {value:.6g}, not {floor:g} or more")
+            code = max(code, FELL_SHORT)
+    return lines, code

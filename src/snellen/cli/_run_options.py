@@ -1,0 +1,113 @@
+"""The options of a run on the command line, each as `RunOptions` declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from snellen.cli._places import Place
+from snellen.run import option_text
+from snellen.run.options import Declaration, bounds_of, declarations
+from snellen.run.run_config import Source
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+SOURCES: Mapping[ParameterSource, Source] = {
+    ParameterSource.COMMANDLINE: "flag",
+    ParameterSource.DEFAULT_MAP: "plan",
+}
+
+
+class Text(click.ParamType[Any]):
+    """A text that stands for a value; click names the option where it stands for none."""
+
+    name = "text"
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Command]:
+    """Gives a command one of the options, with a help text of its own if it has one."""
+    declared = declarations()[name]
+    option = declared.option
+    attributes: dict[str, Any] = {
+        "help": option.help if help is None else help,
+        "metavar": option.metavar,
+    }
+    if bool in declared.types:
+        attributes["is_flag"] = True
+    else:
+        attributes["type"] = _type(declared)
+    if declared.is_list or declared.is_mapping_of_flags or option.is_setting:
+        attributes["multiple"] = True
+    if declared.is_mapping_of_flags:
+        attributes["callback"] = pairs
+    default = option.default_text or option.default
+    if default not in (None, ()) and bool not in declared.types:
+        attributes |= {"default": default, "show_default": True}
+    return click.option(f"--{declared.flag.replace('_', '-')}", name, **attributes)
+
+
+def run_options(*names: str) -> Callable[[Command], Command]:
+    """Gives a command these options, in this order; without names, all of them."""
+
+    def add(command: Command) -> Command:
+        for name in reversed(names or [*declarations()]):
+            command = run_option(name)(command)
+        return command
+
+    return add
+
+
+def pairs(_: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` arguments as a mapping."""
+    try:
+        return option_text.pairs(values, str(param.metavar))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def options_set(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those options that a flag or a plan file sets."""
+    return {name: value for name, value in values.items() if _source(ctx, name) is not None}
+
+
+def sources_of(ctx: click.Context, names: Iterable[str]) -> dict[str, Source]:
+    """Where the options come from that a flag or a plan file sets."""
+    sources = {name: _source(ctx, name) for name in names}
+    return {name: source for name, source in sources.items() if source is not None}
+
+
+def _source(ctx: click.Context, name: str) -> Source | None:
+    source = ctx.get_parameter_source(name)
+    return None if source is None else SOURCES.get(source)
+
+
+def _type(declared: Declaration) -> click.ParamType[Any] | None:
+    read = declared.option.read
+    if declared.is_path:
+        return Place(read) if read else click.Path(path_type=Path)
+    if read:
+        return Text(read)
+    if declared.choices:
+        return click.Choice(declared.choices)
+    bare, bounds = bounds_of(declared.types[0])
+    least: Any = bounds.ge
+    most: Any = bounds.le
+    if bare is float:
+        return click.FloatRange(least, most)
+    if bare is int:
+        return click.INT if least is None else click.IntRange(least, most)
+    return None

@@ -1,0 +1,116 @@
+"""Reads values of options from text, as flags and plan files hold them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+TIMEOUTS = "connect=S,first=S,total=S"
+
+
+def seconds(text: str) -> float:
+    """
+    >>> [seconds(text) for text in ("90", "1.5s", "10m", "2h")]
+    [90.0, 1.5, 600.0, 7200.0]
+
+    Raises:
+        ValueError: the text is not a time.
+    """
+    match = re.fullmatch(r"(\d{1,7}(?:\.\d{1,3})?)([smh]?)", text, re.ASCII)
+    if not match or not float(match[1]):
+        raise ValueError(f"{text!r} is no time; write 90s, 10m or 2h.")
+    return float(match[1]) * SECONDS[match[2]]
+
+
+def number(text: str) -> float:
+    """A finite number.
+
+    Raises:
+        ValueError: the text is not a number.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is no number.")
+    return value
+
+
+def amount(text: str) -> float:
+    """A finite number from 0 on.
+
+    Raises:
+        ValueError: the text is not such a number.
+    """
+    value = number(text)
+    if value < 0:
+        raise ValueError(f"{text!r} is below 0.")
+    return value
+
+
+def temperature(text: str) -> float | Literal["default"]:
+    """A number from 0 on, or `default`: none is sent.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    return "default" if text == "default" else amount(text)
+
+
+def concurrency(text: str) -> int | None:
+    """A number of requests, or None for `auto`.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    if text == "auto":
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,5}", text):
+        raise ValueError(f"{text!r} is neither a number from 1 on nor auto.")
+    return int(text)
+
+
+def image_size(text: str) -> int | Literal["original"]:
+    """Pixels of the longer side, or `original`: pictures go as they are.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    if text == "original":
+        return "original"
+    if not re.fullmatch("[1-9][0-9]{0,4}", text):
+        raise ValueError(f"{text!r} is neither pixels of the longer side nor original.")
+    return int(text)
+
+
+def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
+    """`NAME=VALUE` texts as a mapping; `form` is shown where one is not of that form.
+
+    Raises:
+        ValueError: a text has no name or no value, or a name occurs twice.
+    """
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise ValueError(f"{text!r}: write {form}.")
+        if name in values:
+            raise ValueError(f"{name!r} is given twice.")
+        values[name] = value
+    return values
+
+
+def timeouts(text: str) -> dict[str, float]:
+    """`connect=5,total=60` in seconds.
+
+    Raises:
+        ValueError: a name or a time is wrong.
+    """
+    values = pairs(text.split(","), TIMEOUTS)
+    if unknown := set(values) - {"connect", "first", "total"}:
+        raise ValueError(f"no {', '.join(sorted(unknown))}; write {TIMEOUTS}.")
+    return {name: seconds(value) for name, value in values.items()}

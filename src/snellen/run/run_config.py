@@ -1,0 +1,159 @@
+"""One run: a benchmark and a model with all values resolved, and where each came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.model import Generation
+from snellen.core.profile import Profile, Serve, Timeouts
+from snellen.registry import catalog
+from snellen.run import Settings
+from snellen.run.options import RunOptions, declarations
+
+Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
+PRECEDENCE: tuple[Source, ...] = (
+    "flag",
+    "argument",
+    "plan",
+    "recipe",  # nothing sets values from recipes yet
+    "profile",
+    "benchmark",
+    "default",
+)
+"""Where a value may come from; the first that has one decides. `argument` is Python's word for a
+flag."""
+IN_PROFILE = ("base_url", "api_key_env", "concurrency", "max_tokens", "temperature")
+"""Options that a profile may set by the same name."""
+T = TypeVar("T")
+
+
+def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
+    """The value of the first source that has one, and that source.
+
+    >>> first_set({"benchmark": 0.0, "profile": 0.5, "plan": None})
+    (0.5, 'profile')
+    """
+    for source in PRECEDENCE:
+        if (value := candidates.get(source)) is not None:
+            return value, source
+    return None, "default"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """One run of a plan, with the values that it uses."""
+
+    benchmark: Benchmark
+    """As it is asked, with the plan's frame policy."""
+    model: str | catalog.Opened
+    """A name, or a model that the caller has opened."""
+    profile: Profile
+    """The model's, with the options in its place."""
+    options: RunOptions
+    """All options, those that are not set with their defaults."""
+    settings: Settings
+    """How requests are made."""
+    origins: Mapping[str, Source]
+    """Where each value came from, by the name of an option or of a profile's field."""
+
+
+def resolve(
+    benchmark: Benchmark,
+    model: str | catalog.Opened,
+    profile: Profile,
+    options: RunOptions,
+    sources: Mapping[str, Source],
+    retry: Mapping[str, Any],
+) -> RunConfig:
+    """The config of a run of this benchmark and model.
+
+    `profile` is the model's own, without the options in its place. `sources` says where the options
+    that are set came from.
+    """
+    values = _Values(options, sources)
+    if benchmark.frames:
+        benchmark = vary(benchmark, frames=values.take("frames", benchmark=benchmark.frames))
+    most = values.take(
+        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
+    )
+    if profile.token_floor is not None and profile.token_floor > most:
+        most = profile.token_floor
+        values.origins["max_tokens"] = "profile"
+    temperature = values.take(
+        "temperature", profile=profile.temperature, benchmark=benchmark.temperature
+    )
+    timeout = None if profile.timeout == Timeouts() else profile.timeout
+    values.take("timeout", profile=timeout)
+    values.take("concurrency", profile=profile.concurrency)
+    values.origins["attempts"] = "argument" if "attempts" in retry else "default"
+    changed = with_options(profile, options)
+    for limit, value in changed.images.of_one.items():
+        is_own = value == getattr(profile.images, limit)
+        values.origins[f"images.{limit}"] = "profile" if is_own else sources["image_size"]
+    settings = Settings(
+        generation=Generation(
+            max_tokens=most,
+            temperature=None if temperature == "default" else temperature,
+            top_p=values.take("top_p", profile=profile.top_p),
+            extra=profile.extra,
+        ),
+        seed=options["seed"],
+        repeats=options["repeats"],
+        timeout=changed.timeout.total,
+        allow_urls=options["allow_urls"],
+        **retry,
+    )
+    return RunConfig(
+        benchmark=benchmark,
+        model=model,
+        profile=changed,
+        options=options,
+        settings=settings,
+        origins={**_of_what_is_asked(sources), **values.origins},
+    )
+
+
+def _of_what_is_asked(sources: Mapping[str, Source]) -> Mapping[str, Source]:
+    """Those of options that say what is asked, or how much of it."""
+    roles = {name: declared.option.role for name, declared in declarations().items()}
+    return {name: source for name, source in sources.items() if roles[name] != "environment"}
+
+
+class _Values:
+    """Values by precedence, and where each came from."""
+
+    def __init__(self, options: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
+        self._options = options
+        self._sources = sources
+        self.origins: dict[str, Source] = {}
+
+    def take(self, name: str, *, profile: Any = None, benchmark: Any = None) -> Any:
+        candidates: dict[Source, Any] = {"profile": profile, "benchmark": benchmark}
+        if name in self._sources:
+            candidates[self._sources[name]] = self._options[name]
+        value, self.origins[name] = first_set(candidates)
+        return value
+
+
+def with_options(profile: Profile, options: RunOptions) -> Profile:
+    """A profile with what the options say in its place.
+
+    `image_size` lowers the limit that the profile has, and never raises it.
+    """
+    values: Mapping[str, Any] = options
+    changes = {name: values[name] for name in IN_PROFILE if values[name] not in (None, "")}
+    changes["trust_remote_code"] = options["trust_remote_code"] or profile.trust_remote_code
+    if options["timeout"]:
+        changes["timeout"] = msgspec.structs.replace(profile.timeout, **values["timeout"])
+    if options["serve"]:
+        changes["serve"] = Serve(kind=options["serve"], args=[*options["serve_args"]])
+    size = options["image_size"]
+    if isinstance(size, int):
+        side = min(size, profile.images.max_side or size)
+        changes["images"] = msgspec.structs.replace(profile.images, max_side=side)
+    return msgspec.structs.replace(profile, **changes)
