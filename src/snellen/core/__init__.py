@@ -26,7 +26,7 @@ from snellen.core.model import (
 )
 from snellen.core.profile import Profile
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, ReplyTable, Resolution, Scoring
+from snellen.core.scoring import Judge, Parts, Reading, ReplyTable, Resolution, Scoring
 from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.media.content import (
@@ -63,6 +63,7 @@ __all__ = [
     "Message",
     "Metric",
     "Part",
+    "Parts",
     "Profile",
     "Prompts",
     "Published",

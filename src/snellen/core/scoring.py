@@ -108,6 +108,37 @@ class Judge:
     needs_target: bool = True
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A score in named parts."""
+
+    values: Mapping[str, float]
+    """The score of each part, by its name."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The weight of each part in the whole; a part without one weighs 1."""
+
+    @property
+    def whole(self) -> float:
+        """The weighted mean of the parts.
+
+        >>> Parts(values={"subject": 1.0, "style": 0.5}, weights={"subject": 3.0}).whole
+        0.875
+        """
+        weights = {name: self.weights.get(name, 1.0) for name in self.values}
+        return sum(weights[name] * value for name, value in self.values.items()) / sum(
+            weights.values()
+        )
+
+
+Score = float | Parts | None
+"""The score of one reply: a number, named parts, or None where only the whole set has a score."""
+
+
+def whole_score(score: Score) -> float | None:
+    """A score as one number."""
+    return score.whole if isinstance(score, Parts) else score
+
+
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
 """By scoring, what judges said of a reply: for each judge and time it was asked its words, None
 where it gave no verdict. Every reply has as many, in the same order."""
@@ -118,8 +149,8 @@ class Scoring:
     """One way to score a benchmark's replies.
 
     `version` is raised when scores move; replies stay valid. `source` is
-    repository@commit:file#lines, or `ours`. `score`
-    gives None where only the whole set has a score; an unparsed reply is given to it as any other,
+    repository@commit:file#lines, or `ours`. `score` gives a number or named parts, and
+    None where only the whole set has a score; an unparsed reply is given to it as any other,
     and scores 0 unless the authors' rule says else.
     `missing` is what becomes of a question without a reply in other people's prediction files.
     `best` is the score of a perfect answer, for the bounds of an incomplete run; `partial` says
@@ -133,7 +164,7 @@ class Scoring:
     version: int
     source: str
     parse: Callable[[Reply, Sample], Reading]
-    score: Callable[[Reading, Sample], float | None]
+    score: Callable[[Reading, Sample], Score]
     metrics: Mapping[str, Metric]
     reads: Kind = "generate"
     missing: Missing = "excluded"

@@ -37,6 +37,7 @@ from snellen.core.model import (
 )
 from snellen.core.outputs import check_ranking, check_reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import whole_score
 from snellen.data import Row
 from snellen.errors import (
     DataError,
@@ -792,7 +793,7 @@ class Asking:
         reading = scoring.parse(reply, sample)
         if reading.undecided:
             return  # only the whole run tells
-        score = scoring.score(reading, sample)
+        score = whole_score(scoring.score(reading, sample))
         if score is not None:
             self.progress.score_sum += score
             self.progress.score_n += 1

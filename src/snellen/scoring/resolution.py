@@ -10,7 +10,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Line, Reading, ReplyTable
 
 if TYPE_CHECKING:
-    from snellen.scoring.tally import Scored
+    from snellen.scoring.replies import Scored
 
 Key = tuple[str, int]
 """A sample's id and the number of the repeat."""
@@ -21,9 +21,14 @@ class Resolved:
     """What the scorings of a benchmark decided from whole tables of replies."""
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """The readings, by scoring and key, that replace those of `Scoring.parse`."""
+    """The readings of all replies, by scoring and key; they are parsed here already."""
     notes: Sequence[str] = ()
     """Sentences for the result; each names its scoring."""
+
+    def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
+        """The reading of a reply, None where the scoring resolves nothing."""
+        readings = self.readings.get(scoring)
+        return None if readings is None else readings.get((sample, repeat))
 
 
 def resolve(
@@ -51,7 +56,10 @@ def resolve(
     notes: dict[str, None] = {}
     for name, resolver in resolvers.items():
         for repeat, rows in passes.items():
-            resolution = resolver(_table(benchmark, name, rows))
+            table = _table(benchmark, name, rows)
+            resolution = resolver(table)
+            for line in table.lines:
+                readings[name][line.sample.id, repeat] = line.reading
             for sample, reading in resolution.readings.items():
                 readings[name][sample, repeat] = reading
             notes |= dict.fromkeys(f"{name}: {note}" for note in resolution.notes)

@@ -18,7 +18,7 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Scoring, Verdicts
+from snellen.core.scoring import Judge, Scoring, Verdicts, whole_score
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.media.content import Message
@@ -231,7 +231,7 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
     reading = None if words is None else scoring.judge.parse(words, sample)
     if reading is None or reading.answer is None:
         return None
-    return scoring.score(reading, sample)
+    return whole_score(scoring.score(reading, sample))
 
 
 def asked_as(sample: Sample, reply: Reply) -> str:
