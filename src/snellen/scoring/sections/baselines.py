@@ -174,7 +174,9 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
             )
 
     name = benchmark.headline
-    table = ScoreTable(Scorer(benchmark, resolved=resolve(benchmark, [name], answers)))
+    # A model that draws draws anew when it is asked again, and these replies are scored.
+    resolved = replace(resolve(benchmark, [name], answers), parsed={})
+    table = ScoreTable(Scorer(benchmark, resolved=resolved))
     table.extend(answers())
     if table.findings[name].waiting:
         return None
