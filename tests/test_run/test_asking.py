@@ -330,7 +330,7 @@ def test_ranked_choices_are_stored_as_they_came(tmp_path: Path) -> None:
         )
 
     finished = run(
-        tmp_path, Ranker(), benchmark(sample=with_choices, scorings=scorings, ask="rank")
+        tmp_path, Ranker(), benchmark(sample=with_choices, scorings=scorings, kind="rank")
     )
 
     assert {record.kind for record in records(finished)} == {"rank"}
@@ -344,7 +344,7 @@ def test_a_model_that_cannot_be_asked_so_is_refused_before_the_first_question(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(UsageError, match="asks for `rank`, which says does not offer"):
-        run(tmp_path, Says(lambda request: "yes"), benchmark(ask="rank"))
+        run(tmp_path, Says(lambda request: "yes"), benchmark(kind="rank"))
 
 
 def test_samples_that_share_media_are_asked_together(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from snellen.scoring import JudgeReport
-from snellen.scoring.labels import against
+from snellen.scoring.sections.judges import against
 from snellen.store import LabelRecord
 
 BY_RULES = [1.0, 1.0, 0.0, 0.0]

@@ -19,7 +19,7 @@ from snellen.media.content import Image, user
 from snellen.metrics import mean
 from snellen.report import as_text, markdown
 from snellen.scoring import Report, Scored, Tally
-from snellen.scoring.slices import chi_square_p, difference_p
+from snellen.scoring.sections.slices import chi_square_p, difference_p
 from tests.scenes import jpeg, scene
 
 

@@ -29,7 +29,7 @@ from snellen.core.procedure import Conversation, Procedure
 from snellen.core.profile import Profile
 from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, ReplyTable, Resolution, Scoring
+from snellen.core.scoring import Judge, Parts, Reading, ReplyTable, Resolution, Scoring
 from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.media.content import (
@@ -70,6 +70,7 @@ __all__ = [
     "Message",
     "Metric",
     "Part",
+    "Parts",
     "Presentation",
     "Procedure",
     "Profile",

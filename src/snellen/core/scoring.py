@@ -109,6 +109,37 @@ class Judge:
     """Whether published verdicts count only for samples whose right answer is known."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A score in named parts."""
+
+    values: Mapping[str, float]
+    """The score of each part, by its name."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The weight of each part in the whole; a part without one weighs 1."""
+
+    @property
+    def whole(self) -> float:
+        """The weighted mean of the parts.
+
+        >>> Parts(values={"subject": 1.0, "style": 0.5}, weights={"subject": 3.0}).whole
+        0.875
+        """
+        weights = {name: self.weights.get(name, 1.0) for name in self.values}
+        return sum(weights[name] * value for name, value in self.values.items()) / sum(
+            weights.values()
+        )
+
+
+Score = float | Parts | None
+"""The score of one reply: a number, named parts, or None where only the whole set has a score."""
+
+
+def whole_score(score: Score) -> float | None:
+    """A score as one number."""
+    return score.whole if isinstance(score, Parts) else score
+
+
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
 """By scoring, what judges said of a reply: for each judge and time it was asked its words, None
 where it gave no verdict. Every reply has as many, in the same order."""
@@ -124,8 +155,8 @@ class Scoring:
     """repository@commit:file#lines of the rule, or `ours`."""
     parse: Callable[[Reply, Sample], Reading]
     """Reads the answer out of a reply; pure."""
-    score: Callable[[Reading, Sample], float | None]
-    """The score, also of an unparsed reply; None where only the whole set has a score."""
+    score: Callable[[Reading, Sample], Score]
+    """A number, or named parts, also of an unparsed reply; None: only the whole set has one."""
     metrics: Mapping[str, Compute]
     """Metrics of the whole set, by name; the first is the headline."""
     reads: Kind = "generate"

@@ -12,6 +12,7 @@ from functools import partial
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import whole_score
 from snellen.errors import MediaError, ModelError
 from snellen.run.progress import Progress
 from snellen.run.recorder import Turn
@@ -143,7 +144,7 @@ class RunningScore(Observer):
         reading = scoring.parse(reply, sample)
         if reading.undecided:
             return  # only the whole run tells
-        score = scoring.score(reading, sample)
+        score = whole_score(scoring.score(reading, sample))
         if score is not None:
             self._progress.score_sum += score
             self._progress.score_n += 1

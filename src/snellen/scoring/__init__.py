@@ -2,11 +2,10 @@
 
 Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
 intervals, and what became of every single reply. May import core, stores, metrics, and statistics.
-Start with `tally.py`.
+Start with `tally.py`: a reply goes through `scorer.py` into the table of `table.py`, and a file
+in `sections/` makes each part of the report of it.
 """
 
-from snellen.scoring.baselines import Common
-from snellen.scoring.cost import spent
 from snellen.scoring.document import (
     AttemptReport,
     Baselines,
@@ -33,10 +32,17 @@ from snellen.scoring.freshness import (
     stale_reasons,
     with_known_directions,
 )
-from snellen.scoring.probe_pairs import LETTERED, OPTIONS, ORDER, PASSES
-from snellen.scoring.replies import Predicted, replies_of, score_predictions, score_run
+from snellen.scoring.predictions import Predicted
+from snellen.scoring.replies import Scored, replies_of
 from snellen.scoring.resolution import Resolved, resolve
-from snellen.scoring.tally import Scored, ScoredRows, Tally, common_answer
+from snellen.scoring.rows import ScoredRows
+from snellen.scoring.score import score_predictions, score_run
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections.baselines import Common, common_answer
+from snellen.scoring.sections.cost import spent
+from snellen.scoring.sections.probe import LETTERED, OPTIONS, ORDER, PASSES
+from snellen.scoring.table import ScoreTable
+from snellen.scoring.tally import Tally
 from snellen.scoring.verdicts import averaged
 
 __all__ = [
@@ -61,8 +67,10 @@ __all__ = [
     "Report",
     "Resolved",
     "Rules",
+    "ScoreTable",
     "Scored",
     "ScoredRows",
+    "Scorer",
     "ScoringReport",
     "Seconds",
     "SliceReport",

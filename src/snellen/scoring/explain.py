@@ -7,10 +7,11 @@ import msgspec
 from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Verdicts
 from snellen.media.content import Message
-from snellen.scoring.replies import Predicted, replies_of, sample_of
+from snellen.scoring.predictions import Predicted
+from snellen.scoring.replies import Scored, replies_of, sample_of
 from snellen.scoring.resolution import resolve
-from snellen.scoring.tally import Scored, Tally
-from snellen.store import Key, ReplyRecord, Run, ScoreRow
+from snellen.scoring.scorer import Scorer
+from snellen.store import Key, ReplyRecord, Run
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,10 +98,8 @@ def explain_run(
             attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
         _explained(
-            Tally(benchmark, verdicts=verdicts, resolved=resolved),
-            benchmark,
+            Scorer(benchmark, verdicts=verdicts, resolved=resolved),
             found[key],
-            verdicts,
             messages.get(key, []),
             attempts.get(key, []),
         )
@@ -119,13 +118,13 @@ def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list
     messages = [] if request is None else [_message(message) for message in request.messages]
     reply = scored.reply
     attempts = [] if reply is None else [Attempt(state=reply.state, reply=reply.text)]
-    tally = Tally(
+    scorer = Scorer(
         benchmark,
         verdicts=verdicts,
         verdicts_first=True,
         resolved=resolve(benchmark, benchmark.scorings, predicted.scored),
     )
-    return [_explained(tally, benchmark, scored, verdicts, messages, attempts)]
+    return [_explained(scorer, scored, messages, attempts)]
 
 
 def _attempt(record: ReplyRecord) -> Attempt:
@@ -153,19 +152,12 @@ def _picture(place: str) -> str:
 
 
 def _explained(
-    tally: Tally,
-    benchmark: Benchmark,
+    scorer: Scorer,
     scored: Scored,
-    verdicts: Verdicts,
     messages: list[tuple[str, str]],
     attempts: list[Attempt],
 ) -> Explanation:
-    sample = scored.sample
-    rows = [
-        msgspec.json.decode(line, type=ScoreRow)
-        for block in tally.rows([scored])
-        for line in block.splitlines()
-    ]
+    sample, benchmark = scored.sample, scorer.benchmark
     return Explanation(
         benchmark=benchmark.name,
         sample=sample.id,
@@ -186,9 +178,9 @@ def _explained(
                 rule=row.rule,
                 score=row.score,
                 candidates=row.candidates,
-                verdicts=_words(verdicts, row.scoring, scored),
+                verdicts=_words(scorer.verdicts, row.scoring, scored),
             )
-            for row in rows
+            for row in scorer.score_rows(scored, scorer.findings(scored))
         ],
     )
 

@@ -10,7 +10,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Line, Reading, ReplyTable
 
 if TYPE_CHECKING:
-    from snellen.scoring.tally import Scored
+    from snellen.scoring.replies import Scored
 
 Key = tuple[str, int]
 """A sample's id and the number of the repeat."""
@@ -22,8 +22,16 @@ class Resolved:
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
     """The readings, by scoring and key, that replace those of `Scoring.parse`."""
+    parsed: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
+    """The readings of `Scoring.parse`, so that no reply is parsed again."""
     notes: Sequence[str] = ()
     """Sentences for the result; each names its scoring."""
+
+    def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
+        """The reading of a reply, None where the scoring resolves nothing."""
+        key = sample, repeat
+        replaced = self.readings.get(scoring, {}).get(key)
+        return replaced or self.parsed.get(scoring, {}).get(key)
 
 
 def resolve(
@@ -48,14 +56,18 @@ def resolve(
             light = scored._replace(sample=replace(scored.sample, media=()), conversation=None)
             passes.setdefault(scored.repeat, []).append(light)
     readings: dict[str, dict[Key, Reading]] = {name: {} for name in resolvers}
+    parsed: dict[str, dict[Key, Reading]] = {name: {} for name in resolvers}
     notes: dict[str, None] = {}
     for name, resolver in resolvers.items():
         for repeat, rows in passes.items():
-            resolution = resolver(_table(benchmark, name, rows))
+            table = _table(benchmark, name, rows)
+            resolution = resolver(table)
+            for line in table.lines:
+                parsed[name][line.sample.id, repeat] = line.reading
             for sample, reading in resolution.readings.items():
                 readings[name][sample, repeat] = reading
             notes |= dict.fromkeys(f"{name}: {note}" for note in resolution.notes)
-    return Resolved(readings=readings, notes=[*notes])
+    return Resolved(readings=readings, parsed=parsed, notes=[*notes])
 
 
 def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:

@@ -12,7 +12,15 @@ from statistics import mean, variance
 from typing import NamedTuple
 
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, ReadingState, Scoring
+from snellen.core.scoring import (
+    Judge,
+    Parts,
+    Reading,
+    ReadingState,
+    Score,
+    Scoring,
+    whole_score,
+)
 from snellen.scoring.document import MetricReport
 from snellen.stats import normal_quantile
 
@@ -24,45 +32,66 @@ NO_VERDICT = MetricReport(
 )
 
 
-class Found(NamedTuple):
-    """What a scoring finds in a reply, and what that is worth (None: it is in no mean); `slots` is
-    what each judge's verdict makes of it, where judges were asked."""
+class Finding(NamedTuple):
+    """The reading of one reply by one scoring, with its score."""
 
     reading: Reading
     state: ReadingState
     score: float | None
-    slots: tuple[Found, ...] = ()
+    """None if the reply is in no mean."""
+    slots: tuple[Finding, ...] = ()
+    """The finding by each judge's verdict alone, where judges were asked."""
+    parts: Mapping[str, float] | None = None
+    """The score of each part, by its name."""
 
 
-def judged(scoring: Scoring, judge: Judge, said: Sequence[str | None], sample: Sample) -> Found:
-    """What judges' words make of a reply, None for a judge that gave no verdict: the first reading
-    that can be read, with the mean of what all of them are worth; not judged where none can be."""
-    slots = tuple(_one(scoring, judge, words, sample) for words in said)
+def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
+    """The finding of a score, with its parts if it has any."""
+    parts = score.values if isinstance(score, Parts) else None
+    return Finding(reading, state, whole_score(score), parts=parts)
+
+
+def judged(
+    scoring: Scoring, judge: Judge, verdicts: Sequence[str | None], sample: Sample
+) -> Finding:
+    """The finding of the judges' words, None for a judge without a verdict: the first reading that
+    can be read, with the mean of all scores; not judged where no verdict can be read."""
+    slots = tuple(_slot(scoring, judge, words, sample) for words in verdicts)
     known = [slot for slot in slots if slot.score is not None]
     if not known:
-        unread = any(words is not None for words in said)
+        unread = any(words is not None for words in verdicts)
         return _not_judged(UNREADABLE if unread else SILENT)._replace(slots=slots)
     first = known[0]
-    return Found(first.reading, first.state, mean(slot.score or 0.0 for slot in known), slots)
+    score = mean(slot.score or 0.0 for slot in known)
+    return Finding(first.reading, first.state, score, slots, _mean_parts(known))
 
 
-def _one(scoring: Scoring, judge: Judge, words: str | None, sample: Sample) -> Found:
+def _mean_parts(slots: Sequence[Finding]) -> Mapping[str, float] | None:
+    """The mean of each part over the verdicts that have it."""
+    values: dict[str, list[float]] = {}
+    for slot in slots:
+        for name, value in (slot.parts or {}).items():
+            values.setdefault(name, []).append(value)
+    return {name: mean(of) for name, of in values.items()} or None
+
+
+def _slot(scoring: Scoring, judge: Judge, words: str | None, sample: Sample) -> Finding:
     if words is None:
         return _not_judged(SILENT)
     reading = judge.parse(words, sample)
     score = None if reading.answer is None else scoring.score(reading, sample)
     if score is None:
         return _not_judged(UNREADABLE)
-    return Found(reading, "guessed" if reading.guessed else "answered", score)
+    return finding(reading, "guessed" if reading.guessed else "answered", score)
 
 
-def _not_judged(why: str) -> Found:
-    return Found(Reading(answer=None, rule=why), "not-judged", None)
+def _not_judged(why: str) -> Finding:
+    return Finding(Reading(answer=None, rule=why), "not-judged", None)
 
 
-def agreement(slots: Sequence[Sequence[Found]]) -> tuple[int, int]:
+def agreement(slots: Sequence[Sequence[Finding]]) -> tuple[int, int]:
     """How many replies have two verdicts or more, and on how many of these all give the same."""
-    scores = [[one.score for one in row if one.score is not None] for row in slots]
+    scores = [[slot.score for slot in row if slot.score is not None] for row in slots]
     several = [row for row in scores if len(row) > 1]
     return len(several), sum(len(set(row)) == 1 for row in several)
 

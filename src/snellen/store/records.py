@@ -348,6 +348,8 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: str | float | list[str] | None = None
     rule: str = ""
     candidates: list[str] = []
+    parts: dict[str, float] = {}
+    """The score of each part, by its name; empty where the score is a single number."""
 
     @property
     def least_format(self) -> int:

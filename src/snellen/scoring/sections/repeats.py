@@ -1,4 +1,4 @@
-"""What several replies to each question tell beside their mean, under one scoring."""
+"""What several replies to each question tell beside their mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from snellen import stats
+from snellen.scoring.columns import Column, Numbers
 from snellen.scoring.document import MetricReport, RepeatsReport, metric_report
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.replies import Scored
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.table import LACKING, ScoreTable
+from snellen.scoring.verdicts import Finding
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -19,6 +25,81 @@ if TYPE_CHECKING:
 
 Reply = tuple[object, float]
 """What was read in a reply, and its score."""
+REPEATED = 0.1
+"""Where fewer questions have several replies these are doubled rows of a file, and no repeats."""
+WORD_BITS = 32
+
+
+class RepeatsSection:
+    """The repeats of each scoring, and how many questions got the same words each time."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._words = Numbers("I")
+        self.columns: Sequence[Column] = (self._words,)
+
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        reply = scored.reply
+        words = 0 if reply is None else hash((reply.text, reply.choices))
+        self._words.append(words & ((1 << WORD_BITS) - 1))
+
+    def summarize(self, draft: Draft) -> Part:
+        questions = _questions(draft.table)
+        if questions is None:
+            return NOTHING
+        alike, several = self._alike(draft.table, questions)
+        notes = []
+        if several and draft.source.identity.get("generation", {}).get("temperature") == 0:
+            notes.append(
+                f"repeats of a greedy model are alike: {alike:,} of {several:,} samples got the "
+                "same words each time"
+            )
+        fields = {"repeats": _reports(draft, questions), "alike": alike if several else None}
+        return fields, notes
+
+    def _alike(self, table: ScoreTable, questions: NDArray[np.intp]) -> tuple[int, int]:
+        """How many questions got the same words each time, and how many have several replies."""
+        import numpy as np
+
+        has_reply = ~np.isin(table.reply_states.values, LACKING)
+        words = self._words.values[has_reply].astype(np.int64)
+        pairs = np.unique(np.stack([questions[has_reply], words]), axis=1)
+        several = np.bincount(questions[has_reply]) > 1
+        different = np.bincount(pairs[0], minlength=len(several))
+        return int((several & (different == 1)).sum()), int(several.sum())
+
+
+def _questions(table: ScoreTable) -> NDArray[np.intp] | None:
+    """The number of each row's question; None where too few were asked several times."""
+    import numpy as np
+
+    if not table.repeats.any():
+        return None
+    _, codes, n = np.unique(table.questions, return_inverse=True, return_counts=True)
+    return codes if np.count_nonzero(n > 1) >= REPEATED * len(n) else None
+
+
+def _reports(draft: Draft, questions: NDArray[np.intp]) -> dict[str, RepeatsReport]:
+    import numpy as np
+
+    most = int(np.bincount(questions).max())
+    reports = {}
+    for name in draft.reported:
+        scoring = draft.benchmark.scorings[name]
+        scored = draft.rows(name)
+        if scored.columns.score is None or not scored.in_mean.any():
+            continue  # only the whole set has a score, or nothing has
+        rows = Rows(
+            question=questions,
+            cluster=scored.columns.cluster,
+            score=scored.columns.score,
+            answer=scored.columns.answer,
+            in_mean=scored.in_mean,
+            unknown=scored.unknown,
+            best=scoring.best,
+        )
+        # What a judge's verdict says is a grade, and no answer that replies could share.
+        reports[name] = repeats_report(rows, most=most, votes=scoring.judge is None)
+    return reports
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from snellen import stats
-from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.scoring.document import (
     Baselines,
     MetricReport,
     PlaceReport,
     ProbeReport,
-    Report,
     metric_report,
 )
-from snellen.scoring.tally import Tally
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.sections._base import Base
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -35,38 +34,36 @@ OPTIONS = "options not shown"
 DRAWS = 2_000
 """Resamples behind the p value of places."""
 
-Samples = Callable[[], Iterator[Sample]]
 
+class ProbeSection(Base):
+    """The report of the benchmark's probe; none where nothing has a score."""
 
-def probe_report(
-    benchmark: Benchmark, tally: Tally, report: Report, samples: Samples
-) -> ProbeReport | None:
-    """The report of the benchmark's probe on a tally's samples, in their order; None without one,
-    or where nothing has a score."""
-    probe = dict(benchmark.probe)
-    if not probe or not report.scorings:
-        return None
-    best = benchmark.scorings[benchmark.headline].best
-    if "blind" in probe:
-        return _blind(probe, tally, report, best)
-    if "open_ended" in probe:
-        return _open_ended(probe, tally, samples)
-    return _permuted(probe, tally, samples, best)
+    def summarize(self, draft: Draft) -> Part:
+        probe = draft.benchmark.probe
+        if not probe or draft.source.run is None or not draft.parts["scorings"]:
+            return NOTHING
+        if "blind" in probe:
+            report = _blind(draft)
+        elif "open_ended" in probe:
+            report = _open_ended(draft)
+        else:
+            report = _permuted(draft)
+        return {"probe": report}, ()
 
 
 # -- blind
 
 
-def _blind(
-    probe: Mapping[str, object], tally: Tally, report: Report, best: float
-) -> ProbeReport | None:
-    metrics = report.scorings[report.headline].metrics
-    name, found = next(iter(metrics.items()))
-    scores = [score for _, _, score in tally.headline() if score is not None]
+def _blind(draft: Draft) -> ProbeReport:
+    headline = draft.scorer.headline
+    name, metric = next(iter(draft.parts["scorings"][headline].metrics.items()))
+    rows = draft.table.headline_rows()
+    scores = [row.score for row in rows if row.score is not None]
+    leakage = _less_chance(metric, draft.parts.get("baselines"))
     return ProbeReport(
-        probe=dict(probe),
-        metrics={f"leakage of {name}": _less_chance(found, report.baselines)},
-        counts={"right": sum(score == best for score in scores), "scored": len(scores)},
+        probe=dict(draft.benchmark.probe),
+        metrics={f"leakage of {name}": leakage},
+        counts={"right": sum(score == draft.best for score in scores), "scored": len(scores)},
     )
 
 
@@ -93,11 +90,12 @@ def _less_chance(found: MetricReport, baselines: Baselines | None) -> MetricRepo
 # -- without options
 
 
-def _open_ended(probe: Mapping[str, object], tally: Tally, samples: Samples) -> ProbeReport:
+def _open_ended(draft: Draft) -> ProbeReport:
     import numpy as np
 
     wrong, none, clusters = [], [], []
-    for sample, (cluster, answer, score) in zip(samples(), tally.headline(), strict=True):
+    rows = zip(draft.samples(), draft.table.headline_rows(), strict=True)
+    for sample, (cluster, answer, score) in rows:
         if score is not None:
             options = sample.data[OPTIONS]
             assert isinstance(options, list)
@@ -106,7 +104,7 @@ def _open_ended(probe: Mapping[str, object], tally: Tally, samples: Samples) -> 
             clusters.append(cluster)
     of = np.array(clusters, dtype=np.int32)
     return ProbeReport(
-        probe=dict(probe),
+        probe=dict(draft.benchmark.probe),
         metrics={
             "another option": metric_report(stats.mean(np.array(wrong), of)),
             "none of the options": metric_report(stats.mean(np.array(none), of)),
@@ -148,12 +146,11 @@ class _Question:
         ]
 
 
-def _permuted(
-    probe: Mapping[str, object], tally: Tally, samples: Samples, best: float
-) -> ProbeReport:
+def _permuted(draft: Draft) -> ProbeReport:
     import numpy as np
 
-    every, complete = _questions(tally, samples)
+    best = draft.best
+    every, complete = _questions(draft)
     clusters = np.array([one.cluster for one in complete], dtype=np.int32)
 
     def share(is_so: Callable[[_Question], bool]) -> MetricReport:
@@ -162,7 +159,7 @@ def _permuted(
 
     places = max((len(one.orders[0]) for one in complete), default=0)
     return ProbeReport(
-        probe=dict(probe),
+        probe=dict(draft.benchmark.probe),
         metrics={
             "consistency": share(lambda one: None not in one.meant and len({*one.meant}) == 1),
             "circular": share(lambda one: all(score == best for score in one.scores)),
@@ -173,12 +170,13 @@ def _permuted(
     )
 
 
-def _questions(tally: Tally, samples: Samples) -> tuple[int, list[_Question]]:
+def _questions(draft: Draft) -> tuple[int, list[_Question]]:
     """How many questions there are, and those of which all passes have a score."""
     found: dict[tuple[str, int], _Question] = {}
     passes: dict[tuple[str, int], object] = {}
     seen: dict[str, int] = {}
-    for sample, (cluster, answer, score) in zip(samples(), tally.headline(), strict=True):
+    rows = zip(draft.samples(), draft.table.headline_rows(), strict=True)
+    for sample, (cluster, answer, score) in rows:
         repeat = seen[sample.id] = seen.get(sample.id, -1) + 1
         name = sample.id.rpartition("#")[0], repeat
         passes[name] = sample.data[PASSES]

@@ -15,7 +15,19 @@ import msgspec
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
 from snellen.scoring.document import Seconds, Spent
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.sections._base import Base
 from snellen.store import ReplyRecord, Run
+
+
+class CostSection(Base):
+    """The tokens, money, and time of a run's replies, and of each judge's."""
+
+    def summarize(self, draft: Draft) -> Part:
+        source = draft.source
+        if source.run is None:
+            return NOTHING
+        return {"spent": spent([source.run]), "judging": dict(source.judging)}, ()
 
 
 def spent(runs: Sequence[Run]) -> Spent | None:
@@ -24,7 +36,7 @@ def spent(runs: Sequence[Run]) -> Spent | None:
     What failed attempts took nobody says, and replies taken from other runs took nothing. Prices
     are those that a run was last given.
     """
-    tally = _Tally()
+    costs = _Costs()
     for run in runs:
         manifest = run.manifest()
         prices = prices_of(manifest)
@@ -37,11 +49,11 @@ def spent(runs: Sequence[Run]) -> Spent | None:
             if session := bisect_right(starts, at):
                 ends[session - 1] = max(ends[session - 1], at)
             if record.state != "failed" and record.reused is None:
-                tally.add(record, prices)
+                costs.add(record, prices)
             elif record.state != "failed":
-                tally.began_elsewhere(record)
-        tally.seconds += sum(ends) - sum(starts)
-    return tally.report()
+                costs.began_elsewhere(record)
+        costs.seconds += sum(ends) - sum(starts)
+    return costs.report()
 
 
 def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
@@ -55,7 +67,7 @@ def _instant(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-class _Tally:
+class _Costs:
     def __init__(self) -> None:
         self.seconds = 0.0
         self._replies = self._questions = self._unsaid = 0
@@ -78,12 +90,15 @@ class _Tally:
         if (times := record.times) is not None:
             self._first += [] if times.first is None else [times.first]
             self._total += [] if times.total is None else [times.total]
-        said = record.usage
-        if said is None or said.input is None or said.output is None:
+        counts = record.usage
+        if counts is None or counts.input is None or counts.output is None:
             self._unsaid += 1
             return
         usage = Usage(
-            input=said.input, output=said.output, reasoning=said.reasoning, cached=said.cached
+            input=counts.input,
+            output=counts.output,
+            reasoning=counts.reasoning,
+            cached=counts.cached,
         )
         for name, n in vars(usage).items():
             if n is not None:

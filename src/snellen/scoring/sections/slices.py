@@ -5,15 +5,24 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from snellen import stats
 from snellen.core.sample import Sample
 from snellen.media.content import Image
 from snellen.media.images import MAX_PIXELS
+from snellen.scoring.columns import Column, Numbers
+from snellen.scoring.document import SliceReport
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.replies import Scored
+from snellen.scoring.rows import ScoredRows, share_of_best
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.verdicts import Finding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,17 +62,23 @@ WORD = re.compile(
 """A word, or a sign of a script that writes no blanks between words."""
 
 
-class Slices:
-    """What each sample is, a few bytes for each; the bins are made of all of them at once."""
+class SlicesSection:
+    """The mean score under the headline by bins; a few bytes are kept of each sample, and the bins
+    are made of all of them at once."""
 
-    def __init__(self) -> None:
-        self._place, self._pictures = bytearray(), array("i")
-        self._pixels, self._blanks = array("i"), array("i")
+    def __init__(self, scorer: Scorer) -> None:
+        self._place, self._pictures = Numbers("B"), Numbers("i")
+        self._pixels, self._blanks = Numbers("i"), Numbers("i")
+        self.columns: Sequence[Column] = (
+            *(self._place, self._pictures),
+            *(self._pixels, self._blanks),
+        )
         # Called for each of hundreds of thousands of replies: nothing is looked up twice.
         self._add_place, self._add_pictures = self._place.append, self._pictures.append
         self._add_pixels, self._add_blanks = self._pixels.append, self._blanks.append
 
-    def add(self, sample: Sample) -> None:
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        sample = scored.sample
         question, media = sample.question, sample.media
         self._add_place(_place(sample) if sample.choices else UNKNOWN)
         self._add_pictures(len(media))
@@ -74,26 +89,83 @@ class Slices:
             else len(WORD.findall(question)) - 1
         )
 
+    def summarize(self, draft: Draft) -> Part:
+        if draft.scorer.headline is None:
+            return NOTHING
+        slices, p_values = {}, {}
+        columns = self.codes()
+        for name, codes in columns.items():
+            bins = {
+                BINS[name][code]: share_of_best(draft.headline_rows, codes == code, draft.best)
+                for code in known(codes)
+            }
+            slices[name] = SliceReport(bins=bins)
+            if (p := _p_value(draft.headline_rows, codes)) is not None:
+                p_values[name] = p
+        adjusted = stats.holm([*p_values.values()])
+        for (name, p), holm in zip(p_values.items(), adjusted, strict=True):
+            slices[name] = msgspec.structs.replace(slices[name], p=p, adjusted=holm)
+        note = _place_note(draft, slices.get(PLACE), columns.get(PLACE))
+        return {"slices": slices}, [note] if note else []
+
     def codes(self) -> dict[str, NDArray[np.uint8]]:
         """By slice the bin of each sample (n,); only slices with several bins."""
         import numpy as np
 
-        pixels = np.frombuffer(self._pixels, dtype=np.int32)
+        pixels = self._pixels.values
         sizes = 1 + np.searchsorted(np.array(MEGAPIXELS) * 1e6, pixels)
         columns = {
-            PLACE: np.frombuffer(self._place, dtype=np.uint8),
+            PLACE: self._place.values,
             SIZE: np.where(pixels > 0, sizes, UNKNOWN).astype(np.uint8),
-            LENGTH: _bins(self._blanks, WORDS, 1),
-            PICTURES: _bins(self._pictures, PER_SAMPLE, 1),
+            LENGTH: _bins(self._blanks.values, WORDS, 1),
+            PICTURES: _bins(self._pictures.values, PER_SAMPLE, 1),
         }
         return {name: codes for name, codes in columns.items() if len(known(codes)) > 1}
 
 
-def _bins(values: array[int], most: Sequence[int], first: int) -> NDArray[np.uint8]:
+def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float | None:
+    """The highest p of all judges: a difference must be there by each of them."""
+    p_values = []
+    for rows in by_judge:
+        score, of = rows.columns.score, rows.in_mean
+        p = None if score is None else difference_p(score[of], rows.columns.cluster[of], codes[of])
+        if p is None:
+            return None
+        p_values.append(p)
+    return max(p_values)
+
+
+def _place_note(
+    draft: Draft, report: SliceReport | None, codes: NDArray[np.uint8] | None
+) -> str | None:
+    """A note where the score depends on the place of the right answer."""
+    if report is None or codes is None or not report.differs:
+        return None
+    # A place of one question, asked ten times, or of one picture, shows nothing.
+    rows = draft.headline_rows[0]
+    score, of = rows.columns.score, rows.in_mean
+    assert score is not None
+    bins = tested(score[of], rows.columns.cluster[of], codes[of])
+    names = [BINS[PLACE][code] for code in bins]
+    means = [(value, name) for name in names if (value := report.bins[name].value) is not None]
+    (low, worst), (high, best) = min(means), max(means)
+    note = (
+        f"the score depends on the place of the right answer: {100 * high:.1f} % where it is "
+        f"{best}, {100 * low:.1f} % where it is {worst} (p {report.adjusted:.2g})"
+    )
+    if "permute_options" in draft.benchmark.probe:  # the questions are the same
+        return note
+    return (
+        f"{note}; questions may differ too: `run --permute-options` asks with the choices in "
+        "other places, and tells"
+    )
+
+
+def _bins(values: NDArray[np.int32], most: Sequence[int], first: int) -> NDArray[np.uint8]:
     """The bin of each value: `first` up to the first of `most`, one more up to the second, ..."""
     import numpy as np
 
-    return (first + np.searchsorted(most, np.frombuffer(values, dtype=np.int32))).astype(np.uint8)
+    return (first + np.searchsorted(most, values)).astype(np.uint8)
 
 
 def known(codes: NDArray[np.uint8]) -> Sequence[int]:

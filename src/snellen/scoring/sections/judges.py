@@ -8,7 +8,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from snellen import stats
+from snellen.metrics import is_mean
 from snellen.scoring.document import JudgeReport, metric_report
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.sections._base import Base
 from snellen.store import LabelRecord
 
 if TYPE_CHECKING:
@@ -18,6 +21,37 @@ if TYPE_CHECKING:
 SHOWN = 3
 Reply = tuple[str, int]
 """(sample, repeat)"""
+
+
+class JudgesSection(Base):
+    """Each scoring's judge against people, where there are labels."""
+
+    def summarize(self, draft: Draft) -> Part:
+        import numpy as np
+
+        source, table, scorer = draft.source, draft.table, draft.scorer
+        if not source.labels or source.questions is None:
+            return NOTHING
+        labelled = {(label.sample, label.repeat): -1 for label in source.labels}
+        for row, scored in enumerate(source.questions()):
+            if (scored.sample.id, scored.repeat) in labelled:
+                labelled[scored.sample.id, scored.repeat] = row
+        reports = {}
+        for name in draft.reported:
+            columns = table.findings[name]
+            if columns.slots is None or name not in scorer.verdicts:
+                continue
+            headline, function = next(iter(draft.benchmark.scorings[name].metrics.items()))
+            reports[name] = against(
+                [label for label in source.labels if label.scoring in (None, name)],
+                metric=None if is_mean(function) else headline,
+                rows=labelled,
+                score=columns.scores.values,
+                cluster=table.clusters,
+                in_mean=columns.has_score,
+                judged=np.array([bool(slots) for slots in columns.slots.data], dtype=np.bool_),
+            )
+        return {"judges": reports}, ()
 
 
 def against(
@@ -32,49 +66,25 @@ def against(
 ) -> JudgeReport:
     """What the labels of a scoring's replies say of its judge.
 
-    `rows` says which row each labelled reply is, -1 for those that are not there. All arrays are
-    (n,): of each reply its score and cluster, whether it is in the mean, and whether a judge's
-    verdict decided. `metric` names the headline, where that is no mean of scores.
+    `rows` is the row of each labelled reply, -1 for those that are not there. All arrays are (n,):
+    of each reply its score and cluster, whether it is in the mean, and whether a judge's verdict
+    decided. `metric` is the name of the headline if that is no mean of scores.
     """
     import numpy as np
 
-    given: dict[int, list[float]] = {}
-    lost: Counter[str] = Counter()
-    strange: list[str] = []
-    for one in labels:
-        row = rows[one.sample, one.repeat]
-        if one.label is None:
-            lost["have no label yet: those that have one should be a random part"] += 1
-        elif row < 0:
-            strange.append(one.sample)
-        elif not judged[row]:
-            lost["are of replies that rules decided, and no judge"] += 1
-        elif not in_mean[row]:
-            lost["are of replies that have no verdict"] += 1
-        else:
-            given.setdefault(row, []).append(one.label)
-    notes = [f"{n:,} rows {what}" for what, n in lost.items()]
-    if strange:
-        which = ", ".join(map(repr, dict.fromkeys(strange[:SHOWN])))
-        notes.append(f"{len(strange):,} labels are of no reply of this run, such as {which}")
-    if several := sum(len(ratings) > 1 for ratings in given.values()):
-        notes.append(f"{several:,} replies have several rows, taken for several people's labels")
-    seeds = {one.seed for one in labels}
-    if len(seeds) > 1 or None in seeds:
-        notes.append(
-            "nothing says that the labelled replies were drawn at random (`snellen export RUN --to "
-            "labels` draws them): the corrected mean holds only if they were"
-        )
+    ratings, notes = _usable(labels, rows, in_mean, judged)
     if metric is not None:
         notes.append(f"corrected is the mean score; {metric} is another sum of scores")
-    places = np.array(sorted(given), dtype=np.intp)
-    people = np.array([fmean(given[place]) for place in places.tolist()])
-    label = np.full(len(score), np.nan)
-    label[places] = people
-    found = stats.powered_mean(score[in_mean], label[in_mean], cluster[in_mean], ~judged[in_mean])
+    places = np.array(sorted(ratings), dtype=np.intp)
+    people = np.array([fmean(ratings[place]) for place in places.tolist()])
+    label_of = np.full(len(score), np.nan)
+    label_of[places] = people
+    powered = stats.powered_mean(
+        score[in_mean], label_of[in_mean], cluster[in_mean], ~judged[in_mean]
+    )
     theirs, groups, open_scores = score[places], cluster[places], score[in_mean & judged]
-    said = [one for ratings in given.values() for one in ratings]
-    if np.isin(np.concatenate([said, open_scores]), (0, 1)).all():
+    every_label = [value for of_reply in ratings.values() for value in of_reply]
+    if np.isin(np.concatenate([every_label, open_scores]), (0, 1)).all():
         compared = _yes_no(theirs, people, groups)
         compared["rogan_gladen"] = _rogan_gladen(
             compared["sensitivity"].value,
@@ -84,19 +94,57 @@ def against(
         )
     else:
         compared = _graded(theirs, people, groups)
+    seeds = {label.seed for label in labels}
     return JudgeReport(
         labelled=len(places),
-        raters=max(map(len, given.values()), default=0),
-        alpha=stats.krippendorff_alpha(list(given.values())),
+        raters=max(map(len, ratings.values()), default=0),
+        alpha=stats.krippendorff_alpha(list(ratings.values())),
         seed=next(iter(seeds)) if len(seeds) == 1 else None,
         bias=metric_report(stats.mean(theirs - people, groups, signed=True)),
         judged=metric_report(stats.mean(score[in_mean], cluster[in_mean])),
-        corrected=metric_report(found.estimate),
-        weight=found.weight,
-        labels_alone=metric_report(found.alone),
+        corrected=metric_report(powered.estimate),
+        weight=powered.weight,
+        labels_alone=metric_report(powered.alone),
         notes=notes,
         **compared,
     )
+
+
+def _usable(
+    labels: Sequence[LabelRecord],
+    rows: Mapping[Reply, int],
+    in_mean: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+) -> tuple[dict[int, list[float]], list[str]]:
+    """The labels by row, and notes on the others."""
+    ratings: dict[int, list[float]] = {}
+    lost: Counter[str] = Counter()
+    strange: list[str] = []
+    for label in labels:
+        row = rows[label.sample, label.repeat]
+        if label.label is None:
+            lost["have no label yet: those that have one should be a random part"] += 1
+        elif row < 0:
+            strange.append(label.sample)
+        elif not judged[row]:
+            lost["are of replies that rules decided, and no judge"] += 1
+        elif not in_mean[row]:
+            lost["are of replies that have no verdict"] += 1
+        else:
+            ratings.setdefault(row, []).append(label.label)
+    notes = [f"{n:,} rows {what}" for what, n in lost.items()]
+    if strange:
+        which = ", ".join(map(repr, dict.fromkeys(strange[:SHOWN])))
+        notes.append(f"{len(strange):,} labels are of no reply of this run, such as {which}")
+    if several := sum(len(of_reply) > 1 for of_reply in ratings.values()):
+        notes.append(f"{several:,} replies have several rows, taken for several people's labels")
+    seeds = {label.seed for label in labels}
+    if len(seeds) > 1 or None in seeds:
+        notes.append(
+            "nothing says that the labelled replies were drawn at random (`snellen export RUN --to "
+            "labels` draws them): the corrected mean holds only if they were"
+        )
+    return ratings, notes
 
 
 def _yes_no(

@@ -12,11 +12,18 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core.scoring import Reading, Scoring, whole_score
 from snellen.metrics import is_mean
+from snellen.scoring.columns import Column, Numbers
 from snellen.scoring.document import Baselines
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.replies import Scored
 from snellen.scoring.resolution import resolve
-from snellen.scoring.tally import Scored, Tally
+from snellen.scoring.rows import scored_rows
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections.metrics import scoring_metrics
+from snellen.scoring.table import ScoreTable
+from snellen.scoring.verdicts import Finding
 
 DRAWS = 3
 """Blind models whose mean stands for chance, where it has no formula."""
@@ -65,31 +72,67 @@ class Common:
         return sum(count / choices for choices, count in n.items()) / sum(n.values())
 
 
-def baselines(
-    benchmark: Benchmark, tally: Tally, samples: Callable[[], Iterator[Sample]]
-) -> Baselines | None:
-    """The baselines of the headline's first metric on a tally's samples; None where nothing is
-    known to be right.
+class BaselinesSection:
+    """The baselines of the headline's first metric; none where nothing is known to be right.
 
-    Where the metric is the mean of scores and a choice is right or wrong, chance is the mean
-    of 1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
+    Where the metric is the mean of scores and a choice is right or wrong, chance is the mean of
+    1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
     reply in the words that the prompt asks for, and are scored as any other: for a mean each choice
     once, since what it is by chance is known then.
     """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._choices = Numbers("i")
+        self.columns: Sequence[Column] = (self._choices,)
+
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        self._choices.append(len(scored.sample.choices))
+
+    def summarize(self, draft: Draft) -> Part:
+        benchmark, table = draft.benchmark, draft.table
+        if draft.source.questions is None or benchmark.ask != "generate":
+            return NOTHING
+        scoring = benchmark.scorings[benchmark.headline]
+        function = next(iter(scoring.metrics.values()))
+        simple = is_mean(function) and not scoring.partial and not table.has_references
+        if not simple and len(table) > MOST:
+            return NOTHING
+        common = Common(self._right_answers(table))
+        if not common:
+            return NOTHING
+        if simple and common.chance is not None:
+            baselines = Baselines(chance=common.chance, constant=common.share, answer=common.single)
+        elif benchmark.check is None or len(table) > MOST:
+            return NOTHING
+        else:
+            baselines = _by_blind_models(benchmark, benchmark.check.says, draft, common)
+        return {"baselines": baselines}, ()
+
+    def _right_answers(self, table: ScoreTable) -> Iterator[tuple[int, str | None]]:
+        """For each row the number of choices, and the target or the answer that most people gave;
+        None where it is hidden, or the row is in no mean."""
+        headline = table.headline
+        in_mean = [] if headline is None else headline.has_score.tolist()
+        every = not any(in_mean)
+        rows = zip(self._choices.data, table.targets.data, table.references.data, strict=True)
+        for row, (choices, target, references) in enumerate(rows):
+            counted = every or in_mean[row]
+            yield choices, common_answer(target, references) if counted else None
+
+
+def common_answer(target: str | None, references: Sequence[str]) -> str | None:
+    """The target, or the answer that most people gave."""
+    if target is not None or not references:
+        return target
+    return Counter(references).most_common(1)[0][0]
+
+
+def _by_blind_models(
+    benchmark: Benchmark, says: Callable[[Sample, str], str], draft: Draft, common: Common
+) -> Baselines:
     name = benchmark.headline
-    scoring, check = benchmark.scorings[name], benchmark.check
+    scoring = benchmark.scorings[name]
     metric, function = next(iter(scoring.metrics.items()))
-    simple = is_mean(function) and not scoring.partial and not tally.has_references
-    if benchmark.ask != "generate" or (not simple and tally.n > MOST):
-        return None
-    common = Common(tally.right_answers())
-    if not common:
-        return None
-    if simple and common.chance is not None:
-        return Baselines(chance=common.chance, constant=common.share, answer=common.single)
-    if check is None or tally.n > MOST:
-        return None
-    says = check.says
     alone = replace(
         benchmark,
         scorings={name: replace(scoring, metrics={metric: function})},
@@ -99,35 +142,49 @@ def baselines(
         ),
     )
 
-    def value(say: Say) -> float | None:
-        decided = resolve(alone, [name], lambda: _said(say, samples()))
-        blind = Tally(alone, resolved=decided)
-        blind.add(_said(say, samples()))
-        found = blind.report(model="", identity={}).scorings[name]
-        # The few that rules can read say nothing of those that wait for a judge.
-        return None if "not-judged" in found.readings else found.metrics[metric].value
-
     def constant(sample: Sample) -> str:
         return says(sample, common.among(len(sample.choices)))
 
     drawn_at_random = common.chance is not None
     if drawn_at_random and is_mean(function):
-        exact = _expected(scoring, says, samples())
+        exact = _expected(scoring, says, draft.samples())
         if exact is not None:
-            return Baselines(chance=exact, constant=value(constant), answer=common.single)
+            value = _value(alone, draft, constant)
+            return Baselines(chance=exact, constant=value, answer=common.single)
     draws = range(DRAWS) if drawn_at_random else ()
-    drawn = [found for draw in draws if (found := value(_random(says, draw))) is not None]
-    known = len(drawn) == DRAWS
+    values = [_value(alone, draft, _random(says, draw)) for draw in draws]
+    known = [value for value in values if value is not None]
+    is_known = len(known) == DRAWS
     return Baselines(
-        chance=sum(drawn) / DRAWS if known else None,
-        constant=value(constant),
+        chance=sum(known) / DRAWS if is_known else None,
+        constant=_value(alone, draft, constant),
         answer=common.single,
-        draws=DRAWS if known else None,
+        draws=DRAWS if is_known else None,
     )
 
 
-def _said(say: Say, samples: Iterator[Sample]) -> Iterator[Scored]:
-    return (Scored(sample, 0, "ok", Reply(text=say(sample), stop="stop")) for sample in samples)
+def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
+    """The value of a benchmark's only metric for a model that says this; None where replies wait
+    for a judge: the few that rules can read say nothing of the others."""
+    questions = draft.source.questions
+    assert questions is not None
+
+    def answers() -> Iterator[Scored]:
+        for scored in questions():
+            reply = Reply(text=say(scored.sample), stop="stop")
+            yield Scored(
+                scored.sample, scored.repeat, "ok", reply, place=scored.place, turn=scored.turn
+            )
+
+    name = benchmark.headline
+    # A model that draws draws anew when it is asked again, and these replies are scored.
+    resolved = replace(resolve(benchmark, [name], answers), parsed={})
+    table = ScoreTable(Scorer(benchmark, resolved=resolved))
+    table.extend(answers())
+    if table.findings[name].waiting:
+        return None
+    metrics, _ = scoring_metrics(table, name, scored_rows(table, name), {})
+    return next(iter(metrics.values())).value
 
 
 def _expected(
@@ -140,12 +197,12 @@ def _expected(
         if sample.hidden:
             continue
         readings = [_read(scoring, says(sample, choice), sample) for choice in _choices(sample)]
-        found = [
-            scoring.score(reading, sample)
+        worth = [
+            whole_score(scoring.score(reading, sample))
             for reading in readings
             if not reading.undecided and not _waits(scoring, reading)
         ]
-        scores = [score for score in found if score is not None]
+        scores = [score for score in worth if score is not None]
         if not scores or len(scores) < len(sample.choices):
             return None
         means.append(sum(scores) / len(scores))

@@ -1,0 +1,134 @@
+"""Columns of a table that grows row by row, and can be put into another order."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Value = TypeVar("Value")
+
+
+class Column(Protocol):
+    """One column; `append` differs by kind, and is not part of it."""
+
+    def reorder(self, rows: NDArray[np.intp]) -> None:
+        """Keep these rows, in this order."""
+
+    def extend(self, other: Self, start: int) -> None:
+        """Add the rows of another table's column behind the first `start` rows."""
+
+
+class Numbers:
+    """A column of numbers, in the bytes that its type code needs."""
+
+    def __init__(self, code: str) -> None:
+        self.data: array[Any] = array(code)
+        self.append = self.data.append
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """A view of the column. The table cannot grow while it is in use."""
+        import numpy as np
+
+        return np.frombuffer(self.data, dtype=self.data.typecode)
+
+    def reorder(self, rows: NDArray[np.intp]) -> None:
+        data = self.values[rows].tobytes()
+        del self.data[:]
+        self.data.frombytes(data)
+
+    def extend(self, other: Numbers, start: int) -> None:
+        self.data.extend(other.data)
+
+
+class Objects:
+    """A column of any values."""
+
+    def __init__(self) -> None:
+        self.data: list[Any] = []
+        self.append = self.data.append
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return objects(self.data)
+
+    def reorder(self, rows: NDArray[np.intp]) -> None:
+        self.data[:] = [self.data[row] for row in rows.tolist()]
+
+    def extend(self, other: Objects, start: int) -> None:
+        self.data.extend(other.data)
+
+
+class Codes:
+    """A column of names that come again, numbered in the order of their first rows."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        self.data = array("i")
+
+    def append(self, name: str) -> None:
+        self.data.append(self.codes.setdefault(name, len(self.codes)))
+
+    @property
+    def values(self) -> NDArray[np.int32]:
+        import numpy as np
+
+        return np.array(self.data, dtype=np.int32)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.codes)
+
+    def reorder(self, rows: NDArray[np.intp]) -> None:
+        names = self.names
+        old, self.codes = self.values[rows].tolist(), {}
+        del self.data[:]
+        for code in old:
+            self.append(names[code])
+
+    def extend(self, other: Codes, start: int) -> None:
+        names = other.names
+        for code in other.data:
+            self.append(names[code])
+
+
+class Sparse(Generic[Value]):
+    """A column that few rows have a value in."""
+
+    def __init__(self) -> None:
+        self.rows = array("q")
+        self.data: list[Value] = []
+
+    def append(self, row: int, value: Value) -> None:
+        self.rows.append(row)
+        self.data.append(value)
+
+    def __iter__(self) -> Iterator[Value]:
+        """The values in the order of their rows."""
+        return iter(self.data)
+
+    def reorder(self, rows: NDArray[np.intp]) -> None:
+        position = {row: index for index, row in enumerate(rows.tolist())}
+        values = sorted(
+            ((position[row], index) for index, row in enumerate(self.rows) if row in position)
+        )
+        self.data[:] = [self.data[index] for _, index in values]
+        self.rows = array("q", (row for row, _ in values))
+
+    def extend(self, other: Sparse[Value], start: int) -> None:
+        self.rows.extend(start + row for row in other.rows)
+        self.data.extend(other.data)
+
+
+def objects(values: list[Any]) -> NDArray[Any]:
+    """An array of objects; numpy must not look inside tuples."""
+    import numpy as np
+
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

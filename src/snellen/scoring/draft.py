@@ -1,0 +1,100 @@
+"""A report while its sections write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
+from snellen.scoring.document import Spent
+from snellen.scoring.replies import Scored
+from snellen.scoring.rows import ScoredRows, rows_by_judge, scored_rows
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.table import ScoreTable
+from snellen.store import LabelRecord, Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What is known of a set of replies besides the rows of its table."""
+
+    model: str = ""
+    """The model's name, empty if it is not known."""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """The identity of the run, or what is known of it."""
+    of: int = 0
+    """The number of (sample, repeat) pairs in the whole data set, 0 if it is not known."""
+    incomplete: bool = False
+    """Whether some replies did not reach the table."""
+    run: Run | None = None
+    """The run, None for a file of predictions."""
+    questions: Callable[[], Iterator[Scored]] | None = None
+    """The samples of the rows once more, in the benchmark's order; of several replies in a file of
+    predictions one. None if they cannot be read again."""
+    labels: Sequence[LabelRecord] = ()
+    """People's labels of some replies."""
+    judging: Mapping[str, Spent] = field(default_factory=dict)
+    """What each judge took."""
+
+
+Part = tuple[Mapping[str, Any], Sequence[str]]
+"""Fields of the `Report` by name, and notes."""
+NOTHING: Part = ({}, ())
+
+
+class Draft:
+    """A table, its source, and the parts of the report that there are so far."""
+
+    def __init__(self, table: ScoreTable, source: Source) -> None:
+        self.table = table
+        self.source = source
+        self.parts: dict[str, Any] = {}
+        """The fields of the sections before this one."""
+        self._rows: dict[str, ScoredRows] = {}
+
+    @property
+    def scorer(self) -> Scorer:
+        return self.table.scorer
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.table.scorer.benchmark
+
+    @cached_property
+    def reported(self) -> list[str]:
+        """The scorings to report: without those after the headline that wait for a judge whom
+        nobody asked."""
+        verdicts, headline = self.scorer.verdicts, self.scorer.headline
+        return [
+            name
+            for name, columns in self.table.findings.items()
+            if name == headline or not columns.waiting or name in verdicts
+        ]
+
+    @cached_property
+    def headline_rows(self) -> Sequence[ScoredRows]:
+        """The headline's rows as each judge makes them, once if there is no judge."""
+        headline = self.scorer.headline
+        assert headline is not None
+        return rows_by_judge(self.table, headline)
+
+    @property
+    def best(self) -> float:
+        """The score of a perfect answer under the headline."""
+        headline = self.scorer.headline
+        assert headline is not None
+        return self.benchmark.scorings[headline].best
+
+    def samples(self) -> Iterator[Sample]:
+        """The sample of each row, in the benchmark's order."""
+        assert self.source.questions is not None
+        return (scored.sample for scored in self.source.questions())
+
+    def rows(self, name: str) -> ScoredRows:
+        """A scoring's rows, all judges' verdicts together."""
+        if name not in self._rows:
+            self._rows[name] = scored_rows(self.table, name)
+        return self._rows[name]

@@ -1,0 +1,226 @@
+"""Somebody's predictions, put beside the questions of a benchmark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
+from snellen.core.model import Reply
+from snellen.core.prompts import IMAGE_MARK
+from snellen.core.sample import Sample
+from snellen.core.scoring import Reading
+from snellen.data import Row
+from snellen.errors import DataError, UsageError
+from snellen.scoring.replies import Scored
+
+
+@dataclass(kw_only=True)
+class Predicted:
+    """Somebody's replies, put beside the questions; the fields are those of `score_predictions`."""
+
+    benchmark: Benchmark
+    replies: Mapping[str, str | None]
+    where: str
+    questions: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    only_these: bool = False
+    published: Published | None = None
+    _notes: list[str] = field(default_factory=list)
+    _regrouped: set[str] = field(default_factory=set)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What is known of what was asked."""
+        return {
+            "benchmark": self.benchmark.name,
+            "options": dict(self.benchmark.options),
+            "replies": self.where,
+        }
+
+    def unanswered(self) -> Iterator[Scored]:
+        """The samples that are scored, once each, without what was replied."""
+        for place, (_, sample) in enumerate(self._rows()):
+            yield Scored(sample, 0, "absent", None, place=place)
+
+    def notes(self) -> Sequence[str]:
+        """What must be said of them, once `scored` has come to its end."""
+        return self._notes
+
+    def scored(self, *, digests: bool = False) -> Iterator[Scored]:
+        """Every question with what was replied; with the digest of its row if it is wanted, which
+        may take reading what nobody else reads.
+
+        Raises:
+            DataError: at the end, no id of the replies is one of the benchmark's, or most are not
+                and most questions have none, or too many questions are others.
+            UsageError: each turn is scored.
+        """
+        benchmark, replies = self.benchmark, self.replies
+        if benchmark.by_turn is not None:
+            raise UsageError(
+                f"{benchmark.name} has conversations of several turns, whose replies are scored in "
+                "a run's folder alone: a file of predictions does not say which turn a reply is to."
+            )
+        asked = _Asked(self.questions)
+        lines = {name: index for index, name in enumerate(replies)}
+        known = found = hidden = 0
+        # Most short replies come again: each is made once.
+        reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
+        seen: set[str] = set()
+        for place, (row, sample) in enumerate(self._rows()):
+            if sample.id in seen:
+                raise DataError(
+                    f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
+                    f"{sample.id!r}: nobody knows which one a reply is to."
+                )
+            seen.add(sample.id)
+            asked.compare(sample)
+            texts = (replies.get(sample.id), *self.again.get(sample.id, ()))
+            known += sample.id in replies
+            found += texts[0] is not None
+            digest = row.digest if digests else None
+            readings = self._stated_readings(sample.id)
+            for repeat, text in enumerate(texts):
+                reply = None if text is None else reply_of(text)
+                hidden += reply is None and sample.hidden
+                yield Scored(
+                    sample,
+                    repeat,
+                    "absent" if reply is None else reply.state,
+                    reply,
+                    benchmark.ask,
+                    place=place,
+                    row=digest,
+                    line=lines.get(sample.id),
+                    in_layout=self.published is not None,
+                    readings=readings,
+                )
+        if not known:
+            first = ", ".join(map(repr, list(replies)[:3]))
+            raise DataError(
+                f"{self.where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
+                f"{benchmark.data.where}. Is it this benchmark, and this split?"
+            )
+        self._notes = [*asked.notes(benchmark, self.where)]
+        if self._regrouped:
+            self._notes.append(
+                f"{len(self._regrouped):,} samples have other categories in {self.where} than in "
+                "the data set; the file's are used, as in the authors' script"
+            )
+        if hidden:  # scorings say what becomes of the others
+            self._notes.append(
+                f"{hidden:,} questions whose answers are hidden have no reply in {self.where}"
+            )
+        extra = sum(text is not None for text in replies.values()) - found
+        if extra > found and len(seen) - known > known:
+            # Numbers of one data set are ids of another, too.
+            raise DataError(
+                f"{self.where}: {extra:,} of its {extra + found:,} replies are to questions that "
+                f"{benchmark.data.where} does not have, and {len(seen) - known:,} of the "
+                f"{len(seen):,} there have no reply. Is it this benchmark, and this split?"
+            )
+        if extra:
+            self._notes.append(
+                f"{extra:,} replies of {self.where} are to questions that the data set does not "
+                "have: left out"
+            )
+
+    def _rows(self) -> Iterator[tuple[Row, Sample]]:
+        for row in self.benchmark.data:
+            sample = self._tagged(self.benchmark.read(row))
+            if not self.only_these or sample.id in self.replies:
+                yield row, sample
+
+    def _tagged(self, sample: Sample) -> Sample:
+        """The sample with the tags that the authors' file gives it."""
+        tags = self.published.tags.get(sample.id) if self.published is not None else None
+        if not tags or tags.items() <= sample.tags.items():
+            return sample
+        self._regrouped.add(sample.id)
+        return replace(sample, tags={**sample.tags, **tags})
+
+    def _stated_readings(self, sample: str) -> Mapping[str, Reading] | None:
+        """By scoring, the answers that the authors' file states for a sample."""
+        if self.published is None or not self.published.readings:
+            return None
+        by_scoring = self.published.readings.items()
+        return {name: known[sample] for name, known in by_scoring if sample in known}
+
+
+# -- the questions beside replies
+
+NO_LETTERS = re.compile(r"[\W_]+")
+OTHERS = 0.2
+"""A file with a larger share of other questions is not of this data set. Of POPE's other release a
+third are others; of a right file 6 %, where a model got the numbers masked."""
+SHOWN = 200
+"""Characters of a question in a message."""
+
+
+@dataclass
+class _Asked:
+    """Compares the questions of a file with the data set's, one after the other.
+
+    They are alike where one has the other in it, but for all that is neither letter nor digit: the
+    file's may be the whole prompt, or lack marks of images.
+    """
+
+    questions: Mapping[str, str]
+    theirs: set[str] = field(default_factory=set)
+    ours: set[str] = field(default_factory=set)
+    n: int = 0
+    others: int = 0
+    example: str = ""
+
+    def compare(self, sample: Sample) -> None:
+        if sample.id not in self.questions:
+            return
+        theirs, ours = _letters(self.questions[sample.id]), _letters(sample.question)
+        if not theirs or not ours:
+            return
+        self.n += 1
+        self.theirs.add(theirs)
+        self.ours.add(ours)
+        if theirs not in ours and ours not in theirs:
+            self.others += 1
+            self.example = self.example or (
+                f"{sample.id!r} asks {_shown(self.questions[sample.id])} there, and "
+                f"{_shown(sample.question)} in the data set"
+            )
+
+    def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
+        """What must be said of them: nothing where all are alike, or where the column tells
+        nothing.
+
+        Raises:
+            DataError: too many are others.
+        """
+        # Where all samples ask the same, anybody words it; and prompts of which there are much
+        # fewer than questions are forms, without the question.
+        told = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
+        if not told or not self.others:
+            return
+        some = f"{self.others:,} of {self.n:,} questions beside the replies"
+        if self.others > OTHERS * self.n:
+            options = ", ".join(f"{name}={value}" for name, value in benchmark.options.items())
+            given = f" It was read with {options}; " if options else " "
+            raise DataError(
+                f"{where}: {some} are others than {benchmark.name}'s: {self.example}. Is it this "
+                f"benchmark, this split, this release?{given}`snellen show {benchmark.name}` has "
+                "its options. If the same is asked in other words, leave the questions out of the "
+                "file."
+            )
+        yield f"{some} are others than the data set's, such as: {self.example}"
+
+
+def _letters(text: str) -> str:
+    return NO_LETTERS.sub("", IMAGE_MARK.sub("", text)).casefold()
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

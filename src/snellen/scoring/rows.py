@@ -1,0 +1,108 @@
+"""The rows of one scoring as its metrics see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from snellen import stats
+from snellen.core.scoring import READING_STATES
+from snellen.metrics import Category, Columns
+from snellen.scoring.document import MetricReport, metric_report
+from snellen.scoring.table import READING_CODES, FindingColumns, ScoreTable
+from snellen.scoring.verdicts import averaged
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRows:
+    """One scoring's rows, with masks (n,). Hidden answers are in none of the masks."""
+
+    columns: Columns
+    """All rows; without scores where replies have none of their own."""
+    in_mean: NDArray[np.bool_]
+    """Rows that count in the metrics."""
+    unknown: NDArray[np.bool_]
+    """Rows that failed, were refused, or wait for a judge."""
+    absent: NDArray[np.bool_]
+    """Rows without a reply in a prediction file."""
+    refused: NDArray[np.bool_]
+    """Rows whose reply the service withheld."""
+    parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """The score of each part, by its name; nan where a row does not have it."""
+
+
+def scored_rows(table: ScoreTable, name: str, columns: FindingColumns | None = None) -> ScoredRows:
+    """A scoring's rows, by the findings in `columns` instead of the table's if they are passed."""
+    import numpy as np
+
+    findings = table.findings[name] if columns is None else columns
+    scorer = table.scorer
+    scoring = scorer.benchmark.scorings[name]
+    metric_columns = _columns(table, findings)
+    has_score = findings.has_score
+    failed = table.has_reply_state("failed")
+    refused = table.has_reply_state("refused")
+    absent = table.has_reply_state("absent")
+    states = metric_columns.state.codes
+    hidden, unjudged = (states == READING_CODES[state] for state in ("no-target", "not-judged"))
+    # What has no reply counts as 0 only if replies have scores of their own.
+    replied = ~(failed | refused | absent | hidden)
+    if unjudged.any() or (has_score[replied] if replied.any() else has_score).any():
+        in_mean = has_score
+    else:
+        metric_columns = replace(metric_columns, score=None)
+        in_mean = ~hidden
+        if not scoring.zero_is_wrong:
+            in_mean &= ~refused
+        if scorer.missing != "wrong":
+            in_mean &= ~failed
+        if (scorer.missing or scoring.missing) != "wrong":
+            in_mean &= ~absent
+    no_reply = has_score & (states == READING_CODES["no-reply"])
+    return ScoredRows(
+        columns=metric_columns,
+        in_mean=in_mean,
+        unknown=(failed | refused | unjudged) & ~hidden,
+        absent=absent & ~hidden,
+        refused=refused & ~hidden,
+        # No reply that counts as wrong is wrong in every part.
+        parts={part: np.where(no_reply, 0.0, values) for part, values in findings.parts.items()},
+    )
+
+
+def rows_by_judge(table: ScoreTable, name: str) -> list[ScoredRows]:
+    """A scoring's rows; where there are several judges' verdicts, the rows by each alone."""
+    slots = table.findings[name].by_slot()
+    return [scored_rows(table, name, columns) for columns in slots] or [scored_rows(table, name)]
+
+
+def share_of_best(
+    by_judge: Sequence[ScoredRows], of: NDArray[np.bool_], best: float
+) -> MetricReport:
+    """The mean score of some rows as a share of the best, over what each judge makes of them."""
+    return averaged([{"": metric_report(_mean(rows, of, best))} for rows in by_judge])[""]
+
+
+def _mean(rows: ScoredRows, of: NDArray[np.bool_], best: float) -> Estimate:
+    of, columns = of & rows.in_mean, rows.columns
+    if columns.score is None:
+        return Estimate(value=None, n=0, reason="only the whole set has a score")
+    return stats.mean(columns.score[of] / best, columns.cluster[of])
+
+
+def _columns(table: ScoreTable, findings: FindingColumns) -> Columns:
+    return Columns(
+        score=findings.scores.values,
+        answer=findings.answers.values,
+        target=table.targets.values,
+        references=table.references.values,
+        state=Category(codes=findings.state_codes, names=READING_STATES),
+        tags=table.tags,
+        cluster=table.clusters,
+    )

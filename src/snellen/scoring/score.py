@@ -1,0 +1,128 @@
+"""A run folder, or somebody's predictions, scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
+from snellen.core.scoring import Missing, Verdicts
+from snellen.scoring.document import Report, Spent
+from snellen.scoring.draft import Source
+from snellen.scoring.predictions import Predicted
+from snellen.scoring.replies import Scored, replies_of
+from snellen.scoring.resolution import resolve
+from snellen.scoring.tally import Tally
+from snellen.store import REPORT, SCORES, Run
+
+
+def score_run(
+    run: Run,
+    benchmark: Benchmark,
+    *,
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+    verdicts: Verdicts | None = None,
+    notes: Sequence[str] = (),
+    judging: Mapping[str, Spent] | None = None,
+) -> Report:
+    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`; its judges took
+    what `judging` says.
+
+    With some of the scorings alone nothing is written: the stored report has them all.
+
+    Raises:
+        UsageError: there is no scoring of that name.
+    """
+    manifest = run.manifest()
+    inputs = run.input_sizes()
+
+    def replies() -> Iterator[Scored]:
+        return replies_of(run, benchmark)
+
+    resolved = resolve(benchmark, scorings or benchmark.scorings, replies)
+    missing = missing or manifest.get("missing")
+    tally = Tally(benchmark, scorings, missing, verdicts, resolved=resolved)
+    labels = run.labels()
+    if scorings is None:
+        run.folder.put_atomic(f"{SCORES}.jsonl", tally.rows(replies()))
+    else:
+        tally.add(replies())
+    source = Source(
+        model=manifest.get("model", ""),
+        identity=manifest.get("identity", {}),
+        of=manifest.get("rows", 0) * manifest.get("repeats", 1),
+        run=run,
+        questions=replies,
+        labels=labels,
+        judging=judging or {},
+    )
+    notes = [*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes]
+    report = tally.report_on(source, notes)
+    if scorings is None:
+        document = {**msgspec.to_builtins(report), "inputs": inputs}
+        pretty = msgspec.json.format(msgspec.json.encode(document), indent=2)
+        run.folder.put_atomic(REPORT, pretty + b"\n")
+    return report
+
+
+def _lost(run: Run) -> list[str]:
+    n = run.lost_questions
+    return [
+        f"{n:,} replies are not scored: their rows of questions.jsonl are lost; the run's command "
+        "writes them again"
+    ] * bool(n)
+
+
+def score_predictions(
+    benchmark: Benchmark,
+    replies: Mapping[str, str | None],
+    *,
+    where: str,
+    model: str = "",
+    notes: Sequence[str] = (),
+    scorings: Sequence[str] | None = None,
+    missing: Missing | None = None,
+    verdicts: Verdicts | None = None,
+    questions: Mapping[str, str] | None = None,
+    again: Mapping[str, Sequence[str | None]] | None = None,
+    only_these: bool = False,
+    published: Published | None = None,
+) -> Report:
+    """Score somebody's replies by sample id (`where` is their file; None: a row without one), with
+    the verdicts that were published with them; writes nothing. `questions` are what some of them
+    answer, by sample id, as the file has it; `again` are further replies to a sample, which count
+    like repeats; `only_these` leaves out the samples that have no row. `published` is the file as
+    the benchmark's layout reads it, where it is of that form: its readings and tags are used.
+
+    Raises:
+        DataError: no id of the replies is one of the benchmark's, or too many questions are others.
+        UsageError: there is no scoring of that name, or each turn is scored.
+    """
+    predicted = Predicted(
+        benchmark=benchmark,
+        replies=replies,
+        where=where,
+        questions=questions or {},
+        again=again or {},
+        only_these=only_these,
+        published=published,
+    )
+    tally = Tally(
+        benchmark,
+        scorings,
+        missing,
+        verdicts,
+        verdicts_first=True,
+        resolved=resolve(benchmark, scorings or benchmark.scorings, predicted.scored),
+    )
+    tally.add(predicted.scored())
+    source = Source(
+        model=model,
+        identity=predicted.identity,
+        incomplete=published is not None and bool(published.unread),
+        questions=predicted.unanswered,
+    )
+    return tally.report_on(source, [*notes, *predicted.notes()])

@@ -1,0 +1,147 @@
+"""One reply to its reading and score: the only place where a stored reply is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from snellen.core.benchmark import Benchmark
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
+from snellen.core.scoring import Missing, Parts, Reading, Scoring, Verdicts, reading_state
+from snellen.errors import UsageError
+from snellen.scoring.replies import Scored
+from snellen.scoring.resolution import Resolved
+from snellen.scoring.verdicts import Finding, finding, judged
+from snellen.store import FORMAT, ScoreRow
+
+
+class Scorer:
+    """Scores single replies by several scorings of a benchmark."""
+
+    names: Sequence[str]
+    """The scorings that read what was asked for, the headline first."""
+    notes: Sequence[str]
+    """Notes on the scorings, for the report."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        names: Sequence[str] | None = None,
+        missing: Missing | None = None,
+        verdicts: Verdicts | None = None,
+        *,
+        verdicts_first: bool = False,
+        resolved: Resolved | None = None,
+    ) -> None:
+        """`missing` overrides what each scoring does about questions without a reply. With
+        `verdicts_first` verdicts go before the rules and need no target: published scores were made
+        of published verdicts.
+
+        Raises:
+            UsageError: there is no scoring of that name.
+        """
+        self.benchmark = benchmark
+        self.missing = missing
+        self.verdicts = verdicts or {}
+        self.verdicts_first = verdicts_first
+        self._resolved = resolved or Resolved()
+        self.names, notes = _readable(benchmark, names or [*benchmark.scorings])
+        self.notes = [*notes, *self._resolved.notes]
+
+    @property
+    def headline(self) -> str | None:
+        """The first scoring, None where no scoring reads what was asked for."""
+        return self.names[0] if self.names else None
+
+    def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
+        """The score of a reply by each scoring; None where only a judge or the whole set tells."""
+        scored = Scored(sample, 0, reply.state, reply, self.benchmark.ask)
+        findings = zip(self.names, self.findings(scored), strict=True)
+        return {
+            name: None if result.reading.undecided else result.score for name, result in findings
+        }
+
+    def findings(self, scored: Scored) -> list[Finding]:
+        """The reading and score of a reply by each of the `names`."""
+        scorings = self.benchmark.scorings
+        if scored.reply is None or scored.state == "refused":
+            return [self._without_reply(scorings[name], scored) for name in self.names]
+        return [self._finding(name, scorings[name], scored) for name in self.names]
+
+    def score_rows(self, scored: Scored, findings: Sequence[Finding]) -> list[ScoreRow]:
+        """The lines of `scores.jsonl` for a reply."""
+        return [
+            ScoreRow(
+                format=FORMAT,
+                sample=scored.sample.id,
+                repeat=scored.repeat,
+                scoring=name,
+                version=self.benchmark.scorings[name].version,
+                state=result.state,
+                reply=scored.state,
+                score=result.score,
+                answer=_stored(result.reading),
+                rule=result.reading.rule,
+                candidates=list(result.reading.candidates),
+                parts=dict(result.parts or {}),
+            )
+            for name, result in zip(self.names, findings, strict=True)
+        ]
+
+    def _without_reply(self, scoring: Scoring, scored: Scored) -> Finding:
+        nothing = Reading(answer=None, rule=scored.state)
+        if scored.sample.hidden:
+            return Finding(nothing, "no-target", None)
+        if scored.state == "refused":
+            # A caller's distance would be at its best: the reply is in no mean then.
+            wrong = scoring.zero_is_wrong
+        else:
+            default = scoring.missing if scored.state == "absent" else "excluded"
+            wrong = (self.missing or default) == "wrong"
+        return Finding(nothing, "no-reply", 0.0 if wrong else None)
+
+    def _finding(self, name: str, scoring: Scoring, scored: Scored) -> Finding:
+        sample, reply, judge = scored.sample, scored.reply, scoring.judge
+        assert reply is not None
+        stated = scored.readings.get(name) if scored.readings else None
+        reading = stated or self._resolved.reading(name, sample.id, scored.repeat)
+        reading = reading or scoring.parse(reply, sample)
+        state = reading_state(reading, sample)
+        if judge is not None and stated is None:
+            verdicts = self.verdicts[name](sample, reply) if name in self.verdicts else ()
+            if verdicts and self.verdicts_first:
+                if sample.hidden and judge.needs_target:
+                    return Finding(reading, "no-target", None)
+                return judged(scoring, judge, verdicts, sample)
+            if state != "no-target" and judge.when(reading):
+                return judged(scoring, judge, verdicts, sample)
+        if state == "no-target":
+            return Finding(reading, state, None)
+        score = scoring.score(reading, sample)
+        if isinstance(score, Parts):
+            return finding(reading, state, score)
+        return Finding(reading, state, score)
+
+
+def _stored(reading: Reading) -> str | float | list[str] | None:
+    answer = reading.answer
+    return list(answer) if isinstance(answer, tuple) else answer
+
+
+def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those of the scorings that read what the run asked for, and a note on each other."""
+    readable, notes = [], []
+    for name in names:
+        if name not in benchmark.scorings:
+            raise UsageError(
+                f"{benchmark.name} has no scoring {name!r}; it has {', '.join(benchmark.scorings)}."
+            )
+        scoring = benchmark.scorings[name]
+        if scoring.reads == benchmark.ask:
+            readable.append(name)
+        else:
+            notes.append(
+                f"{name} is absent: it reads `{scoring.reads}`, and this run asked for "
+                f"`{benchmark.ask}`"
+            )
+    return readable, notes

@@ -1,0 +1,38 @@
+"""How much of the benchmark has a reply."""
+
+from __future__ import annotations
+
+from snellen.scoring.draft import Draft, Part
+from snellen.scoring.sections._base import Base
+
+
+class CoverageSection(Base):
+    """The replies by state, and whether the report is of a part or incomplete."""
+
+    def summarize(self, draft: Draft) -> Part:
+        import numpy as np
+
+        table, source = draft.table, draft.source
+        n, of, states = len(table), source.of, table.states
+        failed = states.get("failed", 0)
+        # A conversation whose turns are scored one by one is one of the data set's rows.
+        in_turns = draft.benchmark.by_turn is not None
+        conversations = len(np.unique(table.conversations)) if in_turns else 0
+        rows = conversations if in_turns else n
+        notes = []
+        if of > rows:
+            notes.append(f"partial: {rows:,} of {of:,}")
+        if failed:
+            how = "count as wrong" if draft.scorer.missing == "wrong" else "are in no mean"
+            notes.append(
+                f"incomplete: {failed:,} of {n:,} have no reply and {how}; the same "
+                "command asks them again"
+            )
+        waiting = any(table.findings[name].waiting for name in draft.reported)
+        fields = {
+            "replies": states,
+            "incomplete": bool(source.incomplete or failed or waiting),
+            "asked_of": of if of > rows else None,
+            "conversations": conversations or None,
+        }
+        return fields, notes

@@ -1,0 +1,244 @@
+"""The metrics of every scoring, of all rows and of each category and part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from snellen.core.scoring import Scoring
+from snellen.metrics import Columns, Compute, is_mean
+from snellen.scoring.columns import objects
+from snellen.scoring.document import MetricReport, ScoringReport, metric_report, with_directions
+from snellen.scoring.draft import Draft, Part
+from snellen.scoring.rows import ScoredRows, scored_rows
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections._base import Base
+from snellen.scoring.table import ScoreTable
+from snellen.scoring.verdicts import UNREADABLE, agreement, averaged
+from snellen.stats import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class MetricsSection(Base):
+    """Each scoring's metrics and readings, with notes on rows that are in no mean."""
+
+    def summarize(self, draft: Draft) -> Part:
+        labels = category_labels(draft.table)
+        scorings = {}
+        notes = dict.fromkeys(draft.scorer.notes)
+        for name in draft.reported:
+            scoring = draft.benchmark.scorings[name]
+            metrics, more = scoring_metrics(draft.table, name, draft.rows(name), labels)
+            notes |= dict.fromkeys(more)
+            scorings[name] = ScoringReport(
+                version=scoring.version,
+                source=scoring.source,
+                metrics=with_directions(metrics, scoring.direction),
+                readings=draft.table.findings[name].state_counts,
+            )
+        breakdown = {tag: list(names.values()) for tag, names in labels.items()}
+        return {"scorings": scorings, "breakdown": breakdown}, [*notes]
+
+
+CategoryLabels = Mapping[str, Mapping[int, str]]
+"""By tag and code, what stands behind the slash in a metric's name."""
+
+
+def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
+    """The labels of all categories; a name that two tags share says whose it is."""
+    tags = table.tags
+    names = {tag: tags[tag].names for tag in table.scorer.benchmark.break_down_by}
+    uses = Counter(name for of_tag in names.values() for name in of_tag)
+    return {
+        tag: {
+            of_tag.index(name): name if uses[name] == 1 else f"{tag}={name}"
+            for name in sorted(of_tag)
+            if name
+        }
+        for tag, of_tag in names.items()
+    }
+
+
+def scoring_metrics(
+    table: ScoreTable, name: str, rows: ScoredRows, labels: CategoryLabels
+) -> tuple[dict[str, MetricReport], list[str]]:
+    """Every metric of a scoring, with notes."""
+    scoring = table.scorer.benchmark.scorings[name]
+    if not len(table):
+        return _no_values(scoring, "no replies"), []
+    notes = []
+    if rows.absent.any():
+        notes.append(_absent_note(table.scorer, name, rows))
+    notes += _waiting_notes(table, name)
+    slots = table.findings[name].by_slot()
+    if not slots:
+        return _metrics(table, name, rows, labels), notes
+    by_judge = [
+        _metrics(table, name, scored_rows(table, name, columns), labels) for columns in slots
+    ]
+    notes.append(_agreement_note(table, name, by_judge))
+    return averaged(by_judge), notes
+
+
+def _metrics(
+    table: ScoreTable, name: str, rows: ScoredRows, labels: CategoryLabels
+) -> dict[str, MetricReport]:
+    scoring = table.scorer.benchmark.scorings[name]
+    counted = rows.columns if rows.in_mean.all() else rows.columns.where(rows.in_mean)
+    unscored = rows.unknown & ~rows.in_mean
+    if unscored.any():
+        counted = replace(counted, unscored=rows.columns.where(unscored))
+    if not counted.n:
+        return _no_values(scoring, _why_none(table, name))
+    metrics = {
+        metric: metric_report(
+            function(counted),
+            _bounds(function, rows, scoring.best) if scoring.has_bounds(metric) else None,
+        )
+        for metric, function in scoring.metrics.items()
+    }
+    if scoring.named is not None:
+        named = scoring.named(counted)
+        metrics |= {metric: metric_report(estimate) for metric, estimate in named.items()}
+    if all(is_mean(function) for function in scoring.metrics.values()):
+        # It reads no objects: two million references are not picked for each category.
+        unread = objects([None] * counted.n)
+        counted = replace(counted, answer=unread, target=unread, references=unread)
+    metrics |= _by_category(scoring, counted, labels)
+    parts = {part: values[rows.in_mean] for part, values in rows.parts.items()}
+    return metrics | _by_part(scoring, counted, parts)
+
+
+def _why_none(table: ScoreTable, name: str) -> str:
+    """Why no row counts."""
+    if not table.has_references and all(target is None for target in table.targets.data):
+        return "the answers are hidden"
+    if table.findings[name].waiting:
+        return f"none of the {len(table):,} replies is judged"
+    return f"none of the {len(table):,} questions has a reply"
+
+
+def _by_category(
+    scoring: Scoring, counted: Columns, labels: CategoryLabels
+) -> dict[str, MetricReport]:
+    metrics = {}
+    for tag, names in labels.items():
+        for code, label in names.items():
+            category = counted.tagged(tag, (counted.tags[tag].names[code],))
+            if category.n:
+                for name, metric in scoring.metrics.items():
+                    estimate = metric(category)
+                    if estimate.n:  # a metric may be about some categories alone
+                        metrics[f"{name}/{label}"] = metric_report(estimate)
+    return metrics
+
+
+def _by_part(
+    scoring: Scoring, counted: Columns, parts: Mapping[str, NDArray[np.float64]]
+) -> dict[str, MetricReport]:
+    """Every metric of each part's scores, over the rows that have it."""
+    import numpy as np
+
+    metrics = {}
+    for part, values in parts.items():
+        has_part = ~np.isnan(values)
+        columns = replace(counted, score=values).where(has_part)
+        for name, metric in scoring.metrics.items():
+            if columns.n:
+                metrics[f"{name}/part={part}"] = metric_report(metric(columns))
+    return metrics
+
+
+def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, float] | None:
+    """The metric if all unknown scores were wrong, and if all were right. None if no score is
+    unknown, or if the metric does not follow from the scores."""
+    import numpy as np
+
+    if rows.columns.score is None or not rows.unknown.any():
+        return None
+    values = []
+    for score, wrong in ((0.0, rows.unknown), (best, None)):
+        scores = np.where(rows.unknown, score, rows.columns.score)
+        filled = replace(rows.columns, score=scores, assumed_wrong=wrong)
+        value = metric(filled.where(rows.in_mean | rows.unknown)).value
+        if value is None:
+            return None
+        values.append(value)
+    # A metric of answers, such as a distribution, stays the same whatever the scores are.
+    return None if values[0] == values[1] else (values[0], values[1])
+
+
+def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
+    nothing = metric_report(Estimate(value=None, n=0, reason=reason))
+    return dict.fromkeys(scoring.metrics, nothing)
+
+
+def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
+    """How a scoring counts questions that a prediction file has no reply to."""
+    import numpy as np
+
+    scoring, columns = scorer.benchmark.scorings[name], rows.columns
+    without = f"{name}: {int(rows.absent.sum()):,} rows without a reply"
+    who = "as --missing says" if scorer.missing else "by this scoring's default"
+    metric, function = next(iter(scoring.metrics.items()))
+    if (scorer.missing or scoring.missing) == "excluded":
+        note = f"{without} are in no mean, {who}"
+        if columns.score is not None:
+            wrong = replace(columns, score=np.where(rows.absent, 0.0, columns.score))
+            value = function(wrong.where(rows.in_mean | rows.absent)).value
+            note += "" if value is None else f"; with them as wrong {metric} {value:.4f}"
+    else:
+        value = function(columns.where(rows.in_mean & ~rows.absent)).value
+        rest = (
+            "nothing is left without them"
+            if value is None
+            else f"without them {metric} {value:.4f}"
+        )
+        note = f"{without} scored 0, {who}; {rest}"
+    return f"{note}. {scoring.on_missing}" if scoring.on_missing else note
+
+
+def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
+    """How many replies have no verdict, and how many have one that nobody can read."""
+    columns = table.findings[name]
+    waiting = columns.waiting
+    if not waiting:
+        return
+    slots = [] if columns.slots is None else columns.slots.data
+    unreadable = sum(
+        any(slot.reading.rule == UNREADABLE for slot in row)
+        and all(slot.score is None for slot in row)
+        for row in slots
+    )
+    note = f"{name}: {waiting:,} of {len(table):,} replies are not judged and are in no mean"
+    if waiting > unreadable and not table.scorer.verdicts_first:
+        note += "; `snellen judge RUN --judge MODEL` asks for what is missing"
+    if unreadable:
+        note += (
+            f"; {unreadable:,} of them have a verdict that is not of the form asked for: ask "
+            "another judge, or again with --repeats"
+        )
+    yield note
+
+
+def _agreement_note(
+    table: ScoreTable, name: str, by_judge: Sequence[Mapping[str, MetricReport]]
+) -> str:
+    """How far the verdicts on single replies, and the first metric by each judge, agree."""
+    slots = table.findings[name].slots
+    several, alike = agreement([] if slots is None else slots.data)
+    metric = next(iter(by_judge[0]))
+    values = ", ".join(
+        "none" if judge[metric].value is None else f"{judge[metric].value:.4f}"
+        for judge in by_judge
+    )
+    share = f", {100 * alike / several:.1f} % of them all alike" if several else ""
+    return (
+        f"{name}: {several:,} replies have several verdicts{share}; {metric} by each judge and "
+        f"time alone {values}: reported is the mean, with their spread in its error"
+    )

@@ -1,0 +1,89 @@
+"""Replies that are not what they should be: reused, withheld, empty, or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntFlag
+
+from snellen.core.model import Reply
+from snellen.scoring.columns import Numbers
+from snellen.scoring.draft import Draft, Part
+from snellen.scoring.replies import Scored
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.verdicts import Finding
+
+TRUNCATED_SHARE = 0.02
+"""A result with a larger share of cut replies carries a warning."""
+EMPTY_SHARE = 0.02
+
+
+class Flag(IntFlag):
+    """What the table does not say of a reply."""
+
+    REUSED = 1
+    THINKING = 2
+    """Cut while the model was still thinking."""
+    REFUSED = 4
+    """Withheld, where the right answer is known."""
+
+
+class ReplyStatesSection:
+    """Notes on such replies."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._flags = Numbers("B")
+        self.columns = (self._flags,)
+
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        flags = 1 if scored.reused else 0
+        if scored.state == "truncated" and _still_thinking(scored.reply):
+            flags |= Flag.THINKING
+        elif scored.state == "refused" and not scored.sample.hidden:
+            flags |= Flag.REFUSED
+        self._flags.append(flags)
+
+    def summarize(self, draft: Draft) -> Part:
+        reused, thinking, refused = (
+            int((self._flags.values & flag > 0).sum())
+            for flag in (Flag.REUSED, Flag.THINKING, Flag.REFUSED)
+        )
+        scorer, n, states = draft.scorer, len(draft.table), draft.table.states
+        notes = []
+        if scorer.missing:
+            how = "as wrong" if scorer.missing == "wrong" else "in no mean"
+            notes.append(f"--missing {scorer.missing}: questions without a reply count {how}")
+        if reused:
+            notes.append(f"{reused:,} replies were taken from another run (--reuse)")
+        if refused:
+            how = _how_refused_count(scorer)
+            notes.append(f"{refused:,} replies were withheld by the service and {how}")
+        if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
+            notes.append(
+                f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %), and scored so"
+            )
+        if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
+            notes.append(
+                f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
+                "limit: raise --max-tokens"
+            )
+            if thinking:
+                notes.append(
+                    f"{thinking:,} of these were cut while the model was still thinking, and "
+                    "say nothing: give it room with token_floor in its profile"
+                )
+        return {}, notes
+
+
+def _how_refused_count(scorer: Scorer) -> str:
+    if scorer.headline is None or scorer.benchmark.scorings[scorer.headline].zero_is_wrong:
+        return "count as wrong"
+    return "are in no mean: Snellen does not know whether 0 is the worst score"
+
+
+def _still_thinking(reply: Reply | None) -> bool:
+    """Whether a cut reply has thoughts and no answer: apart from it, or in its text before the mark
+    that many models end them with."""
+    if reply is None:
+        return False
+    begun = "<think>" in reply.text and "</think>" not in reply.text
+    return begun or bool(reply.reasoning and not reply.text.strip())

@@ -1,0 +1,62 @@
+"""What an online run's log says of time: how long the model took, and what it did not see."""
+
+from __future__ import annotations
+
+from snellen.scoring.document import StreamReport
+from snellen.scoring.draft import NOTHING, Draft, Part
+from snellen.scoring.sections._base import Base
+from snellen.store import Run
+
+
+class StreamingSection(Base):
+    """The sessions of an online run."""
+
+    def summarize(self, draft: Draft) -> Part:
+        run = draft.source.run
+        report = None if run is None else stream_report(run)
+        return NOTHING if report is None else ({"streaming": report}, stream_notes(report))
+
+
+def stream_report(run: Run) -> StreamReport | None:
+    """What the log of a run says, None where it has none."""
+    # A video that was watched again, for a repeat or a question that was left, took time again.
+    data = [
+        event.data
+        for event in run.events()
+        if event.ev == "end" and event.data.get("reason") == "end"
+    ]
+    if not data:
+        return None
+    media = sum(end["media"] for end in data)
+    cost = sum(end["cost"] for end in data)
+    dropped = sum(len(end["dropped"]) for end in data)
+    frames = sum(end["frames"] for end in data) + dropped
+    # The seconds that the frames it was shown stand for: who is too slow is not fast for it.
+    watched = media * (frames - dropped) / frames if frames else 0.0
+    return StreamReport(
+        sessions=len(data),
+        media_seconds=round(media, 3),
+        model_seconds=round(cost, 3),
+        real_time_factor=cost / watched if watched else None,
+        frames=frames,
+        dropped=dropped,
+        most_lag=max(end["lag"] for end in data),
+    )
+
+
+def stream_notes(report: StreamReport) -> list[str]:
+    """The same in words."""
+    factor = "-" if report.real_time_factor is None else f"{report.real_time_factor:.2f}"
+    noun = "session" if report.sessions == 1 else "sessions"
+    notes = [
+        f"{report.sessions:,} {noun}: {report.media_seconds:,.0f} s of video took the model "
+        f"{report.model_seconds:,.1f} s, a real-time factor of {factor}"
+    ]
+    if report.dropped:
+        notes.append(
+            f"{report.dropped:,} of {report.frames:,} frames came while the model was busy, and "
+            "were not shown to it; events.jsonl names them"
+        )
+    if report.most_lag > 1:
+        notes.append(f"the model was up to {report.most_lag:,.1f} s behind the stream")
+    return notes

@@ -1,0 +1,327 @@
+"""All replies with their scores as columns, in the benchmark's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from snellen.core.scoring import READING_STATES, Reading
+from snellen.metrics import Category
+from snellen.scoring.columns import Codes, Column, Numbers, Objects
+from snellen.scoring.replies import REPLY_STATES, ReplyOrAbsent, Scored
+from snellen.scoring.scorer import Scorer
+from snellen.scoring.verdicts import Finding
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
+REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
+LACKING = (REPLY_CODES["failed"], REPLY_CODES["absent"])
+SHORT = 8
+"""Characters of an answer that is likely to come again."""
+TURN_BITS = REPEAT_BITS = 16
+NO_READING = Reading(answer=None, rule="")
+NOT_JUDGED = Finding(NO_READING, "not-judged", None)
+
+
+class Collector(Protocol):
+    """What keeps columns of its own beside the table's."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Its columns; the table puts them into its own order."""
+
+    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
+        """Append the values of a row, of this number, to its columns."""
+
+
+class ScoreTable:
+    """A row for each (sample, repeat, turn) with the findings of each scoring.
+
+    Of several rows with one key the last counts, but a failure never replaces a reply. Rows may
+    come in any order, until `sort` puts them into the benchmark's.
+    """
+
+    def __init__(self, scorer: Scorer, collectors: Sequence[Collector] = ()) -> None:
+        benchmark = scorer.benchmark
+        self.scorer = scorer
+        self._collectors = collectors
+        self._collect = [each.collect for each in collectors if each.columns]
+        # Step 0 is the only one so far, and no part of the position.
+        self._positions, self._ids = Numbers("q"), Numbers("q")
+        self.reply_states = Numbers("B")
+        self._cluster = Codes() if benchmark.cluster_by else None
+        self._tags = {tag: Codes() for tag in (*benchmark.break_down_by, *benchmark.metric_tags)}
+        self.targets, self.references = Objects(), Objects()
+        self.findings = {
+            name: FindingColumns(judged=benchmark.scorings[name].judge is not None)
+            for name in scorer.names
+        }
+        self._short: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.reply_states.data)
+
+    def append(self, scored: Scored, findings: Sequence[Finding]) -> None:
+        """Add a reply with what the table's scorer finds in it."""
+        sample, row = scored.sample, len(self.reply_states.data)
+        subject = scored.conversation or sample
+        self._positions.append(_position(scored))
+        self._ids.append(hash(subject.id))
+        self.reply_states.append(REPLY_CODES[scored.state])
+        if self._cluster is not None:
+            cluster_by = self.scorer.benchmark.cluster_by
+            assert cluster_by is not None
+            self._cluster.append(cluster_by(subject))
+        for tag, names in self._tags.items():
+            names.append(sample.tags.get(tag, ""))
+        self.targets.append(self._shared(sample.target))
+        self.references.append(sample.references)
+        for columns, finding in zip(self.findings.values(), findings, strict=True):
+            columns.append(finding, self._shared(finding.reading.answer))
+        for collect in self._collect:
+            collect(row, scored, findings)
+
+    def extend(self, replies: Iterable[Scored]) -> None:
+        """Score replies and add them."""
+        for scored in replies:
+            self.append(scored, self.scorer.findings(scored))
+
+    def merge(self, other: ScoreTable) -> None:
+        """Add the rows of another table, of the same scorer and kinds of collectors."""
+        start = len(self)
+        for name in other.findings:
+            self.findings[name].align(other.findings[name], start, len(other))
+        for mine, theirs in zip(self._columns(), other._columns(), strict=True):
+            mine.extend(theirs, start)
+
+    def sort(self) -> None:
+        """Put the rows into the benchmark's order, and drop those that another one replaces."""
+        import numpy as np
+
+        positions = self._positions.values
+        if len(self) < 2 or bool((np.diff(positions) > 0).all()):
+            return
+        # Rows of one position that are other samples, as a judge's are, stay in their order.
+        rows = np.argsort(positions, kind="stable")
+        if bool((np.diff(positions[rows]) == 0).any()):
+            rows = self._latest(rows)
+        if len(rows) < len(self) or bool((np.diff(rows) < 0).any()):
+            del positions
+            for column in self._columns():
+                column.reorder(rows)
+
+    def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Of the rows with one key the last with a reply, or the last if none has one."""
+        import numpy as np
+
+        positions, ids = self._positions.values, self._ids.values
+        lacking = np.isin(self.reply_states.values, LACKING)
+        latest: dict[tuple[int, int], int] = {}
+        for row in rows.tolist():
+            key = int(positions[row]), int(ids[row])
+            if key not in latest or not lacking[row] or lacking[latest[key]]:
+                latest[key] = row
+        return np.array([*latest.values()], dtype=np.intp)
+
+    # -- columns of all rows
+
+    @property
+    def states(self) -> dict[str, int]:
+        """The number of replies in each state that occurs."""
+        counts = {state: self.reply_states.data.count(code) for state, code in REPLY_CODES.items()}
+        return {state: n for state, n in counts.items() if n}
+
+    def has_reply_state(self, state: ReplyOrAbsent) -> NDArray[np.bool_]:
+        rows: NDArray[np.bool_] = self.reply_states.values == REPLY_CODES[state]
+        return rows
+
+    @property
+    def conversations(self) -> NDArray[np.int64]:
+        """The number of the data set's row and the repeat, as one number: the same for all turns of
+        a conversation."""
+        values: NDArray[np.int64] = self._positions.values >> TURN_BITS
+        return values
+
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        values: NDArray[np.int64] = self.conversations & ((1 << REPEAT_BITS) - 1)
+        return values
+
+    @property
+    def questions(self) -> NDArray[np.int64]:
+        """A number for each (sample, turn): the same for all repeats."""
+        turn_mask = (1 << TURN_BITS) - 1
+        values: NDArray[np.int64] = self._positions.values & turn_mask
+        values |= self.conversations >> REPEAT_BITS << TURN_BITS
+        return values
+
+    @property
+    def clusters(self) -> NDArray[np.int32]:
+        """The number of what a sample shares with others; its repeats share at least it."""
+        import numpy as np
+
+        if self._cluster is not None:
+            return self._cluster.values
+        _, first, codes = np.unique(self._ids.values, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int32)
+        rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+        clusters: NDArray[np.int32] = rank[codes]
+        return clusters
+
+    @property
+    def tags(self) -> dict[str, Category]:
+        return {tag: Category(codes=of.values, names=of.names) for tag, of in self._tags.items()}
+
+    @property
+    def has_references(self) -> bool:
+        """Whether any question has several people's answers."""
+        return any(self.references.data)
+
+    @property
+    def headline(self) -> FindingColumns | None:
+        """The first scoring's columns."""
+        return next(iter(self.findings.values()), None)
+
+    def headline_rows(self) -> Iterator[HeadlineRow]:
+        """The first scoring's findings, row by row."""
+        columns = self.headline
+        if columns is not None:
+            has_score = columns.has_score.tolist()
+            values = zip(
+                self.clusters.tolist(), columns.answers.data, columns.scores.data, strict=True
+            )
+            for (cluster, answer, score), scored in zip(values, has_score, strict=True):
+                yield HeadlineRow(cluster, answer, score if scored else None)
+
+    def _columns(self) -> Iterator[Column]:
+        yield from (self._positions, self._ids, self.reply_states, self.targets, self.references)
+        yield from self._tags.values()
+        if self._cluster is not None:
+            yield self._cluster
+        for columns in self.findings.values():
+            yield from columns.columns()
+        for collector in self._collectors:
+            yield from collector.columns
+
+    def _shared(self, answer: Any) -> Any:
+        """The same object for all equal short answers: a hundred thousand "A"s need no room."""
+        if isinstance(answer, str) and len(answer) <= SHORT:
+            return self._short.setdefault(answer, answer)
+        return answer
+
+
+class HeadlineRow(NamedTuple):
+    """A row under the first scoring."""
+
+    cluster: int
+    answer: object
+    score: float | None
+    """None where the row is in no mean."""
+
+
+class FindingColumns:
+    """The findings of one scoring; a row without a score has 0.0 in `scores`."""
+
+    def __init__(self, *, judged: bool = False) -> None:
+        self.scores, self.states = Numbers("d"), Numbers("B")
+        self.answers = Objects()
+        self._has_score = Numbers("B")
+        self.slots = Objects() if judged else None
+        """The findings by each judge's verdict, () where rules decide; None without a judge."""
+        self._parts: dict[str, Numbers] = {}
+
+    def append(self, finding: Finding, answer: object) -> None:
+        score = finding.score
+        self.scores.append(0.0 if score is None else score)
+        self._has_score.append(score is not None)
+        self.answers.append(answer)
+        self.states.append(READING_CODES[finding.state])
+        if self.slots is not None:
+            self.slots.append(finding.slots)
+        if self._parts or finding.parts:
+            self._append_parts(finding.parts or {})
+
+    @property
+    def has_score(self) -> NDArray[np.bool_]:
+        import numpy as np
+
+        return self._has_score.values.view(np.bool_)
+
+    @property
+    def state_codes(self) -> NDArray[np.int32]:
+        import numpy as np
+
+        return self.states.values.astype(np.int32)
+
+    @property
+    def parts(self) -> Mapping[str, NDArray[np.float64]]:
+        """The score of each part; nan where a row does not have it."""
+        return {name: self._parts[name].values for name in sorted(self._parts)}
+
+    @property
+    def waiting(self) -> int:
+        """The number of replies that wait for a judge."""
+        return self.states.data.count(READING_CODES["not-judged"])
+
+    @property
+    def state_counts(self) -> dict[str, int]:
+        """The number of readings in each state that occurs."""
+        counts = {state: self.states.data.count(code) for state, code in READING_CODES.items()}
+        return {state: n for state, n in counts.items() if n}
+
+    def by_slot(self) -> list[FindingColumns]:
+        """The columns as each judge's verdicts alone make them; none where there is one judge."""
+        slots = [] if self.slots is None else self.slots.data
+        most = max(map(len, slots), default=0)
+        return [self._of_slot(number) for number in range(most)] if most > 1 else []
+
+    def columns(self) -> Iterator[Column]:
+        yield from (self.scores, self.states, self.answers, self._has_score)
+        if self.slots is not None:
+            yield self.slots
+        yield from (self._parts[name] for name in sorted(self._parts))
+
+    def align(self, other: FindingColumns, n: int, n_other: int) -> None:
+        """Give both columns of `n` and `n_other` rows the same parts."""
+        for name in {*self._parts, *other._parts}:
+            for columns, rows in ((self, n), (other, n_other)):
+                columns._parts.setdefault(name, _nans(rows))
+
+    def _append_parts(self, parts: Mapping[str, float]) -> None:
+        for name in parts:
+            if name not in self._parts:
+                self._parts[name] = _nans(len(self.states.data) - 1)
+        for name, values in self._parts.items():
+            values.append(parts.get(name, float("nan")))
+
+    def _of_slot(self, number: int) -> FindingColumns:
+        columns = FindingColumns()
+        assert self.slots is not None
+        for row, slots in enumerate(self.slots.data):
+            if not slots:
+                columns.append(self._finding(row), self.answers.data[row])
+            elif number < len(slots):
+                columns.append(slots[number], slots[number].reading.answer)
+            else:
+                columns.append(NOT_JUDGED, None)
+        return columns
+
+    def _finding(self, row: int) -> Finding:
+        """A row that rules decided, without the rule's name."""
+        score = self.scores.data[row] if self._has_score.data[row] else None
+        parts = {name: values.data[row] for name, values in self._parts.items()}
+        return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
+
+
+def _position(scored: Scored) -> int:
+    """The place of a reply in the benchmark's order, as one number."""
+    return (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
+
+
+def _nans(n: int) -> Numbers:
+    column = Numbers("d")
+    column.data.extend([float("nan")] * n)
+    return column
