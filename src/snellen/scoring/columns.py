@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Value = TypeVar("Value")
 
 
 class Column(Protocol):
@@ -97,30 +94,25 @@ class Codes:
             self.append(names[code])
 
 
-class Sparse(Generic[Value]):
-    """A column that few rows have a value in."""
+class Sparse:
+    """A column of any values that few rows have."""
 
     def __init__(self) -> None:
         self.rows = array("q")
-        self.data: list[Value] = []
+        self.data: list[Any] = []
 
-    def append(self, row: int, value: Value) -> None:
+    def append(self, row: int, value: object) -> None:
         self.rows.append(row)
         self.data.append(value)
 
-    def __iter__(self) -> Iterator[Value]:
-        """The values in the order of their rows."""
-        return iter(self.data)
-
     def reorder(self, rows: NDArray[np.intp]) -> None:
-        position = {row: index for index, row in enumerate(rows.tolist())}
-        values = sorted(
-            ((position[row], index) for index, row in enumerate(self.rows) if row in position)
-        )
-        self.data[:] = [self.data[index] for _, index in values]
-        self.rows = array("q", (row for row, _ in values))
+        new_row = {row: new for new, row in enumerate(rows.tolist())}
+        pairs = zip(self.rows, self.data, strict=True)
+        kept = {new_row[row]: value for row, value in pairs if row in new_row}
+        self.rows = array("q", sorted(kept))
+        self.data[:] = [kept[row] for row in self.rows]
 
-    def extend(self, other: Sparse[Value], start: int) -> None:
+    def extend(self, other: Sparse, start: int) -> None:
         self.rows.extend(start + row for row in other.rows)
         self.data.extend(other.data)
 

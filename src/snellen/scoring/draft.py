@@ -11,7 +11,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.scoring.document import Spent
 from snellen.scoring.replies import Scored
-from snellen.scoring.rows import ScoredRows, rows_by_judge, scored_rows
+from snellen.scoring.rows import ScoredRows, rows_by_slot, scored_rows
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.table import ScoreTable
 from snellen.store import LabelRecord, Run
@@ -49,11 +49,14 @@ class Draft:
     """A table, its source, and the parts of the report that there are so far."""
 
     def __init__(self, table: ScoreTable, source: Source) -> None:
+        table.sort()
         self.table = table
         self.source = source
         self.parts: dict[str, Any] = {}
         """The fields of the sections before this one."""
+        self._shared = table.shared_columns()
         self._rows: dict[str, ScoredRows] = {}
+        self._by_slot: dict[str, Sequence[ScoredRows]] = {}
 
     @property
     def scorer(self) -> Scorer:
@@ -74,12 +77,22 @@ class Draft:
             if name == headline or not columns.waiting or name in verdicts
         ]
 
+    def by_judge(self, name: str) -> Sequence[ScoredRows]:
+        """A scoring's rows as each judge makes them, once if there are not several judges."""
+        return self.by_slot(name) or [self.rows(name)]
+
+    def by_slot(self, name: str) -> Sequence[ScoredRows]:
+        """A scoring's rows as each judge makes them; none if there are not several judges."""
+        if name not in self._by_slot:
+            self._by_slot[name] = rows_by_slot(self.table, name, self._shared)
+        return self._by_slot[name]
+
     @cached_property
     def headline_rows(self) -> Sequence[ScoredRows]:
-        """The headline's rows as each judge makes them, once if there is no judge."""
+        """The headline's rows as each judge makes them."""
         headline = self.scorer.headline
         assert headline is not None
-        return rows_by_judge(self.table, headline)
+        return self.by_judge(headline)
 
     @property
     def best(self) -> float:
@@ -96,5 +109,5 @@ class Draft:
     def rows(self, name: str) -> ScoredRows:
         """A scoring's rows, all judges' verdicts together."""
         if name not in self._rows:
-            self._rows[name] = scored_rows(self.table, name)
+            self._rows[name] = scored_rows(self.table, name, self._shared)
         return self._rows[name]

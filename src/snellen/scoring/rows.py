@@ -37,14 +37,17 @@ class ScoredRows:
     """The score of each part, by its name; nan where a row does not have it."""
 
 
-def scored_rows(table: ScoreTable, name: str, columns: FindingColumns | None = None) -> ScoredRows:
-    """A scoring's rows, by the findings in `columns` instead of the table's if they are passed."""
+def scored_rows(
+    table: ScoreTable, name: str, shared: Columns, slot: FindingColumns | None = None
+) -> ScoredRows:
+    """A scoring's rows, with the table's `shared` columns; by one judge's findings alone if they
+    are passed."""
     import numpy as np
 
-    findings = table.findings[name] if columns is None else columns
+    findings = slot or table.findings[name]
     scorer = table.scorer
     scoring = scorer.benchmark.scorings[name]
-    metric_columns = _columns(table, findings)
+    metric_columns = _columns(shared, findings)
     has_score = findings.has_score
     failed = table.has_reply_state("failed")
     refused = table.has_reply_state("refused")
@@ -76,10 +79,10 @@ def scored_rows(table: ScoreTable, name: str, columns: FindingColumns | None = N
     )
 
 
-def rows_by_judge(table: ScoreTable, name: str) -> list[ScoredRows]:
-    """A scoring's rows; where there are several judges' verdicts, the rows by each alone."""
+def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRows]:
+    """A scoring's rows by each judge's verdicts alone; none where there is one judge."""
     slots = table.findings[name].by_slot()
-    return [scored_rows(table, name, columns) for columns in slots] or [scored_rows(table, name)]
+    return [scored_rows(table, name, shared, slot) for slot in slots]
 
 
 def share_of_best(
@@ -96,13 +99,8 @@ def _mean(rows: ScoredRows, of: NDArray[np.bool_], best: float) -> Estimate:
     return stats.mean(columns.score[of] / best, columns.cluster[of])
 
 
-def _columns(table: ScoreTable, findings: FindingColumns) -> Columns:
-    return Columns(
-        score=findings.scores.values,
-        answer=findings.answers.values,
-        target=table.targets.values,
-        references=table.references.values,
-        state=Category(codes=findings.state_codes, names=READING_STATES),
-        tags=table.tags,
-        cluster=table.clusters,
+def _columns(shared: Columns, findings: FindingColumns) -> Columns:
+    state = Category(codes=findings.state_codes, names=READING_STATES)
+    return replace(
+        shared, score=findings.scores.values, answer=findings.answers.values, state=state
     )

@@ -103,8 +103,9 @@ class Scorer:
     def _finding(self, name: str, scoring: Scoring, scored: Scored) -> Finding:
         sample, reply, judge = scored.sample, scored.reply, scoring.judge
         assert reply is not None
-        stated = scored.readings.get(name) if scored.readings else None
-        reading = stated or self._resolved.reading(name, sample.id, scored.repeat)
+        stated = reading = scored.readings.get(name) if scored.readings else None
+        if reading is None and scoring.resolve is not None:
+            reading = self._resolved.reading(name, sample.id, scored.repeat)
         reading = reading or scoring.parse(reply, sample)
         state = reading_state(reading, sample)
         if judge is not None and stated is None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from snellen.core.scoring import READING_STATES, Reading
-from snellen.metrics import Category
-from snellen.scoring.columns import Codes, Column, Numbers, Objects
+from snellen.metrics import Category, Columns
+from snellen.scoring.columns import Codes, Column, Numbers, Objects, Sparse, objects
 from snellen.scoring.replies import REPLY_STATES, ReplyOrAbsent, Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
@@ -54,11 +54,13 @@ class ScoreTable:
         self.reply_states = Numbers("B")
         self._cluster = Codes() if benchmark.cluster_by else None
         self._tags = {tag: Codes() for tag in (*benchmark.break_down_by, *benchmark.metric_tags)}
-        self.targets, self.references = Objects(), Objects()
+        self.targets, self._references = Objects(), Sparse()
+        self.choices = Numbers("i")
         self.findings = {
             name: FindingColumns(judged=benchmark.scorings[name].judge is not None)
             for name in scorer.names
         }
+        self._appends = [*enumerate(columns.append for columns in self.findings.values())]
         self._short: dict[str, str] = {}
 
     def __len__(self) -> int:
@@ -68,7 +70,9 @@ class ScoreTable:
         """Add a reply with what the table's scorer finds in it."""
         sample, row = scored.sample, len(self.reply_states.data)
         subject = scored.conversation or sample
-        self._positions.append(_position(scored))
+        self._positions.append(
+            (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
+        )
         self._ids.append(hash(subject.id))
         self.reply_states.append(REPLY_CODES[scored.state])
         if self._cluster is not None:
@@ -78,9 +82,12 @@ class ScoreTable:
         for tag, names in self._tags.items():
             names.append(sample.tags.get(tag, ""))
         self.targets.append(self._shared(sample.target))
-        self.references.append(sample.references)
-        for columns, finding in zip(self.findings.values(), findings, strict=True):
-            columns.append(finding, self._shared(finding.reading.answer))
+        self.choices.append(len(sample.choices))
+        if sample.references:
+            self._references.append(row, sample.references)
+        for number, append in self._appends:
+            finding = findings[number]
+            append(finding, self._shared(finding.reading.answer))
         for collect in self._collect:
             collect(row, scored, findings)
 
@@ -176,9 +183,33 @@ class ScoreTable:
         return {tag: Category(codes=of.values, names=of.names) for tag, of in self._tags.items()}
 
     @property
+    def references(self) -> list[tuple[str, ...]]:
+        """Several people's answers to each question."""
+        values: list[tuple[str, ...]] = [()] * len(self)
+        for row, references in zip(self._references.rows, self._references.data, strict=True):
+            values[row] = references
+        return values
+
+    @property
     def has_references(self) -> bool:
         """Whether any question has several people's answers."""
-        return any(self.references.data)
+        return bool(self._references.data)
+
+    def shared_columns(self) -> Columns:
+        """The columns that are the same under each scoring, without scores and answers."""
+        import numpy as np
+
+        nothing = objects([None] * len(self))
+        states = Category(codes=np.zeros(len(self), dtype=np.int32), names=READING_STATES)
+        return Columns(
+            score=None,
+            answer=nothing,
+            target=self.targets.values,
+            references=objects(self.references),
+            state=states,
+            tags=self.tags,
+            cluster=self.clusters,
+        )
 
     @property
     def headline(self) -> FindingColumns | None:
@@ -197,7 +228,8 @@ class ScoreTable:
                 yield HeadlineRow(cluster, answer, score if scored else None)
 
     def _columns(self) -> Iterator[Column]:
-        yield from (self._positions, self._ids, self.reply_states, self.targets, self.references)
+        yield from (self._positions, self._ids, self.reply_states, self.choices)
+        yield from (self.targets, self._references)
         yield from self._tags.values()
         if self._cluster is not None:
             yield self._cluster
@@ -234,15 +266,15 @@ class FindingColumns:
         self._parts: dict[str, Numbers] = {}
 
     def append(self, finding: Finding, answer: object) -> None:
-        score = finding.score
+        _, state, score, slots, parts = finding
         self.scores.append(0.0 if score is None else score)
         self._has_score.append(score is not None)
         self.answers.append(answer)
-        self.states.append(READING_CODES[finding.state])
+        self.states.append(READING_CODES[state])
         if self.slots is not None:
-            self.slots.append(finding.slots)
-        if self._parts or finding.parts:
-            self._append_parts(finding.parts or {})
+            self.slots.append(slots)
+        if parts or self._parts:
+            self._append_parts(parts or {})
 
     @property
     def has_score(self) -> NDArray[np.bool_]:
@@ -314,11 +346,6 @@ class FindingColumns:
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
-
-
-def _position(scored: Scored) -> int:
-    """The place of a reply in the benchmark's order, as one number."""
-    return (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
 
 
 def _nans(n: int) -> Numbers:

@@ -16,7 +16,7 @@ from snellen.scoring.document import Report
 from snellen.scoring.draft import Draft, Source
 from snellen.scoring.replies import Scored
 from snellen.scoring.resolution import Resolved
-from snellen.scoring.rows import ScoredRows, rows_by_judge
+from snellen.scoring.rows import ScoredRows
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.sections import SECTIONS
 from snellen.scoring.sections.capabilities import CapabilitiesSection
@@ -80,7 +80,6 @@ class Tally:
 
     def report_on(self, source: Source, notes: Sequence[str] = ()) -> Report:
         """The report on all replies of a source; `notes` go before those of the sections."""
-        self.table.sort()
         draft = Draft(self.table, source)
         notes = list(notes)
         for section in self._sections:
@@ -118,10 +117,10 @@ class Tally:
         """The number of replies in each state that occurs."""
         return self.table.states
 
-    def rows_by(self, name: str) -> list[ScoredRows]:
+    def rows_by(self, name: str) -> Sequence[ScoredRows]:
         """A scoring's rows as they are in its metrics; where there are several judges' verdicts,
         the rows by each alone."""
-        return rows_by_judge(self.table, name)
+        return Draft(self.table, Source()).by_judge(name)
 
     def leaves(self) -> Category | None:
         """The capability of each row (n,); None where the benchmark has none."""

@@ -14,16 +14,14 @@ from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring, whole_score
 from snellen.metrics import is_mean
-from snellen.scoring.columns import Column, Numbers
 from snellen.scoring.document import Baselines
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.resolution import resolve
-from snellen.scoring.rows import scored_rows
 from snellen.scoring.scorer import Scorer
+from snellen.scoring.sections._base import Base
 from snellen.scoring.sections.metrics import scoring_metrics
 from snellen.scoring.table import ScoreTable
-from snellen.scoring.verdicts import Finding
 
 DRAWS = 3
 """Blind models whose mean stands for chance, where it has no formula."""
@@ -72,7 +70,7 @@ class Common:
         return sum(count / choices for choices, count in n.items()) / sum(n.values())
 
 
-class BaselinesSection:
+class BaselinesSection(Base):
     """The baselines of the headline's first metric; none where nothing is known to be right.
 
     Where the metric is the mean of scores and a choice is right or wrong, chance is the mean of
@@ -80,13 +78,6 @@ class BaselinesSection:
     reply in the words that the prompt asks for, and are scored as any other: for a mean each choice
     once, since what it is by chance is known then.
     """
-
-    def __init__(self, scorer: Scorer) -> None:
-        self._choices = Numbers("i")
-        self.columns: Sequence[Column] = (self._choices,)
-
-    def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        self._choices.append(len(scored.sample.choices))
 
     def summarize(self, draft: Draft) -> Part:
         benchmark, table = draft.benchmark, draft.table
@@ -97,7 +88,7 @@ class BaselinesSection:
         simple = is_mean(function) and not scoring.partial and not table.has_references
         if not simple and len(table) > MOST:
             return NOTHING
-        common = Common(self._right_answers(table))
+        common = Common(_right_answers(table))
         if not common:
             return NOTHING
         if simple and common.chance is not None:
@@ -108,16 +99,17 @@ class BaselinesSection:
             baselines = _by_blind_models(benchmark, benchmark.check.says, draft, common)
         return {"baselines": baselines}, ()
 
-    def _right_answers(self, table: ScoreTable) -> Iterator[tuple[int, str | None]]:
-        """For each row the number of choices, and the target or the answer that most people gave;
-        None where it is hidden, or the row is in no mean."""
-        headline = table.headline
-        in_mean = [] if headline is None else headline.has_score.tolist()
-        every = not any(in_mean)
-        rows = zip(self._choices.data, table.targets.data, table.references.data, strict=True)
-        for row, (choices, target, references) in enumerate(rows):
-            counted = every or in_mean[row]
-            yield choices, common_answer(target, references) if counted else None
+
+def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
+    """For each row the number of choices, and the target or the answer that most people gave;
+    None where it is hidden, or the row is in no mean."""
+    headline = table.headline
+    in_mean = [] if headline is None else headline.has_score.tolist()
+    every = not any(in_mean)
+    rows = zip(table.choices.data, table.targets.data, table.references, strict=True)
+    for row, (choices, target, references) in enumerate(rows):
+        counted = every or in_mean[row]
+        yield choices, common_answer(target, references) if counted else None
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
@@ -183,7 +175,7 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
     table.extend(answers())
     if table.findings[name].waiting:
         return None
-    metrics, _ = scoring_metrics(table, name, scored_rows(table, name), {})
+    metrics, _ = scoring_metrics(Draft(table, draft.source), name, {})
     return next(iter(metrics.values())).value
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from snellen.scoring.columns import Sparse
+from snellen.scoring.columns import Column, Sparse
 from snellen.scoring.document import Disagreement
 from snellen.scoring.draft import Draft, Part
 from snellen.scoring.replies import Scored
@@ -16,50 +15,52 @@ from snellen.scoring.verdicts import Finding
 EXAMPLES = 5
 
 
-class Difference(NamedTuple):
-    """A sample that two scorings score differently."""
+class Differences:
+    """The rows that another scoring scores differently."""
 
-    sample: str
-    rules: str
-    """The rules that fired, the headline's first."""
+    def __init__(self) -> None:
+        self.samples, self.rules = Sparse(), Sparse()
 
 
 class DisagreementsSection:
     """The headline against each other scoring."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._headline = scorer.headline
-        self._differences: dict[str, Sparse[Difference]] = {
-            name: Sparse() for name in scorer.names[1:]
-        }
+        self._others = {name: Differences() for name in scorer.names[1:]}
+        self._numbered = [*enumerate(self._others.values(), 1)]
         self._rules: dict[tuple[str, str], str] = {}
-        self.columns = tuple(self._differences.values())
+        self.columns: Sequence[Column] = [
+            column for of in self._others.values() for column in (of.samples, of.rules)
+        ]
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         headline = findings[0]
-        for column, other in zip(self.columns, findings[1:], strict=True):
+        for number, differences in self._numbered:
+            other = findings[number]
             if (
                 other.score != headline.score
                 and scored.reply is not None
                 and "not-judged" not in (other.state, headline.state)
             ):
                 rules = headline.reading.rule, other.reading.rule
-                text = self._rules.setdefault(rules, " | ".join(rules))
-                column.append(row, Difference(scored.sample.id, text))
+                differences.samples.append(row, scored.sample.id)
+                # The same text for all rows is kept once.
+                differences.rules.append(row, self._rules.setdefault(rules, " | ".join(rules)))
 
     def summarize(self, draft: Draft) -> Part:
-        assert self._headline is not None or not self._differences
+        reported = {
+            name: of
+            for name, of in self._others.items()
+            if of.samples.data and name in draft.reported
+        }
         disagreements = [
             Disagreement(
-                scorings=(self._headline or "", name),
-                n=len(column.data),
-                by_rule=dict(Counter(each.rules for each in column).most_common()),
-                examples=[each.sample for each in column.data[:EXAMPLES]],
+                scorings=(draft.scorer.names[0], name),
+                n=len(of.samples.data),
+                by_rule=dict(Counter(of.rules.data).most_common()),
+                examples=of.samples.data[:EXAMPLES],
             )
-            for name, column in self._differences.items()
-            if column.data and name in draft.reported
+            # In the order of their first rows.
+            for name, of in sorted(reported.items(), key=lambda item: item[1].samples.rows[0])
         ]
-        # In the order of their first samples.
-        first = {name: column.rows[0] for name, column in self._differences.items() if column.data}
-        disagreements.sort(key=lambda each: first[each.scorings[1]])
         return {"disagreements": disagreements}, ()

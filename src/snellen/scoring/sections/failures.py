@@ -29,7 +29,7 @@ class FailuresSection:
     """Notes on the commonest reasons."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._failures: Sparse[Failure] = Sparse()
+        self._failures = Sparse()
         self.columns = (self._failures,)
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
@@ -38,7 +38,7 @@ class FailuresSection:
 
     def summarize(self, draft: Draft) -> Part:
         by_reason: dict[str, list[Failure]] = {}
-        for failure in self._failures:
+        for failure in self._failures.data:
             by_reason.setdefault(FILE.sub("FILE", failure.error), []).append(failure)
         common = sorted(by_reason.values(), key=lambda failures: -len(failures))
         notes = [

@@ -12,7 +12,7 @@ from snellen.metrics import Columns, Compute, is_mean
 from snellen.scoring.columns import objects
 from snellen.scoring.document import MetricReport, ScoringReport, metric_report, with_directions
 from snellen.scoring.draft import Draft, Part
-from snellen.scoring.rows import ScoredRows, scored_rows
+from snellen.scoring.rows import ScoredRows
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.sections._base import Base
 from snellen.scoring.table import ScoreTable
@@ -33,7 +33,7 @@ class MetricsSection(Base):
         notes = dict.fromkeys(draft.scorer.notes)
         for name in draft.reported:
             scoring = draft.benchmark.scorings[name]
-            metrics, more = scoring_metrics(draft.table, name, draft.rows(name), labels)
+            metrics, more = scoring_metrics(draft, name, labels)
             notes |= dict.fromkeys(more)
             scorings[name] = ScoringReport(
                 version=scoring.version,
@@ -65,22 +65,21 @@ def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
 
 
 def scoring_metrics(
-    table: ScoreTable, name: str, rows: ScoredRows, labels: CategoryLabels
+    draft: Draft, name: str, labels: CategoryLabels
 ) -> tuple[dict[str, MetricReport], list[str]]:
     """Every metric of a scoring, with notes."""
-    scoring = table.scorer.benchmark.scorings[name]
+    table, rows = draft.table, draft.rows(name)
+    scoring = draft.benchmark.scorings[name]
     if not len(table):
         return _no_values(scoring, "no replies"), []
     notes = []
     if rows.absent.any():
         notes.append(_absent_note(table.scorer, name, rows))
     notes += _waiting_notes(table, name)
-    slots = table.findings[name].by_slot()
-    if not slots:
+    by_slot = draft.by_slot(name)
+    if not by_slot:
         return _metrics(table, name, rows, labels), notes
-    by_judge = [
-        _metrics(table, name, scored_rows(table, name, columns), labels) for columns in slots
-    ]
+    by_judge = [_metrics(table, name, slot, labels) for slot in by_slot]
     notes.append(_agreement_note(table, name, by_judge))
     return averaged(by_judge), notes
 
