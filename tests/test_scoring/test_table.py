@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from snellen.core import Judge, Parts, Reading, Reply, Sample, Scoring, user
 from snellen.core.benchmark import Benchmark
+from snellen.core.presentation import Presentation
 from snellen.data import Drawn
 from snellen.metrics import mean
 from snellen.scoring import Report, Scored, Tally
@@ -53,7 +54,7 @@ def benchmark(**scorings: Scoring) -> Benchmark:
         sample=lambda place, row: SAMPLES[place],
         prompt=lambda sample, _: (user(sample.question),),
         scorings=scorings or {"official": scoring(), "strict": scoring(parse=strict)},
-        break_down_by=("kind",),
+        presentation=Presentation(break_down_by=("kind",)),
     )
 
 
