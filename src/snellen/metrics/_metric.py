@@ -56,10 +56,10 @@ class Metric:
                 "averages_scores": self.averages_scores or compute.averages_scores,
             }
             compute = compute.compute
-        elif not self.name:
-            stated = {"name": getattr(compute, "__name__", "")}
         # For readers of the source: help(), doctest, and what unwraps decorated functions.
         function = compute.func if isinstance(compute, partial) else compute
+        if not self.name:
+            stated.setdefault("name", getattr(function, "__name__", ""))
         stated |= {"__wrapped__": function, "__doc__": function.__doc__}
         stated |= {"__module__": getattr(function, "__module__", __name__)}
         for field, value in stated.items():
