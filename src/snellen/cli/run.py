@@ -137,9 +137,8 @@ def _plan(
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
-    settings: dict[str, Any] = {
-        name: values.pop(name) for name in ("frames", "image_size") if name in values
-    }
+    several = {name: values.pop(name, ()) for name in ("frames", "image_size")}
+    settings = {name: chosen for name, chosen in several.items() if chosen}
     return api.Plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
         models=list(dict.fromkeys(models)),

@@ -108,6 +108,7 @@ def manifest_of(
         "rows": facts.rows,
         "repeats": max(options["repeats"], before.get("repeats", 1)),
         "missing": options["missing"],
+        "origins": dict(sorted(config.origins.items())),
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }

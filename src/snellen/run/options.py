@@ -302,11 +302,10 @@ class RunOptions(TypedDict, total=False):
         ),
     ]
     trust_remote_code: Annotated[
-        bool,
+        bool | None,
         Option(
             group=MODEL,
             role="identity",
-            default=False,
             help="Let a model that runs here (hf/…) bring code of its own, and run it.",
         ),
     ]
@@ -491,22 +490,17 @@ class Declaration:
         read = self.option.read
         if read is None:
             return value
-        if self.is_list and isinstance(value, Sequence) and not isinstance(value, str):
-            return [self._read_item(read, item) for item in value]
-        return self._read_item(read, value)
-
-    def _read_item(self, read: Callable[[Any], Any], item: Any) -> Any:
-        return read(item) if isinstance(item, str | Path) else item
+        if self.is_list:
+            return tuple(map(read, value)) if isinstance(value, list | tuple) else value
+        return read(value) if isinstance(value, str | Path) else value
 
     def _fits(self, value: object) -> bool:
         if isinstance(value, float) and not math.isfinite(value):
             return False
+        if self.is_list and self.is_path:
+            return isinstance(value, tuple)
         if self.is_path:
-            values = value if self.is_list else [value]
-            kinds = self.types if not self.is_list else get_args(_items(self.types[0]))
-            return isinstance(values, list | tuple) and all(
-                isinstance(item, tuple(kinds)) for item in values
-            )
+            return isinstance(value, self.types)
         try:
             msgspec.convert(value, reduce(or_, self.types))
         except msgspec.ValidationError:
