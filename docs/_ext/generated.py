@@ -17,7 +17,7 @@ from snellen.core.benchmark import UNMAPPED, Benchmark
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog
-from snellen.run.options import declarations
+from snellen.run.declarations import declarations
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -401,11 +401,11 @@ def options_page() -> str:
             f"`{flag}`",
             f"`{name}`",
             text(declared.expected),
-            f"`{default}`" if default not in (None, False, ()) else "",
-            option.role,
+            "" if default is None or default is False or default == () else f"`{default}`",
+            option.group.role,
             text(option.help),
         ]
-        groups.setdefault(option.group, []).append(row)
+        groups.setdefault(option.group.title, []).append(row)
     head = ["flag", "in Python", "value", "default", "role", "meaning"]
     tables = [f"## {group}\n\n{table(head, rows)}" for group, rows in groups.items()]
     return "\n".join([OPTIONS, *tables])

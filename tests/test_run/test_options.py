@@ -10,7 +10,7 @@ import snellen as package
 from snellen.api import Plan
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.run.options import declarations
+from snellen.run.declarations import declarations
 from tests.test_cli.conftest import Snellen, snellen
 from tests.tiny import Says, benchmark
 
@@ -118,12 +118,12 @@ def test_what_python_turns_off_is_off_whatever_the_profile_says() -> None:
     assert trusted() and not trusted(trust_remote_code=False)
 
 
-def test_a_plan_is_a_run_in_each_setting(tmp_path: Path) -> None:
+def test_a_plan_is_a_run_by_setting(tmp_path: Path) -> None:
     plan = Plan(
         benchmarks=[benchmark()], models=["a", "b"], settings={"image_size": (8, "original", 8)}
     )
 
-    sizes = [setting.options["image_size"] for setting in plan.in_each_setting()]
+    sizes = [setting.options["image_size"] for setting in plan.by_setting()]
 
     assert sizes == [8, "original"]
 

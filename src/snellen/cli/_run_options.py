@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from snellen.cli._places import Place
 from snellen.run import option_text
-from snellen.run.options import Declaration, bounds_of, declarations
+from snellen.run.declarations import Declaration, bounds_of, declarations
 from snellen.run.run_config import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])

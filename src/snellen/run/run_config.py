@@ -13,7 +13,8 @@ from snellen.core.model import Generation
 from snellen.core.profile import Profile, Serve, Timeouts
 from snellen.registry import catalog
 from snellen.run import Settings
-from snellen.run.options import RunOptions, declarations
+from snellen.run.declarations import declarations
+from snellen.run.options import RunOptions
 
 Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
 PRECEDENCE: tuple[Source, ...] = (
@@ -118,13 +119,13 @@ def resolve(
         profile=changed,
         options=options,
         settings=settings,
-        origins={**_of_what_is_asked(sources), **values.origins},
+        origins={**_without_environment(sources), **values.origins},
     )
 
 
-def _of_what_is_asked(sources: Mapping[str, Source]) -> Mapping[str, Source]:
+def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
     """Those of options that say what is asked, or how much of it."""
-    roles = {name: declared.option.role for name, declared in declarations().items()}
+    roles = {name: declared.option.group.role for name, declared in declarations().items()}
     return {name: source for name, source in sources.items() if roles[name] != "environment"}
 
 
