@@ -21,7 +21,7 @@ SOURCES: Mapping[ParameterSource, Source] = {
 }
 
 
-class Text(click.ParamType[Any]):
+class ReadType(click.ParamType[Any]):
     """A text that stands for a value; click names the option where it stands for none."""
 
     name = "text"
@@ -100,7 +100,7 @@ def _type(declared: Declaration) -> click.ParamType[Any] | None:
     if declared.is_path:
         return Place(read) if read else click.Path(path_type=Path)
     if read:
-        return Text(read)
+        return ReadType(read)
     if declared.choices:
         return click.Choice(declared.choices)
     bare, bounds = bounds_of(declared.types[0])
