@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 
 from snellen.registry import catalog
@@ -88,6 +89,15 @@ def test_every_public_metric_has_a_place_on_the_page_of_metrics() -> None:
 
 def metrics_files() -> list[Path]:
     return sorted((ROOT / "src/snellen/metrics").glob("[!_]*.py"))
+
+
+def test_every_option_of_a_run_is_on_the_page_of_options() -> None:
+    page = generated.options_page()
+    run = importlib.import_module("snellen.cli.run").command
+    flags = {max(one.opts, key=len) for one in run.params if isinstance(one, click.Option)}
+    listed = set(re.findall(r"^\| `(--[a-z-]+)` ", page, re.MULTILINE))
+    of_the_command = {"--model", "--benchmark", "--estimate", "--no-score", "--fail-under"}
+    assert listed == flags - of_the_command - {"--json"}
 
 
 def test_all_fragments_of_the_changelog_are_on_one_page() -> None:

@@ -18,6 +18,7 @@ from snellen.core.presentation import UNMAPPED
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.registry import catalog
+from snellen.run.declarations import declarations
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,6 +33,16 @@ AT = re.compile(
 )
 URL = re.compile(r"https?://[^\s)>;,]*[^\s)>;,.:]")
 HEADINGS = ("Scores that move", "Added", "Changed", "Fixed", "Removed")
+OPTIONS = """# Options of a run
+
+`snellen run` takes each as a flag, `snellen.evaluate` as a keyword. A plan file has the flag's
+name, with underscores for hyphens. Where several set a value, the first of these decides: a flag
+(or a keyword), the plan file, the model's profile, the benchmark. `origins` in a run's
+`manifest.json` says which did.
+
+The role says what another value does: *identity* makes another run, *amount* asks more or less in
+the same run, *environment* asks the same in another way.
+"""
 SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
 
 
@@ -377,6 +388,30 @@ def changes_page() -> str:
     return "\n".join(parts).replace("](../docs/", "](../")
 
 
+# -- options
+
+
+def options_page() -> str:
+    """The options of `snellen run` in groups, as the source declares them."""
+    groups: dict[str, list[list[str]]] = {}
+    for name, declared in declarations().items():
+        option = declared.option
+        flag = f"--{declared.flag.replace('_', '-')}"
+        default = option.default_text or option.default
+        row = [
+            f"`{flag}`",
+            f"`{name}`",
+            text(declared.expected),
+            "" if default is None or default is False or default == () else f"`{default}`",
+            option.group.role,
+            text(option.help),
+        ]
+        groups.setdefault(option.group.title, []).append(row)
+    head = ["flag", "in Python", "value", "default", "role", "meaning"]
+    tables = [f"## {group}\n\n{table(head, rows)}" for group, rows in groups.items()]
+    return "\n".join([OPTIONS, *tables])
+
+
 def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     """Every page's name under `docs/generated`, and its text."""
     entries = list(catalog.entries())
@@ -386,6 +421,7 @@ def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     yield "measures.md", measures_page(entries)
     yield "metrics.md", metrics_page()
     yield "changes.md", changes_page()
+    yield "options.md", options_page()
 
 
 def write(folder: Path) -> None:

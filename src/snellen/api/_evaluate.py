@@ -15,8 +15,9 @@ from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.registry import catalog
 from snellen.run import fetched
+from snellen.run.declarations import checked
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
-from snellen.run.options import RunOptions, checked
+from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, OnSample, Plan, load_benchmarks
 from snellen.run.run_plan import run_plan
 

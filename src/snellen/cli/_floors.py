@@ -35,7 +35,11 @@ def check_floors(
     """Whether each floor's metric is one of those there will be, before anything is asked."""
     if floors and no_score:
         raise UsageError("--fail-under needs a score, and --no-score gives none.")
-    known = {metric: None for made in benchmarks for metric in made.scorings[made.headline].metrics}
+    known = {
+        metric: None
+        for benchmark in benchmarks
+        for metric in benchmark.scorings[benchmark.headline].metrics
+    }
     for name, floor in floors.items():
         metric = name.partition("/")[0]
         if metric not in known:
@@ -45,7 +49,7 @@ def check_floors(
                 f"--fail-under: lower is better for {metric}, so a value below {floor:g} is not a "
                 "failure. Choose a metric where higher is better."
             )
-        if not 0 <= floor <= 1 and any(_is_fraction(metric, made) for made in benchmarks):
+        if not 0 <= floor <= 1 and any(_is_fraction(metric, benchmark) for benchmark in benchmarks):
             raise UsageError(_beyond(name, floor))
 
 
@@ -59,8 +63,8 @@ def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
     tally = Tally(benchmark, [benchmark.headline])
     reply = Reply(text="")
     tally.add([Scored(benchmark.read(row), 0, reply.state, reply)])
-    found = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
-    return found.value is not None and found.unit == FRACTION
+    report = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
+    return report.value is not None and report.unit == FRACTION
 
 
 def _beyond(name: str, floor: float) -> str:

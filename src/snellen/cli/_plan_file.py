@@ -33,10 +33,12 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML file: {error}.") from error
-    options = {_named(one): one for one in ctx.command.params if isinstance(one, click.Option)}
-    if strange := sorted(set(plan) - set(options)):
+    options = {
+        _field(option): option for option in ctx.command.params if isinstance(option, click.Option)
+    }
+    if unknown := sorted(set(plan) - set(options)):
         raise UsageError(
-            f"{path}: no option {', '.join(map(repr, strange))}; a plan has {', '.join(options)}."
+            f"{path}: no option {', '.join(map(repr, unknown))}; a plan has {', '.join(options)}."
         )
     ctx.meta[PROFILES] = _take_profiles(plan, path)
     ctx.default_map = {
@@ -45,7 +47,7 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     return path
 
 
-def _named(option: click.Option) -> str:
+def _field(option: click.Option) -> str:
     """An option's name in a plan: that of its flag, with underscores; lists have the plural."""
     names = {"models": "models", "benchmarks": "benchmarks"}
     flag = max(option.opts, key=len).lstrip("-").replace("-", "_")
@@ -60,15 +62,15 @@ def _as_flags(option: click.Option, value: Any) -> Any:
         UsageError: it is of another kind than the flag's.
     """
     if isinstance(value, Mapping):
-        value = [f"{name}={one}" for name, one in value.items()]
+        value = [f"{name}={item}" for name, item in value.items()]
         return value if option.multiple else ",".join(value)
     if isinstance(value, bool) is not option.is_flag:
         kind = "true or false" if option.is_flag else "no such value"
-        raise UsageError(f"a plan's {_named(option)} is {kind}: {value!r}.")
+        raise UsageError(f"a plan's {_field(option)} is {kind}: {value!r}.")
     if option.is_flag:
         return value
     if option.multiple:
-        return [str(one) for one in (value if isinstance(value, list) else [value])]
+        return [str(item) for item in (value if isinstance(value, list) else [value])]
     return str(value)
 
 
@@ -76,8 +78,8 @@ def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
     """The profiles of models that are tables; in the plan their names are left."""
     profiles = {}
     names = []
-    given = plan.get("models", [])
-    for model in given if isinstance(given, list) else [given]:
+    models = plan.get("models", [])
+    for model in models if isinstance(models, list) else [models]:
         if isinstance(model, Mapping):
             fields = dict(model)
             name = fields.pop("name", None)

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from snellen.cli._places import Place
 from snellen.run import option_text
-from snellen.run.options import Declaration, bounds_of, declarations
+from snellen.run.declarations import Declaration, bounds_of, declarations
 from snellen.run.run_config import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -21,7 +21,7 @@ SOURCES: Mapping[ParameterSource, Source] = {
 }
 
 
-class Text(click.ParamType[Any]):
+class ReadType(click.ParamType[Any]):
     """A text that stands for a value; click names the option where it stands for none."""
 
     name = "text"
@@ -100,7 +100,7 @@ def _type(declared: Declaration) -> click.ParamType[Any] | None:
     if declared.is_path:
         return Place(read) if read else click.Path(path_type=Path)
     if read:
-        return Text(read)
+        return ReadType(read)
     if declared.choices:
         return click.Choice(declared.choices)
     bare, bounds = bounds_of(declared.types[0])

@@ -93,7 +93,7 @@ def command(
         raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
     plan = _plan(models, benchmarks, options, score=not no_score)
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
-    settings = plan.in_each_setting()
+    settings = plan.by_setting()
     for benchmark in plan.benchmarks:
         for note in benchmark.notes:
             _say(f"{benchmark.name}: {note}")
@@ -116,7 +116,7 @@ def command(
     else:
         for result in results:
             report.print_result(result)
-            _show_beside(result)
+            _show_without_probe(result)
     return _ending(finished, floors)
 
 
@@ -137,9 +137,8 @@ def _plan(
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
-    settings: dict[str, Any] = {
-        name: values.pop(name) for name in ("frames", "image_size") if name in values
-    }
+    several = {name: values.pop(name, ()) for name in ("frames", "image_size")}
+    settings = {name: chosen for name, chosen in several.items() if chosen}
     return api.Plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),
         models=list(dict.fromkeys(models)),
@@ -176,7 +175,7 @@ def _common(results: Sequence[Result]) -> str | None:
     return ROBUST if all_have else results[0].report.headline
 
 
-def _show_beside(result: Result) -> None:
+def _show_without_probe(result: Result) -> None:
     """Of a probe's run what the run as the benchmark asks has beyond it, where it is there."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
@@ -198,28 +197,28 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
     """Say what is left to do, if anything; gives the exit code."""
     code = DONE
     unfinished = False
-    known = {metric for one in finished if one.result for metric in _floors.metrics_of(one.result)}
-    for one in finished:
-        name = one.progress.name
+    known = {metric for run in finished if run.result for metric in _floors.metrics_of(run.result)}
+    for run in finished:
+        name = run.progress.name
         # No result counts a turn that is asked and not scored.
-        failed = (one.result.failed if one.result else 0) or one.progress.failed
+        failed = (run.result.failed if run.result else 0) or run.progress.failed
         if failed:
             _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
-        if one.stopped:
-            _say(f"{name}: stopped: {one.stopped}")
-        if one.result is None:
-            _say(f"{name}: not scored; `snellen score {one.run}` does it")
+        if run.stopped:
+            _say(f"{name}: stopped: {run.stopped}")
+        if run.result is None:
+            _say(f"{name}: not scored; `snellen score {run.run}` does it")
         else:
-            _say_of_all(one.progress, one.result)
-            lines, shortfall = _floors.shortfalls(floors, one.result, known)
+            _say_of_all(run.progress, run.result)
+            lines, shortfall = _floors.shortfalls(floors, run.result, known)
             for line in lines:
                 _say(f"{name}: {line}")
             code = max(code, shortfall)
-        unfinished |= bool(failed or one.stopped)
+        unfinished |= bool(failed or run.stopped)
     if unfinished:
         _say("the same command goes on where this one ended, and asks again what has no reply")
         code = max(code, FELL_SHORT)
-    return INTERRUPTED if any(one.interrupted for one in finished) else code
+    return INTERRUPTED if any(run.interrupted for run in finished) else code
 
 
 def _say_of_all(progress: Progress, result: Result) -> None:

@@ -649,6 +649,9 @@ def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(what, which): where the rows were, and the last session's machine and versions."""
     if "data" in manifest:
         yield "rows", str(manifest["data"])
+    origins = manifest.get("origins", {}).items()
+    if settled := {name: source for name, source in origins if source != "default"}:
+        yield "values from", _words(settled)
     for session in manifest.get("sessions", [])[-1:]:
         for name in ("started", "server", "served", "limit", "sample", "concurrency"):
             if session.get(name) is not None:

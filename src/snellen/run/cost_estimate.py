@@ -73,7 +73,7 @@ def estimate(plan: Plan) -> list[Estimate]:
         SnellenError: a name or an option is wrong, or the rows cannot be read, as in a run.
     """
     estimates = []
-    for setting in plan.in_each_setting():
+    for setting in plan.by_setting():
         read = [(benchmark, benchmark.data.facts()) for benchmark in setting.benchmarks]
         for spec, (benchmark, facts) in product(setting.models, read):
             estimates.append(_estimate(setting, setting.config(spec, benchmark), facts))

@@ -82,7 +82,7 @@ def manifest_of(
         "server": _without_secrets(opened.server),
         **({"served": opened.served} if opened.served else {}),
         **({"replicated": opened.replicated} if opened.replicated else {}),
-        "profile": _told(profile),
+        "profile": _stored(profile),
         "limit": options["limit"],
         "sample": options["sample"],
         "concurrency": options["concurrency"] or opened.concurrency or "auto",
@@ -106,13 +106,14 @@ def manifest_of(
         "rows": facts.rows,
         "repeats": max(options["repeats"], before.get("repeats", 1)),
         "missing": options["missing"],
+        "origins": dict(sorted(config.origins.items())),
         "notes": notes,
         "sessions": [*before.get("sessions", []), session],
     }
 
 
 def data_notes(benchmark: Benchmark) -> list[str]:
-    """What must be said about the rows."""
+    """What reports must mention about the rows."""
     from snellen.data import verification
 
     notes = [
@@ -126,12 +127,12 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-def _told(profile: Profile) -> dict[str, Any]:
+def _stored(profile: Profile) -> dict[str, Any]:
     """A profile as it is stored: what was set, addresses without secrets."""
-    told: dict[str, Any] = msgspec.to_builtins(profile)
+    fields: dict[str, Any] = msgspec.to_builtins(profile)
     if profile.base_url is not None:
-        told["base_url"] = _without_secrets(profile.base_url)
-    return {name: value for name, value in told.items() if value not in (None, {})}
+        fields["base_url"] = _without_secrets(profile.base_url)
+    return {name: value for name, value in fields.items() if value not in (None, {})}
 
 
 def _without_secrets(text: str) -> str:

@@ -18,7 +18,8 @@ from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.registry import catalog
 from snellen.run import Progress
-from snellen.run.options import RunOptions, declarations, with_defaults
+from snellen.run.declarations import declarations, with_defaults
+from snellen.run.options import RunOptions
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.transforms.probes import probed
 
@@ -111,7 +112,7 @@ class Plan:
             **cast(PlanArguments, {**self._arguments, **changes}),
         )
 
-    def in_each_setting(self) -> list[Plan]:
+    def by_setting(self) -> list[Plan]:
         """A plan for each combination of the settings; this one without any."""
         if not self.settings:
             return [self]

@@ -13,7 +13,8 @@ from snellen.core.model import Generation
 from snellen.core.profile import Profile, Serve, Timeouts
 from snellen.registry import catalog
 from snellen.run import Settings
-from snellen.run.options import RunOptions, declarations
+from snellen.run.declarations import declarations
+from snellen.run.options import RunOptions
 
 Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
 PRECEDENCE: tuple[Source, ...] = (
@@ -27,8 +28,10 @@ PRECEDENCE: tuple[Source, ...] = (
 )
 """Where a value may come from; the first that has one decides. `argument` is Python's word for a
 flag."""
-IN_PROFILE = ("base_url", "api_key_env", "concurrency", "max_tokens", "temperature")
-"""Options that a profile may set by the same name."""
+OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code")
+"""Options about the model that its profile may set by the same name."""
+OF_SAMPLING = ("max_tokens", "temperature")
+"""Options that its profile or the benchmark may set."""
 T = TypeVar("T")
 
 
@@ -89,7 +92,9 @@ def resolve(
     )
     timeout = None if profile.timeout == Timeouts() else profile.timeout
     values.take("timeout", profile=timeout)
-    values.take("concurrency", profile=profile.concurrency)
+    values.take("serve", profile=profile.serve)
+    for name in OF_MODEL:
+        values.take(name, profile=getattr(profile, name) or None)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
     for limit, value in changed.images.of_one.items():
@@ -114,13 +119,13 @@ def resolve(
         profile=changed,
         options=options,
         settings=settings,
-        origins={**_of_what_is_asked(sources), **values.origins},
+        origins={**_without_environment(sources), **values.origins},
     )
 
 
-def _of_what_is_asked(sources: Mapping[str, Source]) -> Mapping[str, Source]:
+def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
     """Those of options that say what is asked, or how much of it."""
-    roles = {name: declared.option.role for name, declared in declarations().items()}
+    roles = {name: declared.option.group.role for name, declared in declarations().items()}
     return {name: source for name, source in sources.items() if roles[name] != "environment"}
 
 
@@ -146,8 +151,9 @@ def with_options(profile: Profile, options: RunOptions) -> Profile:
     `image_size` lowers the limit that the profile has, and never raises it.
     """
     values: Mapping[str, Any] = options
-    changes = {name: values[name] for name in IN_PROFILE if values[name] not in (None, "")}
-    changes["trust_remote_code"] = options["trust_remote_code"] or profile.trust_remote_code
+    changes = {
+        name: values[name] for name in (*OF_MODEL, *OF_SAMPLING) if values[name] not in (None, "")
+    }
     if options["timeout"]:
         changes["timeout"] = msgspec.structs.replace(profile.timeout, **values["timeout"])
     if options["serve"]:

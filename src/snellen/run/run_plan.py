@@ -76,7 +76,7 @@ def run_plan(
             )
     budget = budget or budget_of(plan)
     finished: dict[Path, Finished] = {}
-    for setting in plan.in_each_setting():
+    for setting in plan.by_setting():
         results = run_async(_run_plan(setting, show, at_once, budget))
         # Settings may come to the same, such as two sizes above the most that a profile allows.
         finished |= {result.run: result for result in results}

@@ -1,0 +1,179 @@
+"""What the fields of `RunOptions` declare: names, types, bounds, and the check of a value."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from operator import or_
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from snellen.errors import UsageError
+from snellen.run.options import Option, RunOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """One option as its field of `RunOptions` declares it."""
+
+    name: str
+    """The keyword of `evaluate`."""
+    option: Option
+    """What it means."""
+    types: tuple[Any, ...]
+    """The types of its values, each with its bounds, without None."""
+    is_optional: bool
+    """Whether None is a value: not set."""
+
+    @property
+    def flag(self) -> str:
+        """Its name in plan files; with hyphens, on the command line."""
+        return self.option.flag or self.name
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its value is a list, to which each use of the flag adds an item."""
+        return _origin(self.types[0]) is Sequence
+
+    @property
+    def is_mapping_of_flags(self) -> bool:
+        """Whether its value is a mapping, to which each use of the flag adds NAME=VALUE."""
+        return _origin(self.types[0]) is Mapping and self.option.read is None
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its value, or an item of it, is a path."""
+        return Path in self.types or Path in get_args(_items(self.types[0]))
+
+    @property
+    def choices(self) -> tuple[str, ...] | None:
+        """The words that its value is one of; None if it may be something else."""
+        return get_args(self.types[0]) if _origin(self.types[0]) is Literal else None
+
+    @property
+    def expected(self) -> str:
+        """What its value must be, as messages say it.
+
+        >>> declarations()["limit"].expected, declarations()["missing"].expected
+        ('a whole number from 1 on', 'wrong or excluded')
+        """
+        return self.option.expected or ", or ".join(map(_in_words, self.types))
+
+    def check(self, value: object) -> Any:
+        """The value, read if it is a text that stands for one.
+
+        Raises:
+            UsageError: it is of another type, or beyond its bounds.
+        """
+        if value is None and self.is_optional:
+            return None
+        try:
+            value = self._read(value)
+        except ValueError as error:
+            raise UsageError(f"{self.name}: {error}") from error
+        if not self._fits(value):
+            raise UsageError(f"{self.name} is {self.expected}, not {value!r:.80}.")
+        return value
+
+    def _read(self, value: Any) -> Any:
+        read = self.option.read
+        if read is None:
+            return value
+        if self.is_list:
+            return tuple(map(read, value)) if isinstance(value, list | tuple) else value
+        return read(value) if isinstance(value, str | Path) else value
+
+    def _fits(self, value: object) -> bool:
+        if isinstance(value, float) and not math.isfinite(value):
+            return False
+        if self.is_list and self.is_path:
+            return isinstance(value, tuple)
+        if self.is_path:
+            return isinstance(value, self.types)
+        try:
+            msgspec.convert(value, reduce(or_, self.types))
+        except msgspec.ValidationError:
+            return False
+        return True
+
+
+@cache
+def declarations() -> Mapping[str, Declaration]:
+    """All options by their keyword, in the order of `--help`."""
+    hints = get_type_hints(RunOptions, include_extras=True)
+    return {name: _declaration(name, hint) for name, hint in hints.items()}
+
+
+def _declaration(name: str, hint: Any) -> Declaration:
+    declared, *metadata = get_args(hint)
+    (option,) = (item for item in metadata if isinstance(item, Option))
+    bounds = [item for item in metadata if isinstance(item, msgspec.Meta)]
+    if get_origin(declared) in (Union, UnionType):
+        types = get_args(declared)
+    else:
+        types = (Annotated[declared, bounds[0]] if bounds else declared,)
+    return Declaration(
+        name=name,
+        option=option,
+        types=tuple(kind for kind in types if kind is not NoneType),
+        is_optional=NoneType in types,
+    )
+
+
+def checked(options: Mapping[str, object]) -> RunOptions:
+    """These options, each with the value that it stands for.
+
+    Raises:
+        UsageError: there is no option of a name, or it cannot have the value.
+    """
+    known = declarations()
+    for name in options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Options: {', '.join(known)}."
+            raise UsageError(f"There is no option {name!r}. {hint}")
+    return cast(RunOptions, {name: known[name].check(value) for name, value in options.items()})
+
+
+def with_defaults(options: Mapping[str, object]) -> RunOptions:
+    """These options, checked, and the defaults of all others.
+
+    Raises:
+        UsageError: there is no option of a name, or it cannot have the value.
+    """
+    defaults = {name: declared.option.default for name, declared in declarations().items()}
+    return cast(RunOptions, {**defaults, **checked(options)})
+
+
+def bounds_of(kind: Any) -> tuple[Any, msgspec.Meta]:
+    """A type without its bounds, and these."""
+    if get_origin(kind) is not Annotated:
+        return kind, msgspec.Meta()
+    bare, *metadata = get_args(kind)
+    return bare, metadata[0]
+
+
+def _origin(kind: Any) -> Any:
+    return get_origin(bounds_of(kind)[0])
+
+
+def _items(kind: Any) -> Any:
+    return next(iter(get_args(kind)), None)
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        *others, last = get_args(kind)
+        commas = ", ".join(others)
+        return f"{commas}{',' * (len(others) > 1)} or {last}" if others else last
+    bare, bounds = bounds_of(kind)
+    words = {int: "a whole number", float: "a number", bool: "true or false"}.get(bare, "text")
+    if bounds.ge is None:
+        return words
+    return f"{words} from {bounds.ge} {'on' if bounds.le is None else f'to {bounds.le}'}"
