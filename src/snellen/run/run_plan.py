@@ -153,15 +153,7 @@ def _prepare(
     if benchmark.ask == "session":
         opened, adapter = catalog.watching(opened, plan.adapter)
     check_model(benchmark, opened.model)
-    if isinstance(opened.model, Prompts):
-        named = catalog.vlmevalkit_name(
-            {
-                "benchmark": benchmark.name,
-                "benchmark_object": not benchmark.from_catalog,
-                "identity": {"options": benchmark.options},
-            }
-        )
-        benchmark = vary(benchmark, called=named)
+    benchmark = _with_vlmevalkit_name(benchmark, opened.model)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, plan, profile, benchmark, facts, opened, identity)
@@ -195,6 +187,20 @@ def _prepare(
         reuse=reuse,
         observers=_observers(plan.on_sample, benchmark, stop),
     )
+
+
+def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
+    """The benchmark with the name that a model which words its own prompts knows it by."""
+    if not isinstance(model, Prompts):
+        return benchmark
+    name = catalog.vlmevalkit_name(
+        {
+            "benchmark": benchmark.name,
+            "benchmark_object": not benchmark.from_catalog,
+            "identity": {"options": benchmark.options},
+        }
+    )
+    return vary(benchmark, called=name)
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
