@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import get_ident
@@ -20,7 +20,7 @@ from snellen.core.profile import Prices, Profile
 from snellen.core.sample import Sample
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
 from snellen.registry.catalog import Opened
-from snellen.run import attempts, observer, scheduler, selection
+from snellen.run import Progress, attempts, observer, scheduler, selection
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states
 
@@ -67,6 +67,28 @@ def test_an_interrupt_is_heeded_while_a_spent_budget_waits(
     assert time.monotonic() - started < 15
     assert states(finished) == {"ok": 1}
     assert finished.interrupted
+
+
+def test_an_interrupt_after_a_runs_last_reply_stops_the_others_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "GRACE", 0.05)
+    interrupts = iter([signal.SIGINT])
+
+    def interrupt_when_first_has_ended(progress: Sequence[Progress]) -> None:
+        if progress[0].finished is not None:
+            for number in interrupts:
+                os.kill(os.getpid(), number)
+
+    models = [
+        Opened(model=model, name=model.name, server=model.name, concurrency=4)
+        for model in (Says(lambda request: "yes"), Waits(30))
+    ]
+    plan = Plan(benchmarks=[benchmark(4)], models=models, out=tmp_path)
+    first, second = run_plan(plan, interrupt_when_first_has_ended)
+
+    assert (first.stopped, first.interrupted) == (None, False)
+    assert (second.stopped, second.interrupted) == ("interrupted", True)
 
 
 def test_a_budget_holds_for_requests_that_are_sent_again(tmp_path: Path) -> None:

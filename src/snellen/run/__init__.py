@@ -11,7 +11,7 @@ from snellen.run.limiter import Limiter
 from snellen.run.model_calls import check_model, own_prompt
 from snellen.run.observer import Observer, OnReply, ReplyCallback
 from snellen.run.progress import Progress
-from snellen.run.scheduler import Job, Outcome, Scheduler
+from snellen.run.scheduler import Job, Scheduler
 from snellen.run.selection import Selection, check, chosen, select
 from snellen.run.settings import Settings
 from snellen.run.stop import Stop
@@ -22,7 +22,6 @@ __all__ = [
     "Limiter",
     "Observer",
     "OnReply",
-    "Outcome",
     "Progress",
     "ReplyCallback",
     "Reuse",

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
 from snellen.core.model import Model
-from snellen.run import Progress, Stop
+from snellen.run import Job, Progress, Scheduler, Stop
 
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
@@ -77,16 +77,24 @@ class interrupts:
             self._loop.remove_signal_handler(signal.SIGINT)
 
 
-async def asked(asking: asyncio.Future[T], stops: Sequence[Stop]) -> T:
-    """What `asking` gives. Where this is cancelled the runs stop as cleanly as by Ctrl-C: what they
-    have is kept."""
-    try:
-        return await asyncio.shield(asking)
-    except asyncio.CancelledError:
-        for stop in stops:
-            stop.set(INTERRUPTED, interrupted=True)
-        await asking
-        raise
+async def run_jobs(
+    jobs: Sequence[Job], show: Show | None, at_once: Callable[[], NoReturn] | None
+) -> list[BaseException | None]:
+    """Ask all jobs at once; the error that ended each, or None. If this is cancelled, the jobs stop
+    as cleanly as by Ctrl-C: what they have is kept."""
+    stops = [job.stop for job in jobs]
+    schedulers = [Scheduler(job) for job in jobs]
+    with interrupts(stops, at_once), shown([job.progress for job in jobs], show):
+        running = asyncio.gather(
+            *(scheduler.ask_all() for scheduler in schedulers), return_exceptions=True
+        )
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            for stop in stops:
+                stop.set(INTERRUPTED, interrupted=True)
+            await running
+            raise
 
 
 def _loop_is_running() -> bool:

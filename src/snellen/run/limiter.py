@@ -37,32 +37,19 @@ class Slot:
 class Limiter:
     """Hands out slots in the order in which they were asked for; new questions after all others.
 
-    With `auto`, the number grows by one with every reply (so it doubles in a round trip) until the
-    server
-    turns a request away (429), or until twice the requests no longer bring more replies; it tries
-    that again after a minute. After a 429 it climbs by
-    one every 30 seconds to just below the level that was turned away, and tries that level again
-    after ten minutes.
+    Without a `fixed` limit, `AutoLimit` finds one between `start` and `most`.
     """
 
     def __init__(self, fixed: int | None = None, *, start: int = START, most: int = MOST) -> None:
-        self.auto = fixed is None
         self.limit: float = float(start if fixed is None else fixed)
+        """How many requests may be with the server at once."""
         self.in_flight = 0
+        """How many slots are taken."""
         self.pump = asyncio.Lock()
-        self._most = most
+        """Held by the run that starts new questions; the runs of one server take turns."""
+        self._auto = AutoLimit(self.limit, most) if fixed is None else None
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._new: deque[asyncio.Future[None]] = deque()
-        self._growing = self.auto
-        self._epoch = 0
-        self._turned_away: int | None = None
-        self._turned_away_at = self._climbed_at = 0.0
-        self._stage = 0
-        self._stage_from: float = self.limit
-        self._measured = self._levels = 0
-        self._seconds = 0.0
-        self._rate_before: float | None = None
-        self._resume_at = 0.0
 
     async def acquire(self, *, new: bool = False) -> Slot:
         """Wait for a slot; a `new` question lets those under way (later turns, retries) go
@@ -80,7 +67,9 @@ class Limiter:
         else:
             self.in_flight += 1
         now = asyncio.get_running_loop().time()
-        return Slot(self.in_flight, self._epoch, self._stage, now)
+        if self._auto is None:
+            return Slot(self.in_flight, 0, 0, now)
+        return Slot(self.in_flight, self._auto.epoch, self._auto.stage.number, now)
 
     def release(self) -> None:
         self.in_flight -= 1
@@ -88,16 +77,80 @@ class Limiter:
 
     def replied(self, slot: Slot) -> None:
         """A request was answered (whatever the answer, but 429)."""
-        if not self.auto:
-            return
-        now = asyncio.get_running_loop().time()
+        if self._auto is not None:
+            self._auto.replied(slot, asyncio.get_running_loop().time())
+            self.limit = self._auto.limit
+            self._wake()
+
+    def throttled(self, slot: Slot) -> None:
+        """The server turned a request away because of too many at once."""
+        if self._auto is not None:
+            self._auto.throttled(slot, asyncio.get_running_loop().time())
+            self.limit = self._auto.limit
+
+    def _wake(self) -> None:
+        while self.in_flight < int(self.limit) and (self._waiting or self._new):
+            future = (self._waiting or self._new).popleft()
+            if not future.done():
+                self.in_flight += 1
+                future.set_result(None)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What was measured since the limit was last doubled.
+
+    Replies a second are requests there by seconds each takes (Little 1961); counting replies as
+    they come would mistake bursts for speed.
+    """
+
+    number: int
+    start: float
+    """The limit when the stage began."""
+    replies: int = 0
+    levels: int = 0
+    """The sum of the replies' levels."""
+    seconds: float = 0.0
+    """The sum of the seconds that they took."""
+
+    @property
+    def rate(self) -> float:
+        return self.levels / max(self.seconds, 1e-9)
+
+
+@dataclass(slots=True)
+class _TurnedAway:
+    """The lowest level at which the server turned a request away, and when."""
+
+    level: int
+    at: float
+    climbed_at: float
+    """When the limit was last raised since."""
+
+
+class AutoLimit:
+    """Finds how many requests a server takes at once.
+
+    The limit grows by one with every reply (so it doubles in a round trip) until the server turns a
+    request away (429), or until twice the requests no longer bring more replies; it tries that
+    again after a minute. After a 429 it climbs by one every 30 seconds to just below the level that
+    was turned away, and tries that level again after ten minutes.
+    """
+
+    def __init__(self, start: float, most: int) -> None:
+        self.limit = start
+        self.epoch = 0
+        """How many times the server turned a burst of requests away."""
+        self.stage = _Stage(0, start)
+        self._most = most
+        self._growing = True
+        self._turned_away: _TurnedAway | None = None
+        self._rate_before: float | None = None
+        self._resume_at = 0.0
+
+    def replied(self, slot: Slot, now: float) -> None:
         if self._turned_away is not None:
-            if now - self._climbed_at > CLIMB_SECONDS:
-                self._climbed_at = now
-                if self.limit < _below(self._turned_away):
-                    self.limit += 1
-                elif now - self._turned_away_at > FORGET_SECONDS:
-                    self.limit = min(self._most, self.limit + 2)
+            self._climb(self._turned_away, now)
         elif self._growing:
             self._measure(slot, now)
             if self._growing and slot.level >= int(self.limit) // 2:
@@ -106,54 +159,45 @@ class Limiter:
             self._growing = True
             self._rate_before = None
             self._next_stage()
-        self._wake()
 
-    def throttled(self, slot: Slot) -> None:
-        """The server turned a request away because of too many at once."""
-        if not self.auto:
+    def throttled(self, slot: Slot, now: float) -> None:
+        level = slot.level
+        if slot.epoch == self.epoch:
+            self.epoch += 1
+        elif self._turned_away is not None:
+            # Sent in the same burst as one that was turned away already.
+            level = min(level, self._turned_away.level)
+        self._turned_away = _TurnedAway(level, now, now)
+        self.limit = min(self.limit, _below(level))
+
+    def _climb(self, turned_away: _TurnedAway, now: float) -> None:
+        if now - turned_away.climbed_at <= CLIMB_SECONDS:
             return
-        self._turned_away_at = self._climbed_at = asyncio.get_running_loop().time()
-        if slot.epoch == self._epoch:
-            self._epoch += 1
-            self._turned_away = slot.level
-        elif self._turned_away is None or slot.level < self._turned_away:
-            # Sent in the same burst as one that was turned away already, and at a lower level.
-            self._turned_away = slot.level
-        self.limit = min(self.limit, _below(self._turned_away))
+        turned_away.climbed_at = now
+        if self.limit < _below(turned_away.level):
+            self.limit += 1
+        elif now - turned_away.at > FORGET_SECONDS:
+            self.limit = min(self._most, self.limit + 2)
 
     def _measure(self, slot: Slot, now: float) -> None:
-        """Stop growing when the last doubling brought hardly more replies a second.
-
-        Replies a second are requests there by seconds each takes (Little 1961); counting replies as
-        they come would mistake bursts for speed.
-        """
-        if slot.stage != self._stage:
+        """Stop growing when the last doubling brought hardly more replies a second."""
+        stage = self.stage
+        if slot.stage != stage.number:
             return
-        self._measured += 1
-        self._levels += slot.level
-        self._seconds += now - slot.since
-        if self._measured < self._stage_from or self.limit < min(2 * self._stage_from, self._most):
+        stage.replies += 1
+        stage.levels += slot.level
+        stage.seconds += now - slot.since
+        if stage.replies < stage.start or self.limit < min(2 * stage.start, self._most):
             return
-        rate = self._levels / max(self._seconds, 1e-9)
-        if self._rate_before is not None and rate < PLATEAU * self._rate_before:
+        if self._rate_before is not None and stage.rate < PLATEAU * self._rate_before:
             self._growing = False
             self._resume_at = now + RESUME_SECONDS
-            self.limit = self._stage_from
-        self._rate_before = rate
+            self.limit = stage.start
+        self._rate_before = stage.rate
         self._next_stage()
 
     def _next_stage(self) -> None:
-        self._stage += 1
-        self._stage_from = self.limit
-        self._measured = self._levels = 0
-        self._seconds = 0.0
-
-    def _wake(self) -> None:
-        while self.in_flight < int(self.limit) and (self._waiting or self._new):
-            future = (self._waiting or self._new).popleft()
-            if not future.done():
-                self.in_flight += 1
-                future.set_result(None)
+        self.stage = _Stage(self.stage.number + 1, self.limit)
 
 
 def _below(level: int) -> int:

@@ -59,6 +59,8 @@ class MediaClock:
     ) -> None:
         self.now = 0.0
         """Media seconds."""
+        self.end = max((arrival.time for arrival in arrivals), default=0.0)
+        """Media seconds of the last arrival."""
         self._streaming = streaming
         self._arrivals = arrivals
         self._on_lost = on_lost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -23,7 +22,6 @@ from snellen.run import (
     Observer,
     Progress,
     ReplyCallback,
-    Scheduler,
     Settings,
     Stop,
     check,
@@ -33,7 +31,7 @@ from snellen.run import (
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.identity import manifest_of, run_identity
-from snellen.run.lifecycle import Show, asked, close_model, interrupts, run_async, shown
+from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, OnSample, Plan
 from snellen.run.run_config import RunConfig
 from snellen.run.score_run import scored
@@ -103,7 +101,6 @@ async def _run_plan(
     limiters: dict[str, Limiter] = {}
     jobs: list[Job] = []
     ours: list[Model] = []
-    finished = []
     with ExitStack() as stack:
         try:
             # All rows are read before any model is opened, which may take minutes.
@@ -118,33 +115,11 @@ async def _run_plan(
                     config = plan.config(spec, benchmark)
                     job = _prepare(plan, config, opened, facts, limiters, budget, stack, done)
                     jobs += [job] if job is not None else []
-            schedulers = [Scheduler(job) for job in jobs]
-            stops, progress = [job.stop for job in jobs], [job.progress for job in jobs]
-            with interrupts(stops, at_once), shown(progress, show):
-                asking = asyncio.gather(
-                    *(scheduler.ask_all() for scheduler in schedulers), return_exceptions=True
-                )
-                results = await asked(asking, stops)
-            crashes = [result for result in results if isinstance(result, BaseException)]
-            for job, outcome in zip(jobs, results, strict=True):
-                if isinstance(outcome, BaseException):
-                    continue
-                finished.append(
-                    Finished(
-                        run=job.run.path,
-                        progress=job.progress,
-                        result=scored(
-                            job.run,
-                            job.benchmark,
-                            missing=plan.options["missing"],
-                            stopped=outcome.stopped,
-                        )
-                        if plan.score
-                        else None,
-                        stopped=outcome.stopped,
-                        interrupted=outcome.interrupted,
-                    )
-                )
+            errors = await run_jobs(jobs, show, at_once)
+            finished = [
+                _finish(plan, job) for job, error in zip(jobs, errors, strict=True) if error is None
+            ]
+            crashes = [error for error in errors if error is not None]
             if crashes:
                 raise crashes[0]
         finally:
@@ -152,6 +127,21 @@ async def _run_plan(
             for model in ours:
                 await close_model(model)
     return finished
+
+
+def _finish(plan: Plan, job: Job) -> Finished:
+    stop, result = job.stop, None
+    if plan.score:
+        result = scored(
+            job.run, job.benchmark, missing=plan.options["missing"], stopped=stop.reason
+        )
+    return Finished(
+        run=job.run.path,
+        progress=job.progress,
+        result=result,
+        stopped=stop.reason,
+        interrupted=stop.interrupted,
+    )
 
 
 def _prepare(
@@ -176,16 +166,8 @@ def _prepare(
     if benchmark.ask == "session":
         opened, adapter = catalog.watching(opened, options["adapter"])
     check_model(benchmark, opened.model)
-    if isinstance(opened.model, Prompts):
-        named = catalog.vlmevalkit_name(
-            {
-                "benchmark": benchmark.name,
-                "benchmark_object": not benchmark.from_catalog,
-                "identity": {"options": benchmark.options},
-            }
-        )
-        benchmark = vary(benchmark, called=named)
-        config = replace(config, benchmark=benchmark)
+    benchmark = _with_vlmevalkit_name(benchmark, opened.model)
+    config = replace(config, benchmark=benchmark)
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     reuse = reuse_of(plan, identity, stack)
     manifest = partial(manifest_of, config, facts, opened, identity, plan.command)
@@ -223,6 +205,20 @@ def _prepare(
         reuse=reuse,
         observers=_observers(plan.on_sample, benchmark, stop),
     )
+
+
+def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
+    """The benchmark with the name that a model which words its own prompts knows it by."""
+    if not isinstance(model, Prompts):
+        return benchmark
+    name = catalog.vlmevalkit_name(
+        {
+            "benchmark": benchmark.name,
+            "benchmark_object": not benchmark.from_catalog,
+            "identity": {"options": benchmark.options},
+        }
+    )
+    return vary(benchmark, called=name)
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:

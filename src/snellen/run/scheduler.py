@@ -63,17 +63,6 @@ class Job:
     """Told of the run's events, after the progress and the running score."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """How a run ended."""
-
-    progress: Progress
-    stopped: str | None = None
-    """Why it ended before its last question; None where it did not."""
-    interrupted: bool = False
-    """Whether a person or a budget ended it."""
-
-
 class Asker(Protocol):
     """Asks the samples of a group."""
 
@@ -128,8 +117,9 @@ class Scheduler:
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
         return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
 
-    async def ask_all(self) -> Outcome:
-        """Ask every chosen question that has no reply yet.
+    async def ask_all(self) -> None:
+        """Ask every chosen question that has no reply yet; the job's `stop` says afterwards why the
+        run ended before its last one.
 
         Raises:
             StoreError, DataError: the run cannot go on; what was stored stays.
@@ -159,14 +149,10 @@ class Scheduler:
             await asyncio.gather(*left, return_exceptions=True)
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._job.progress.finished = time.monotonic()
+            self._stop.close()
         if self._stop.crash is not None:
             raise self._stop.crash
         self._recorder.flush()
-        return Outcome(
-            progress=self._job.progress,
-            stopped=self._stop.reason,
-            interrupted=self._stop.interrupted,
-        )
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
         """Ends the run when its time is over, also in the middle of a wait."""

@@ -89,7 +89,7 @@ class SessionLog:
         self._number += 1
 
 
-class Transcript:
+class Utterances:
     """What a session says, on request and by itself."""
 
     def __init__(self, log: SessionLog) -> None:

@@ -21,14 +21,19 @@ class Stop:
         """The error that ended it."""
         self._stopping = asyncio.Event()
         self._hurrying = asyncio.Event()
+        self._is_over = False
 
     def set(self, reason: str, *, interrupted: bool = False, patient: bool = False) -> None:
-        if self.reason is None:
+        if self.reason is None and not self._is_over:
             self.reason = reason
             self.interrupted = interrupted
             self._stopping.set()
         if not patient:
             self._hurrying.set()
+
+    def close(self) -> None:
+        """The run has ended: what stops others later did not stop it."""
+        self._is_over = True
 
     def set_crash(self, error: BaseException) -> None:
         """Stop because of an error that is no model's; the first one is what the run raises."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -36,11 +36,11 @@ from snellen.run.feeding import Feeding
 from snellen.run.limiter import Slot
 from snellen.run.media_clock import Arrival, MediaClock
 from snellen.run.recorder import Turn
-from snellen.run.session_log import SessionLog, Transcript
+from snellen.run.session_log import SessionLog, Utterances
 
 CLOSING = 10.0
 """Seconds that a session is given to close."""
-ASKED_AT_ONCE = 16
+MOST_FORKS = 16
 """Forks of one session that answer at once, where that changes nothing."""
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _PosedQuestion:
     """A question on its way to the session."""
 
     sample: Sample
@@ -84,6 +84,42 @@ class _Question:
     query: Query
     latest: Frame | None
     """The newest frame, where the session has not seen it."""
+
+
+class _Forks:
+    """The forks of one session that answer while it is fed on."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._error: BaseException | None = None
+
+    async def start(self, asking: Coroutine[Any, Any, None]) -> None:
+        if len(self._tasks) >= MOST_FORKS:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(asking)
+        self._tasks.add(task)
+        task.add_done_callback(self._note_ended)
+
+    def check(self) -> None:
+        """Raise what went wrong in a fork."""
+        if self._error is not None:
+            raise self._error
+
+    async def wait(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self.check()
+
+    async def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _note_ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, _Stopped):
+            self._error = self._error or error
 
 
 class StreamedSession:
@@ -108,12 +144,10 @@ class StreamedSession:
         self._samples = [arrival.sample for arrival in arrivals if arrival.sample is not None]
         self._feeding = feeding
         self._log = log
-        self._media_seconds = max((arrival.time for arrival in arrivals), default=0.0)
         self._clock = MediaClock(setup.streaming, arrivals, self._log_lost)
-        self._transcript = Transcript(log)
+        self._utterances = Utterances(log)
         self._seen = -1  # the index of the last frame that the session got
-        self._answering: set[asyncio.Task[None]] = set()
-        self._fork_error: BaseException | None = None
+        self._forks = _Forks()
 
     async def run(self, seed: int | None) -> None:
         """Stream the video from its first frame to the last question.
@@ -139,31 +173,28 @@ class StreamedSession:
             reason = "end"
         except _Stopped:
             reason = "stopped"
-            await self._wait_for_forks()
+            await self._forks.wait()
         except (ModelError, MediaError) as error:
             reason = f"{type(error).__name__}: {message_of(error)}"
             raise
         finally:
-            for task in self._answering:
-                task.cancel()
-            await asyncio.gather(*self._answering, return_exceptions=True)
+            await self._forks.cancel()
             await _close(session)
-            self._log.end(reason, self._media_seconds)
+            self._log.end(reason, self._clock.end)
 
     async def _stream(self, session: Session) -> None:
         if self._setup.streaming.clock == "real":
             await self._feeding.get(self._feeding.first)  # decoding is not the session's time
         self._clock.start()
         async for arrival in self._clock.arrivals():
-            if self._fork_error is not None:
-                raise self._fork_error
+            self._forks.check()
             if self._attempts.stop.reason is not None:
                 raise _Stopped
             if arrival.sample is None:
                 await self._feed(session, arrival)
             else:
                 await self._ask(session, arrival, arrival.sample)
-        await self._wait_for_forks()
+        await self._forks.wait()
         if self._setup.streaming.until is not None:
             self._settle_standing()
 
@@ -194,9 +225,11 @@ class StreamedSession:
         self._seen = arrival.index
         emissions = await self._call("feed", session.feed([frame]))
         self._log.lag(self._clock.now - arrival.time)
-        self._transcript.add(emissions, self._clock.now)
+        self._utterances.add(emissions, self._clock.now)
 
-    async def _show_latest(self, session: Session, question: _Question, fork: str = "") -> None:
+    async def _show_latest(
+        self, session: Session, question: _PosedQuestion, fork: str = ""
+    ) -> None:
         """Show the newest frame before a question, to a fork or to the session itself."""
         if question.latest is None:
             return
@@ -204,7 +237,7 @@ class StreamedSession:
         self._log.latest_frame(index, question.latest, fork)
         emissions = await self._call("feed", session.feed([question.latest]), fork)
         if not fork:
-            self._transcript.add(emissions, self._clock.now)
+            self._utterances.add(emissions, self._clock.now)
             self._seen = index
 
     def _log_lost(self, arrival: Arrival) -> None:
@@ -223,11 +256,11 @@ class StreamedSession:
         latest = None
         if self._setup.policy.latest and arrival.index > self._seen:
             latest = await self._feeding.get(arrival.index)
-        question = _Question(sample, turn, arrival, query, latest)
+        question = _PosedQuestion(sample, turn, arrival, query, latest)
         if not must_answer:
             await self._show_latest(session, question)
             emissions = await self._call("ask", session.ask(query, must_answer=False))
-            self._transcript.add(emissions, self._clock.now)
+            self._utterances.add(emissions, self._clock.now)
         elif not self._setup.forks or not isinstance(session, Forks):
             await self._ask_session(session, question)
         else:
@@ -235,7 +268,7 @@ class StreamedSession:
 
     def _query(self, sample: Sample, turn: Turn) -> Query:
         return Query(
-            id=self._transcript.query_id(sample),
+            id=self._utterances.query_id(sample),
             text="\n".join(message.text for message in turn.request.messages),
             choices=sample.choices,
             max_tokens=self._attempts.settings.generation.max_tokens,
@@ -251,7 +284,7 @@ class StreamedSession:
             error = MediaError(f"{label}: there is no frame before {at:g} s.")
             self._attempts.fail(turn, error)
 
-    async def _ask_session(self, session: Session, question: _Question) -> None:
+    async def _ask_session(self, session: Session, question: _PosedQuestion) -> None:
         """Ask the session itself: it keeps its questions, or this is its only one."""
         fork = question.sample.id if self._setup.forks else ""
         await self._show_latest(session, question, fork)
@@ -263,20 +296,16 @@ class StreamedSession:
             self.error_counted = not question.turn.replayed
             raise outcome
 
-    async def _start_fork(self, session: Forks, question: _Question) -> None:
+    async def _start_fork(self, session: Forks, question: _PosedQuestion) -> None:
         """Ask a fork, and wait for it unless it answers apart."""
         fork = await self._within(session.fork())
         asking = self._ask_fork(fork, question)
-        if not self._setup.apart:
+        if self._setup.apart:
+            await self._forks.start(asking)
+        else:
             await asking
-            return
-        if len(self._answering) >= ASKED_AT_ONCE:
-            await asyncio.wait(self._answering, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(asking)
-        self._answering.add(task)
-        task.add_done_callback(self._note_fork_ended)
 
-    async def _ask_fork(self, fork: Session, question: _Question) -> None:
+    async def _ask_fork(self, fork: Session, question: _PosedQuestion) -> None:
         """Ask a fork of the fork; where that cannot answer now, another one later."""
         opened: list[Session] = []
         assert isinstance(fork, Forks)
@@ -301,23 +330,11 @@ class StreamedSession:
         """How an attempt gets a slot; None where the session holds its group's."""
         return self._attempts.limiter.acquire if self._setup.apart else None
 
-    async def _answer(self, session: Session, question: _Question, fork: str) -> Reply:
+    async def _answer(self, session: Session, question: _PosedQuestion, fork: str) -> Reply:
         emissions = await self._call("ask", session.ask(question.query, must_answer=True), fork)
         # On the logical clock it is said when it was asked, though frames may have come since.
         at = question.arrival.time if self._setup.streaming.clock == "logical" else self._clock.now
-        return self._transcript.answer(question.sample, emissions, at)
-
-    async def _wait_for_forks(self) -> None:
-        while self._answering:
-            await asyncio.wait(self._answering)
-        if self._fork_error is not None:
-            raise self._fork_error
-
-    def _note_fork_ended(self, task: asyncio.Task[None]) -> None:
-        self._answering.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, _Stopped):
-            self._fork_error = self._fork_error or error
+        return self._utterances.answer(question.sample, emissions, at)
 
     # -- outcomes
 
@@ -335,7 +352,7 @@ class StreamedSession:
         streaming = self._setup.streaming
         assert streaming.until is not None
         silence: Sequence[str] = getattr(self._setup.model, "silence", ())
-        messages: Sequence[Said] = self._transcript.messages
+        messages: Sequence[Said] = self._utterances.messages
         by_sample: Mapping[str, Sequence[Said]] = dict.fromkeys(self._turns, messages)
         if streaming.attribute is not None and len(self._samples) > 1:
             by_sample = streaming.attribute(messages, self._samples)
