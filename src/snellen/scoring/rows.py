@@ -49,7 +49,8 @@ def scored_rows(
     scoring = scorer.benchmark.scorings[name]
     metric_columns = _columns(shared, findings)
     has_score = findings.has_score
-    failed, refused, absent = map(table.has_reply_state, ("failed", "refused", "absent"))
+    failed, refused = table.has_reply_state("failed"), table.has_reply_state("refused")
+    absent = table.has_reply_state("absent")
     states = metric_columns.state.codes
     hidden, unjudged = (states == READING_CODES[state] for state in ("no-target", "not-judged"))
     # What has no reply counts as 0 only if replies have scores of their own.
