@@ -196,17 +196,17 @@ class ScoreTable:
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
-        """The columns that are the same under each scoring, without scores and answers."""
+        """The columns that are the same under each scoring; answers and states stand for others."""
         import numpy as np
 
-        nothing = objects([None] * len(self))
-        states = Category(codes=np.zeros(len(self), dtype=np.int32), names=READING_STATES)
+        targets = self.targets.values
+        no_states = np.broadcast_to(np.int32(0), len(self))
         return Columns(
             score=None,
-            answer=nothing,
-            target=self.targets.values,
+            answer=targets,
+            target=targets,
             references=objects(self.references),
-            state=states,
+            state=Category(codes=no_states, names=READING_STATES),
             tags=self.tags,
             cluster=self.clusters,
         )
