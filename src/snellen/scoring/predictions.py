@@ -66,9 +66,9 @@ class Predicted:
                 f"{benchmark.name} has conversations of several turns, whose replies are scored in "
                 "a run's folder alone: a file of predictions does not say which turn a reply is to."
             )
-        asked = _Asked(self.questions)
+        compared = _QuestionComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
-        known = found = hidden = 0
+        counts = _Counts()
         # Most short replies come again: each is made once.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
@@ -79,15 +79,16 @@ class Predicted:
                     f"{sample.id!r}: nobody knows which one a reply is to."
                 )
             seen.add(sample.id)
-            asked.compare(sample)
+            compared.compare(sample)
             texts = (replies.get(sample.id), *self.again.get(sample.id, ()))
-            known += sample.id in replies
-            found += texts[0] is not None
+            counts.samples += 1
+            counts.known += sample.id in replies
+            counts.replied += texts[0] is not None
             digest = row.digest if digests else None
             readings = self._stated_readings(sample.id)
             for repeat, text in enumerate(texts):
                 reply = None if text is None else reply_of(text)
-                hidden += reply is None and sample.hidden
+                counts.hidden += reply is None and sample.hidden
                 yield Scored(
                     sample,
                     repeat,
@@ -100,33 +101,37 @@ class Predicted:
                     in_layout=self.published is not None,
                     readings=readings,
                 )
-        if not known:
-            first = ", ".join(map(repr, list(replies)[:3]))
+        self._notes = [*self._checked(compared, counts)]
+
+    def _checked(self, compared: _QuestionComparison, counts: _Counts) -> Iterator[str]:
+        """Notes on all replies, once they were compared with the data set."""
+        where, data = self.where, self.benchmark.data.where
+        if not counts.known:
+            first = ", ".join(map(repr, list(self.replies)[:3]))
             raise DataError(
-                f"{self.where}: none of its {len(replies):,} ids ({first}, ...) is an id of "
-                f"{benchmark.data.where}. Is it this benchmark, and this split?"
+                f"{where}: none of its {len(self.replies):,} ids ({first}, ...) is an id of "
+                f"{data}. Is it this benchmark, and this split?"
             )
-        self._notes = [*asked.notes(benchmark, self.where)]
+        yield from compared.notes(self.benchmark, where)
         if self._regrouped:
-            self._notes.append(
-                f"{len(self._regrouped):,} samples have other categories in {self.where} than in "
+            yield (
+                f"{len(self._regrouped):,} samples have other categories in {where} than in "
                 "the data set; the file's are used, as in the authors' script"
             )
-        if hidden:  # scorings say what becomes of the others
-            self._notes.append(
-                f"{hidden:,} questions whose answers are hidden have no reply in {self.where}"
-            )
-        extra = sum(text is not None for text in replies.values()) - found
-        if extra > found and len(seen) - known > known:
+        if counts.hidden:  # scorings say what becomes of the others
+            yield f"{counts.hidden:,} questions whose answers are hidden have no reply in {where}"
+        extra = sum(text is not None for text in self.replies.values()) - counts.replied
+        lacking = counts.samples - counts.known
+        if extra > counts.replied and lacking > counts.known:
             # Numbers of one data set are ids of another, too.
             raise DataError(
-                f"{self.where}: {extra:,} of its {extra + found:,} replies are to questions that "
-                f"{benchmark.data.where} does not have, and {len(seen) - known:,} of the "
-                f"{len(seen):,} there have no reply. Is it this benchmark, and this split?"
+                f"{where}: {extra:,} of its {extra + counts.replied:,} replies are to questions "
+                f"that {data} does not have, and {lacking:,} of the {counts.samples:,} there have "
+                "no reply. Is it this benchmark, and this split?"
             )
         if extra:
-            self._notes.append(
-                f"{extra:,} replies of {self.where} are to questions that the data set does not "
+            yield (
+                f"{extra:,} replies of {where} are to questions that the data set does not "
                 "have: left out"
             )
 
@@ -163,7 +168,20 @@ SHOWN = 200
 
 
 @dataclass
-class _Asked:
+class _Counts:
+    """What became of the samples of the data set."""
+
+    samples: int = 0
+    known: int = 0
+    """Samples that the file names."""
+    replied: int = 0
+    """Samples that it has a reply to."""
+    hidden: int = 0
+    """Questions without a reply whose answers are hidden."""
+
+
+@dataclass
+class _QuestionComparison:
     """Compares the questions of a file with the data set's, one after the other.
 
     They are alike where one has the other in it, but for all that is neither letter nor digit: the

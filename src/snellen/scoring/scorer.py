@@ -46,6 +46,7 @@ class Scorer:
         self.verdicts_first = verdicts_first
         self._resolved = resolved or Resolved()
         self.names, notes = _readable(benchmark, names or [*benchmark.scorings])
+        self._scorings = [(name, benchmark.scorings[name]) for name in self.names]
         self.notes = [*notes, *self._resolved.notes]
 
     @property
@@ -63,10 +64,9 @@ class Scorer:
 
     def findings(self, scored: Scored) -> list[Finding]:
         """The reading and score of a reply by each of the `names`."""
-        scorings = self.benchmark.scorings
         if scored.reply is None or scored.state == "refused":
-            return [self._without_reply(scorings[name], scored) for name in self.names]
-        return [self._finding(name, scorings[name], scored) for name in self.names]
+            return [self._without_reply(scoring, scored) for _, scoring in self._scorings]
+        return [self._finding(name, scoring, scored) for name, scoring in self._scorings]
 
     def score_rows(self, scored: Scored, findings: Sequence[Finding]) -> list[ScoreRow]:
         """The lines of `scores.jsonl` for a reply."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from snellen.core.scoring import READING_STATES, Reading
@@ -47,8 +48,7 @@ class ScoreTable:
     def __init__(self, scorer: Scorer, collectors: Sequence[Collector] = ()) -> None:
         benchmark = scorer.benchmark
         self.scorer = scorer
-        self._collectors = collectors
-        self._collect = [each.collect for each in collectors if each.columns]
+        self._collectors = [collector for collector in collectors if collector.columns]
         # Step 0 is the only one so far, and no part of the position.
         self._positions, self._ids = Numbers("q"), Numbers("q")
         self.reply_states = Numbers("B")
@@ -61,7 +61,6 @@ class ScoreTable:
             for name in scorer.names
         }
         self._appends = [*enumerate(columns.append for columns in self.findings.values())]
-        self._short: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self.reply_states.data)
@@ -80,16 +79,17 @@ class ScoreTable:
             assert cluster_by is not None
             self._cluster.append(cluster_by(subject))
         for tag, names in self._tags.items():
-            names.append(sample.tags.get(tag, ""))
-        self.targets.append(self._shared(sample.target))
+            name, codes = sample.tags.get(tag, ""), names.codes
+            names.data.append(codes.setdefault(name, len(codes)))
+        self.targets.append(_shared(sample.target))
         self.choices.append(len(sample.choices))
         if sample.references:
             self._references.append(row, sample.references)
         for number, append in self._appends:
             finding = findings[number]
-            append(finding, self._shared(finding.reading.answer))
-        for collect in self._collect:
-            collect(row, scored, findings)
+            append(finding, _shared(finding.reading.answer))
+        for collector in self._collectors:
+            collector.collect(row, scored, findings)
 
     def extend(self, replies: Iterable[Scored]) -> None:
         """Score replies and add them."""
@@ -196,17 +196,17 @@ class ScoreTable:
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
-        """The columns that are the same under each scoring, without scores and answers."""
+        """The columns that are the same under each scoring; answers and states stand for others."""
         import numpy as np
 
-        nothing = objects([None] * len(self))
-        states = Category(codes=np.zeros(len(self), dtype=np.int32), names=READING_STATES)
+        targets = self.targets.values
+        no_states = np.broadcast_to(np.int32(0), len(self))
         return Columns(
             score=None,
-            answer=nothing,
-            target=self.targets.values,
+            answer=targets,
+            target=targets,
             references=objects(self.references),
-            state=states,
+            state=Category(codes=no_states, names=READING_STATES),
             tags=self.tags,
             cluster=self.clusters,
         )
@@ -237,12 +237,6 @@ class ScoreTable:
             yield from columns.columns()
         for collector in self._collectors:
             yield from collector.columns
-
-    def _shared(self, answer: Any) -> Any:
-        """The same object for all equal short answers: a hundred thousand "A"s need no room."""
-        if isinstance(answer, str) and len(answer) <= SHORT:
-            return self._short.setdefault(answer, answer)
-        return answer
 
 
 class HeadlineRow(NamedTuple):
@@ -346,6 +340,11 @@ class FindingColumns:
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
+
+
+def _shared(answer: Any) -> Any:
+    """The same object for all equal short answers: a hundred thousand "A"s need no room."""
+    return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 
 def _nans(n: int) -> Numbers:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntFlag
 
 from snellen.core.model import Reply
-from snellen.scoring.columns import Numbers
+from snellen.scoring.columns import Sparse
 from snellen.scoring.draft import Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
@@ -31,7 +31,7 @@ class ReplyStatesSection:
     """Notes on such replies."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._flags = Numbers("B")
+        self._flags = Sparse()
         self.columns = (self._flags,)
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
@@ -40,11 +40,12 @@ class ReplyStatesSection:
             flags |= Flag.THINKING
         elif scored.state == "refused" and not scored.sample.hidden:
             flags |= Flag.REFUSED
-        self._flags.append(flags)
+        if flags:
+            self._flags.append(row, flags)
 
     def summarize(self, draft: Draft) -> Part:
         reused, thinking, refused = (
-            int((self._flags.values & flag > 0).sum())
+            sum(bool(flags & flag) for flags in self._flags.data)
             for flag in (Flag.REUSED, Flag.THINKING, Flag.REFUSED)
         )
         scorer, n, states = draft.scorer, len(draft.table), draft.table.states
