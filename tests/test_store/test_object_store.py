@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -88,6 +89,32 @@ def test_what_one_machine_writes_another_reads(bucket: Bucket, tmp_path: Path) -
     assert texts(there) == {"s0": "yes"}
     assert there.manifest()["benchmark"] == "b"
     assert there.folder.get("scores.jsonl") == b"{}\n"
+
+
+def test_parts_that_were_written_here_and_copied_are_read_elsewhere(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    url = f"{bucket.url}/runs/b/m/0"
+    run = run_at(url, tmp_path / "a")
+    with run.folder.lock():
+        run.put_manifest({"benchmark": "b"})
+        answer(run, "s0", "yes")
+        run.close()
+    local = Run(tmp_path / "local")
+    local.path.mkdir()
+    local.put_manifest({"benchmark": "b"})
+    for number in (1, 2):
+        part = local.part(number)
+        answer(part, f"s{number}", "no", place=number)
+        part.close()
+    for path in local.path.iterdir():
+        shutil.copy(path, run.path)
+    with run.folder.lock():
+        pass
+
+    there = run_at(url, tmp_path / "b")
+    assert texts(there) == {"s0": "yes", "s1": "no", "s2": "no"}
+    assert there.manifest()["format"] == 1
 
 
 def test_lines_reach_the_store_while_the_run_goes_on(bucket: Bucket, tmp_path: Path) -> None:

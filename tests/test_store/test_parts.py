@@ -75,6 +75,7 @@ def test_two_processes_write_at_once_and_what_a_killed_part_stored_is_kept(folde
         Run(folder).part(1).folder.lock(),
     ):
         pass
+    assert Run(folder).folder.is_locked() is not False
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     with (folder / "replies.part-00001.jsonl").open("ab") as journal:

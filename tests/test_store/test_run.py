@@ -1,7 +1,9 @@
 """A run folder loses nothing, whatever happens to it."""
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -522,3 +524,10 @@ def test_a_step_without_a_reply_leaves_its_row_unfinished(tmp_path: Path) -> Non
     assert again.was_rendered(Key("a", step=1)) and not again.was_rendered(Key("a"))
     assert [one.key for one in again.questions()] == [("a", 0, 0), ("a", 0, 0, 1), ("b", 0, 0)]
     assert [one.key for one in again.first_questions(3)] == [("a", 0, 0), ("b", 0, 0)]
+
+
+@pytest.mark.parametrize("key", [Key("a"), Key("a", 1, 2), Key("a", 1, 2, 3)])
+def test_a_copied_key_is_the_same_key(key: Key) -> None:
+    for copied in (pickle.loads(pickle.dumps(key)), copy.deepcopy(key), Key.of([*key])):
+        assert type(copied) is Key
+        assert (copied, copied.sample, copied.step) == (key, "a", key.step)

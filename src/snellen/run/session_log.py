@@ -146,7 +146,8 @@ class Utterances:
 
 def _pixels(frame: Frame) -> dict[str, Any]:
     image = frame.image
-    return {"digest": image.digest, "width": image.width, "height": image.height}
+    pixels = {"digest": image.digest, "width": image.width, "height": image.height}
+    return pixels if image.original is None else {**pixels, "original": [*image.original]}
 
 
 def _sum(usage: Sequence[Usage]) -> Usage:

@@ -27,6 +27,9 @@ class Key(tuple[Any, ...]):
         parts = (sample, repeat, turn, step) if step else (sample, repeat, turn)
         return super().__new__(cls, parts)
 
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)  # a copy is made of the parts, not of one tuple of them
+
     @classmethod
     def of(cls, parts: Sequence[Any]) -> Key:
         """The key of a list of three or four.

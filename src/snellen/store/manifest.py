@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import orjson
 
-from snellen.store.formats import Count, FormatNumber
+from snellen.errors import StoreError
+from snellen.store.folder import Folder
+from snellen.store.formats import Count, FormatNumber, check_format
 
 MANIFEST = "manifest.json"
 
@@ -58,11 +61,25 @@ class ManifestFields(msgspec.Struct, frozen=True):
     """The processes that asked its questions, in order."""
 
 
-def checked_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The manifest, all of it.
+def read_manifest(folder: Folder) -> dict[str, Any]:
+    """The manifest of a run's folder, all of it.
 
     Raises:
-        msgspec.ValidationError: a field is of another kind than others rely on.
+        StoreError: there is none, or it is not one that this version reads.
     """
-    msgspec.convert(manifest, ManifestFields)
-    return manifest
+    path = folder.root
+    if path.is_file():
+        raise StoreError(
+            f"{path} is a file, not a run folder. If predictions are in it, "
+            f"`snellen score {path}` scores them."
+        )
+    raw = folder.get(MANIFEST)
+    if raw is None:
+        raise StoreError(f"{path} is no run folder: it has no {MANIFEST}.")
+    try:
+        manifest = orjson.loads(raw)
+        check_format(manifest["format"], path / MANIFEST)
+        msgspec.convert(manifest, ManifestFields)
+    except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
+        raise StoreError(f"{path / MANIFEST} is not a manifest: {error}") from error
+    return dict(manifest)

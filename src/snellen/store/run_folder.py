@@ -19,7 +19,7 @@ from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
-from snellen.store.manifest import MANIFEST, checked_manifest
+from snellen.store.manifest import MANIFEST, read_manifest
 from snellen.store.mirrored import RemoteFolder
 from snellen.store.records import (
     EndRecord,
@@ -95,20 +95,7 @@ class Run:
         Raises:
             StoreError: there is none, or it is not one that this version reads.
         """
-        if self.path.is_file():
-            raise StoreError(
-                f"{self.path} is a file, not a run folder. If predictions are in it, "
-                f"`snellen score {self.path}` scores them."
-            )
-        raw = self.folder.get(MANIFEST)
-        if raw is None:
-            raise StoreError(f"{self.path} is no run folder: it has no {MANIFEST}.")
-        try:
-            manifest = orjson.loads(raw)
-            check_format(manifest["format"], self.path / MANIFEST)
-            return dict(checked_manifest(manifest))
-        except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
-            raise StoreError(f"{self.path / MANIFEST} is not a manifest: {error}") from error
+        return read_manifest(self.folder)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Store what the run is, in the place of an earlier manifest."""
