@@ -295,13 +295,7 @@ def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> It
         if len(read) < end - start:
             raise DataError(f"{path} became shorter while it was read. Is it still being written?")
         return [
-            (
-                offset,
-                length,
-                at,
-                skip,
-                _digest(header, read[offset - start : offset - start + length]),
-            )
+            (offset, length, at, skip, _digest(header, read[offset - start :][:length]))
             for offset, length, at, skip, _ in block
         ]
 
