@@ -1,4 +1,8 @@
-"""Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does."""
+"""Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does.
+
+By hand, since no reader of CSV gives a row's own bytes, of which its digest is taken, and its place
+in the file.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -29,6 +29,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from operator import ge, gt, le, lt
 
 from snellen.text.number_values import (
     Node,
@@ -56,14 +57,10 @@ TIMES = frozenset({"*", r"\times", r"\cdot"})
 OVER = frozenset({"/", ":", r"\over", r"\div"})
 TRANSPOSED = frozenset({"'", r"^{\top}"})  # of a number: itself
 RELATIONS: Mapping[str, Callable[[Number, Number], bool]] = {
-    "<": lambda left, right: left < right,
-    r"\le": lambda left, right: left <= right,
-    r"\leq": lambda left, right: left <= right,
-    r"\leqslant": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    r"\ge": lambda left, right: left >= right,
-    r"\geq": lambda left, right: left >= right,
-    r"\geqslant": lambda left, right: left >= right,
+    "<": lt,
+    **dict.fromkeys((r"\le", r"\leq", r"\leqslant"), le),
+    ">": gt,
+    **dict.fromkeys((r"\ge", r"\geq", r"\geqslant"), ge),
 }
 BRACKETS: Mapping[str, str] = {
     "(": ")",
