@@ -30,7 +30,7 @@ LAYERS = """
 """
 LEVEL = {name: level for level, line in enumerate(LAYERS.splitlines()) for name in line.split()}
 ONLY: Mapping[str, tuple[str, ...]] = {
-    "aiohttp": ("transport.py",),
+    "aiohttp": ("transport/",),
     "PIL": ("media/",),
     "av": ("media/",),
     "fsspec": ("store/remote.py",),
@@ -208,7 +208,7 @@ def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
         ("models/a.py", "from snellen.models.helper import c\nfrom .helper import d"),
         ("models/a.py", "from snellen.models._b import c\nfrom snellen.models import _b"),
         ("models/a.py", "from ._b import c"),
-        ("transport.py", "import aiohttp"),
+        ("transport/a.py", "import aiohttp"),
         ("media/images.py", "import PIL.Image"),
         ("data/locations.py", "os.environ.get('HOME')\nos.path.join('a', 'b')"),
         ("core/benchmark.py", "request.origin"),

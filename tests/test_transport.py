@@ -503,7 +503,7 @@ async def test_an_error_is_no_stream_whatever_it_says_it_is() -> None:
 
 
 async def test_a_stream_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("snellen.transport.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("snellen.transport.posting.MOST_BYTES", 1 << 20)
     with serving(streamed(b"data: xxxxxxxx\n\n" * (1 << 17))) as server:
         error = await error_of(server.url)
     assert isinstance(error, Rejected)

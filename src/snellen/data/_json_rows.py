@@ -1,4 +1,8 @@
-"""Rows that are JSON objects: one a line, or all in one list."""
+"""Rows that are JSON objects: one a line, or all in one list.
+
+A list is taken apart by hand, since orjson reads it as a whole, and ijson gives no element's text,
+of which its digest is taken.
+"""
 
 import codecs
 import json

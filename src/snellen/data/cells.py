@@ -1,4 +1,7 @@
-"""The cells of a sheet's row as bytes, quoted as the csv module does where it is strict."""
+"""The cells of a sheet's row as bytes, quoted as the csv module does where it is strict.
+
+By hand, since csv and polars do not say at which byte of the file a cell lies.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""One published file from its address into a folder: parts that go on, tries, digests, room."""
+"""One published file from its address into a folder: parts that go on, tries, digests, room.
+
+By hand, since huggingface_hub fetches from its own hub alone, and many files lie elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -78,15 +78,8 @@ def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str,
 
 def is_same(file: File, record: Known) -> bool:
     """Whether a record is of the file that is published now."""
-    return (
-        record.url == file.url
-        and file.md5 == record.md5
-        and file.sha256
-        in (
-            None,
-            record.sha256,
-        )
-    )
+    same_digests = file.md5 == record.md5 and file.sha256 in (None, record.sha256)
+    return record.url == file.url and same_digests
 
 
 def size_of(path: Path) -> int | None:

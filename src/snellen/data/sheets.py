@@ -1,4 +1,8 @@
-"""Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does."""
+"""Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does.
+
+By hand, since no reader of CSV gives a row's own bytes, of which its digest is taken, and its place
+in the file.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -295,13 +299,7 @@ def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> It
         if len(read) < end - start:
             raise DataError(f"{path} became shorter while it was read. Is it still being written?")
         return [
-            (
-                offset,
-                length,
-                at,
-                skip,
-                _digest(header, read[offset - start : offset - start + length]),
-            )
+            (offset, length, at, skip, _digest(header, read[offset - start :][:length]))
             for offset, length, at, skip, _ in block
         ]
 

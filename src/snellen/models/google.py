@@ -71,14 +71,8 @@ MOST_BYTES = 75_000_000
 MOST_RATE = 24.0
 ROLES = {"user": "user", "assistant": "model"}
 WITHHELD = (
-    "SAFETY",
-    "RECITATION",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "IMAGE_SAFETY",
-    "IMAGE_PROHIBITED_CONTENT",
-    "IMAGE_RECITATION",
+    *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
 """Fields of a part that are text or say nothing."""

@@ -32,7 +32,7 @@ import msgspec
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.models._hf import BROKEN, libraries
-from snellen.models.hf_prompts import Prompts
+from snellen.models.hf_prompts import HfPrompts
 from snellen.models.hf_replica import HfReplica
 from snellen.models.hf_settings import HfSettings
 from snellen.models.weights import digest
@@ -53,7 +53,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     torch, transformers = libraries(spec)
     devices = _devices(spec, settings, torch)
     processor, models = _load(spec, profile, settings, devices, transformers)
-    prompts = Prompts(spec, processor, settings)
+    prompts = HfPrompts(spec, processor, settings)
     prompts.check()
     replicas = [HfReplica(spec, prompts, model, settings, torch, transformers) for model in models]
     first = models[0]

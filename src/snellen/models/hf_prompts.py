@@ -37,7 +37,7 @@ class PreparedBatch:
     choices: Sequence[Sequence[int]] = ()
 
 
-class Prompts:
+class HfPrompts:
     """A processor with its chat template."""
 
     def __init__(self, spec: str, processor: Any, settings: HfSettings) -> None:

@@ -11,7 +11,7 @@ from snellen.core.model import Ranked, Reply, Request, Usage
 from snellen.errors import Rejected
 from snellen.models._hf import BROKEN, stop_tokens
 from snellen.models.batch import TooMuch
-from snellen.models.hf_prompts import PreparedBatch, Prompts
+from snellen.models.hf_prompts import HfPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
 MAX_TOKENS = 1024
@@ -31,7 +31,7 @@ class HfReplica:
     def __init__(
         self,
         name: str,
-        prompts: Prompts,
+        prompts: HfPrompts,
         model: Any,
         settings: HfSettings,
         torch: Any,

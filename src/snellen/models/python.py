@@ -306,12 +306,15 @@ class _AnswerFunction:
     """A stranger's function: what it wants, and what it raises told as `Rejected`."""
 
     def __init__(self, name: str, answer: Callable[[Any], Any], source: str | None) -> None:
-        self.given = _whole if _wants_request(answer) else _messages
+        self._wants_request = _wants_request(answer)
         call = type(answer).__call__  # an object may be a function too
         self.is_async = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(call)
         self._name = name
         self._answer = answer
         self._source = source
+
+    def given(self, request: Request) -> object:
+        return request if self._wants_request else request.messages
 
     def __call__(self, given: object) -> Any:
         with told_as(Rejected, self._name, self._source, but=ModelError):
@@ -372,14 +375,6 @@ def _digest(made: Any, ask: Any) -> str | None:
 def _sources(made: Any) -> Iterator[str]:
     with suppress(OSError, TypeError):
         yield inspect.getsource(made)
-
-
-def _whole(request: Request) -> object:
-    return request
-
-
-def _messages(request: Request) -> object:
-    return request.messages
 
 
 def _reply(name: str, said: object) -> Reply:

@@ -1,4 +1,7 @@
-"""Threads for a model's synchronous calls. A call that hangs is abandoned with its thread."""
+"""Threads for a model's synchronous calls. A call that hangs is abandoned with its thread.
+
+By hand, since ThreadPoolExecutor cannot give up a thread, and waits for all of them at the end.
+"""
 
 from __future__ import annotations
 

@@ -21,41 +21,41 @@ class NoNumber(Exception):
 
 
 @dataclass(frozen=True)
-class Power:
+class PowerTerm:
     """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
 
-    base: "Fraction | Number | Power | Product"
+    base: "Fraction | Number | PowerTerm | ProductTerm"
     exponent: Fraction | Number
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductTerm:
     """Factors, none of them a product."""
 
-    factors: tuple[Fraction | Number | Power, ...]
+    factors: tuple[Fraction | Number | PowerTerm, ...]
 
 
-Node = Fraction | Number | Power | Product
+Node = Fraction | Number | PowerTerm | ProductTerm
 """A Fraction is a number as it was written; an int or float has been computed. The difference
 counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing as an exponent."""
-Factors = tuple[Fraction | Number | Power, ...]
+Factors = tuple[Fraction | Number | PowerTerm, ...]
 
 
 def value_of(node: Node) -> Number:
     if isinstance(node, Fraction):
         return node.numerator if node.denominator == 1 else node.numerator / node.denominator
-    if isinstance(node, Power):
+    if isinstance(node, PowerTerm):
         return _raised(value_of(node.base), node.exponent)
-    if isinstance(node, Product):
+    if isinstance(node, ProductTerm):
         return _product_value(node.factors)
     return node
 
 
-def times(left: Node, right: Node) -> Product:
-    factors: list[Fraction | Number | Power] = []
+def times(left: Node, right: Node) -> ProductTerm:
+    factors: list[Fraction | Number | PowerTerm] = []
     for node in (left, right):
-        factors += node.factors if isinstance(node, Product) else [node]
-    return Product(tuple(factors))
+        factors += node.factors if isinstance(node, ProductTerm) else [node]
+    return ProductTerm(tuple(factors))
 
 
 def negated(node: Node) -> Node:
@@ -74,16 +74,16 @@ def _product_value(factors: Factors) -> Number:
     value = _multiplied(over)
     if len(under) == 1:
         lower = under[0]
-        if isinstance(lower, Power) and in_order and _is_inverse(lower):
-            return value / value_of(Power(lower.base, -lower.exponent))
+        if isinstance(lower, PowerTerm) and in_order and _is_inverse(lower):
+            return value / value_of(PowerTerm(lower.base, -lower.exponent))
         if isinstance(lower, Fraction) and lower > 0 and _is_negative(factors):
             return value / lower.numerator / lower.denominator
-        if isinstance(lower, Product) and in_order and _is_negative(factors):
+        if isinstance(lower, ProductTerm) and in_order and _is_negative(factors):
             return _divided_bare(value, lower)
     return value / _multiplied([value_of(factor) for factor in under]) if under else value
 
 
-def _divided_bare(value: Number, lower: Product) -> Number:
+def _divided_bare(value: Number, lower: ProductTerm) -> Number:
     """`value / a * b / c` for a divisor a * b / c without brackets; a negative one keeps them."""
     if _is_negative(lower.factors):
         return value / value_of(lower)
@@ -101,9 +101,9 @@ def _written_out(
     over: list[Number] = []
     under: list[Node] = []
     for factor in factors if in_order else sorted(factors, key=_rank):
-        if isinstance(factor, Power) and _is_below_zero(factor.exponent):
+        if isinstance(factor, PowerTerm) and _is_below_zero(factor.exponent):
             # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
-            inverse = Power(factor.base, -factor.exponent)
+            inverse = PowerTerm(factor.base, -factor.exponent)
             under.append(factor.base if factor.exponent == -1 else value_of(inverse))
         elif isinstance(factor, Fraction) and not in_order:
             over.append(factor.numerator)
@@ -120,22 +120,22 @@ def _in_order(factors: Factors) -> bool:
     return is_written(first, Fraction(1)) or any(map(_is_plain, others))
 
 
-def _is_plain(factor: Fraction | Number | Power) -> bool:
+def _is_plain(factor: Fraction | Number | PowerTerm) -> bool:
     """A written number, or a power of whole ones."""
-    if not isinstance(factor, Power):
+    if not isinstance(factor, PowerTerm):
         return isinstance(factor, Fraction)
     parts = (factor.base, factor.exponent)
     return all(isinstance(part, Fraction) and part.denominator == 1 for part in parts)
 
 
-def _is_inverse(power: Power) -> bool:
+def _is_inverse(power: PowerTerm) -> bool:
     return isinstance(power.exponent, Fraction) and power.exponent in (-1, Fraction(-1, 2))
 
 
-def _rank(factor: Fraction | Number | Power) -> int:
+def _rank(factor: Fraction | Number | PowerTerm) -> int:
     if isinstance(factor, Fraction):
         return 0
-    return 1 if isinstance(factor, Power) and isinstance(factor.base, Fraction) else 2
+    return 1 if isinstance(factor, PowerTerm) and isinstance(factor.base, Fraction) else 2
 
 
 def _is_negative(factors: Factors) -> bool:

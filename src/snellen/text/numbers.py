@@ -29,13 +29,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from operator import ge, gt, le, lt
 
 from snellen.text.number_values import (
     Node,
     NoNumber,
     Number,
-    Power,
-    Product,
+    PowerTerm,
+    ProductTerm,
     binomial,
     bounded,
     exp,
@@ -56,14 +57,10 @@ TIMES = frozenset({"*", r"\times", r"\cdot"})
 OVER = frozenset({"/", ":", r"\over", r"\div"})
 TRANSPOSED = frozenset({"'", r"^{\top}"})  # of a number: itself
 RELATIONS: Mapping[str, Callable[[Number, Number], bool]] = {
-    "<": lambda left, right: left < right,
-    r"\le": lambda left, right: left <= right,
-    r"\leq": lambda left, right: left <= right,
-    r"\leqslant": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    r"\ge": lambda left, right: left >= right,
-    r"\geq": lambda left, right: left >= right,
-    r"\geqslant": lambda left, right: left >= right,
+    "<": lt,
+    **dict.fromkeys((r"\le", r"\leq", r"\leqslant"), le),
+    ">": gt,
+    **dict.fromkeys((r"\ge", r"\geq", r"\geqslant"), ge),
 }
 BRACKETS: Mapping[str, str] = {
     "(": ")",
@@ -248,7 +245,7 @@ class _LatexReader:
         while self._token == "^":
             self._advance()
             written = isinstance(node, Fraction) and self._theirs
-            node = Power(node if written else value_of(node), self._script())
+            node = PowerTerm(node if written else value_of(node), self._script())
             if self._token == "_":
                 self._advance()
                 self._script()  # means nothing to them
@@ -294,10 +291,12 @@ class _LatexReader:
             return binomial(value_of(self._braced()), value_of(self._braced()))
         return self._group(token)
 
-    def _quotient(self, upper: Node, lower: Node) -> Product:
-        over = value_of(upper) if isinstance(upper, Product) else upper
+    def _quotient(self, upper: Node, lower: Node) -> ProductTerm:
+        over = value_of(upper) if isinstance(upper, ProductTerm) else upper
         # A divisor that is computed at once cannot lose its brackets.
-        return Product((over, Power(lower if self._theirs else value_of(lower), Fraction(-1))))
+        return ProductTerm(
+            (over, PowerTerm(lower if self._theirs else value_of(lower), Fraction(-1)))
+        )
 
     def _braced(self) -> Node:
         self._expect("{")
@@ -333,7 +332,7 @@ class _LatexReader:
             self._expect("]")
             exponent = 1 / root if isinstance(root, Fraction) else 1 / value_of(root)
         base = self._braced()
-        return Power(base if isinstance(base, Fraction) else value_of(base), exponent)
+        return PowerTerm(base if isinstance(base, Fraction) else value_of(base), exponent)
 
     def _function(self) -> Node:
         name = self._advance()
@@ -353,7 +352,7 @@ class _LatexReader:
         else:
             value = FUNCTIONS[name](value_of(argument))
         # They ask whether the exponent is "true", and so lose a 0.
-        return value if is_written(power, Fraction(0)) else Power(value_of(value), power)
+        return value if is_written(power, Fraction(0)) else PowerTerm(value_of(value), power)
 
     def _argument(self) -> Node:
         """In round brackets, or bare: a product up to the next function."""

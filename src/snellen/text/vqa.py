@@ -9,20 +9,8 @@ import re
 
 PUNCTUATION = frozenset(';/[]"{}()=+\\_-><@`,?!')
 """No full stop, which has a rule of its own; no colon, apostrophe, %, $, * and &, which stay."""
-NUMBERS = {
-    "none": "0",
-    "zero": "0",
-    "one": "1",
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-}
+_DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+NUMBERS = {"none": "0"} | {word: str(number) for number, word in enumerate(_DIGITS)}
 ARTICLES = frozenset(("a", "an", "the"))
 MOST_STOPS = 32
 """So many full stops go, not all: `re.UNICODE`, which is 32, stands where the count belongs."""

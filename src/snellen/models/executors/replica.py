@@ -20,40 +20,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from snellen import __version__
+from snellen import __version__, errors
 from snellen.core.model import Reply, Request, Shown
 from snellen.core.outputs import check_ranking, check_reply
-from snellen.errors import (
-    CatalogError,
-    DataError,
-    MediaError,
-    ModelError,
-    Overloaded,
-    Rejected,
-    SnellenError,
-    StoreError,
-    UsageError,
-    message_of,
-)
+from snellen.errors import MediaError, Rejected, SnellenError, message_of
 from snellen.media import images, video
 from snellen.media.content import Frame, Image, Part, Video
 
 MOST_BYTES = 300 << 20
 """Encoded frames that a worker keeps for further questions about the same videos."""
-ERRORS: Mapping[str, type[SnellenError]] = {
-    one.__name__: one
-    for one in (
-        Overloaded,
-        Rejected,
-        ModelError,
-        MediaError,
-        UsageError,
-        CatalogError,
-        StoreError,
-        DataError,
-    )
-}
-"""What may be raised, each class before those that it is of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +78,7 @@ class MediaMissing:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaFailure:
-    """An error of ours, as its class's name, its words and its fields."""
+    """An error as the name of a class of ours, its words, and its fields."""
 
     kind: str
     message: str
@@ -111,18 +86,19 @@ class ReplicaFailure:
 
     @classmethod
     def of(cls, error: Exception, name: str) -> ReplicaFailure:
-        for kind, one in ERRORS.items():
-            if isinstance(error, one):
-                known = ("retry_after", "throttled", "hopeless")
-                held = {key: value for key, value in vars(error).items() if key in known}
-                return cls(kind=kind, message=message_of(error), fields=held)
+        if isinstance(error, SnellenError):
+            kind = next(one for one in type(error).__mro__ if one.__module__ == errors.__name__)
+            known = ("retry_after", "throttled", "hopeless")
+            held = {key: value for key, value in vars(error).items() if key in known}
+            return cls(kind=kind.__name__, message=message_of(error), fields=held)
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
         said = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
         return cls(kind="SnellenError", message=said)
 
     def error(self) -> SnellenError:
-        return ERRORS.get(self.kind, SnellenError)(self.message, **self.fields)
+        made: SnellenError = getattr(errors, self.kind)(self.message, **self.fields)
+        return made
 
 
 class Replica:

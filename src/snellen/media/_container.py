@@ -1,0 +1,298 @@
+"""A video's container and its decoder, by PyAV; imported with the first video that is opened."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from hashlib import sha256
+from io import BytesIO
+from typing import TYPE_CHECKING, cast
+
+import av
+import numpy as np
+import PIL.Image
+from numpy.typing import NDArray
+
+from snellen.errors import MediaError, check_regular
+from snellen.media._files import label, path_inside
+from snellen.media._frames import Policy
+from snellen.media.content import Frame, Image, Video
+from snellen.media.video import VideoFacts
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+
+GAP = 1.0
+"""Seconds of unwanted frames from which on it is worth looking for a key frame behind them."""
+CLOCK = r"(\d{1,4}):(\d\d):(\d\d(?:\.\d{1,9})?)"
+CONTAINERS = (
+    "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif,h264,hevc,ivf,mxf,nut,dv,rm,mpegvideo,obu,av1"
+)
+"""No playlists: they name other files, wherever they lie."""
+
+
+def _check_regular(video: Video, path: str) -> None:
+    try:
+        check_regular(path)
+    except FileNotFoundError:
+        return  # who opens it says where it should be
+    except OSError as error:
+        raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
+
+
+class OpenedVideo:
+    """A video's container, open; its facts are read at once."""
+
+    def __init__(self, video: Video) -> None:
+        self.video = video
+        # IndexError: a stream that was not there when the file was opened.
+        self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
+        path = path_inside(video, video.source)
+        _check_regular(video, path)
+        try:
+            self._container: InputContainer = av.open(
+                path, metadata_errors="replace", options={"format_whitelist": CONTAINERS}
+            )
+        except (*self._errors, ValueError) as error:
+            raise self._unreadable(error) from error
+        with ExitStack() as stack:
+            stack.callback(self.close)
+            if not self._container.streams.video:
+                raise MediaError(f"{label(video)} has no pictures: there is no video stream in it.")
+            self._stream: VideoStream = self._container.streams.video[0]
+            if self._stream.codec_context is None:
+                raise MediaError(
+                    f"{label(video)} cannot be decoded: there is no decoder here for its pictures. "
+                    "Convert it, for example to H.264 in MP4."
+                )
+            # One thread a video: several are decoded at once, and none costs more than it must.
+            self._stream.thread_type = "NONE"
+            self._reformatter = av.video.reformatter.VideoReformatter()
+            self.facts = self._read_facts()
+            self._first = self.facts.stamps[0]
+            stack.pop_all()
+
+    def close(self) -> None:
+        self._container.close()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._stream.width, self._stream.height
+
+    @property
+    def time_base(self) -> Fraction:
+        base = self._stream.time_base
+        assert base is not None
+        return base
+
+    def frames(
+        self, stamp: int | None = None, wanted: Collection[int] | None = None
+    ) -> Iterator[VideoFrame]:
+        """Frames in the order they are shown, from the key frame at a stamp on, else from the
+        first; not those that stand on damaged data, up to the next key frame behind these. Where
+        `wanted` has their stamps, others may be left out.
+
+        Raises:
+            MediaError: the file cannot be read on.
+        """
+        context = self._stream.codec_context
+        # H.264 marks what no other frame stands on. HEVC's mark says less, where it has layers.
+        kept = wanted if self._is_timed and context.name == "h264" else None
+        sound: set[int | None] = set()
+        is_damaged = is_skipping = False
+        since: int | None = None
+        try:
+            context.flush_buffers()
+            context.skip_frame = "DEFAULT"
+            target = self._first if stamp is None else stamp
+            self._container.seek(target, stream=self._stream, backward=True, any_frame=False)
+            for packet in self._container.demux(self._stream):
+                if packet.is_corrupt:
+                    is_damaged = True
+                    continue
+                if is_damaged and packet.is_keyframe:
+                    # Frames behind it that are shown before it may stand on those before it.
+                    is_damaged, since = False, packet.pts
+                skips = kept is not None and packet.pts not in kept
+                if skips != is_skipping:
+                    is_skipping = skips
+                    context.skip_frame = "NONREF" if skips else "DEFAULT"
+                try:
+                    frames = packet.decode()
+                except self._errors:
+                    is_damaged = True
+                    continue
+                early = since is not None and packet.pts is not None and packet.pts < since
+                if not (is_damaged or early):
+                    sound.add(packet.pts)
+                for frame in frames:
+                    found = _stamp(frame)
+                    if found is None or frame.is_corrupt:
+                        continue
+                    if found in sound or not self._is_timed:
+                        sound.discard(found)
+                        yield frame
+        except self._errors as error:
+            raise self._unreadable(error) from error
+
+    def _read_facts(self) -> VideoFacts:
+        """One pass over the packets, or over the frames where packets have no times."""
+        stream = self._stream
+        stamps: list[int] = []
+        keys: list[int] = []
+        self._is_timed = True
+        try:
+            for packet in self._container.demux(stream):
+                # Of a file that was cut off the last may be there in part.
+                if packet.size == 0 or packet.is_discard or packet.is_corrupt:
+                    continue
+                if packet.pts is None:
+                    self._is_timed = False
+                    break
+                stamps.append(packet.pts)
+                if packet.is_keyframe:
+                    keys.append(packet.pts)
+            if not self._is_timed:
+                self._first = 0
+                stamps = [stamp for f in self.frames() if (stamp := _stamp(f)) is not None]
+                keys = []
+        except self._errors as error:
+            raise self._unreadable(error) from error
+        if not stamps:
+            raise MediaError(f"{label(self.video)} has no frames in it. Get the file again.")
+        stamps = sorted(set(stamps))
+        base = self.time_base
+        return VideoFacts(
+            times=tuple(float((stamp - stamps[0]) * base) for stamp in stamps),
+            declared=self._declared(stamps[0] * base),
+            stamps=tuple(stamps),
+            keys=tuple(sorted(keys)),
+            scanned=self._is_timed,
+        )
+
+    def _declared(self, start: Fraction) -> float | None:
+        """Seconds that the file says its pictures last; None where only the whole file's length is
+        known, and sound may last longer."""
+        if self._stream.duration is not None:
+            return float(self._stream.duration * self.time_base)
+        named = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
+        if named:
+            hours, minutes, seconds = named.groups()
+            return int(hours) * 3600 + int(minutes) * 60 + float(seconds) - float(start)
+        alone = len(self._container.streams) == 1
+        if alone and self._container.duration is not None:
+            return self._container.duration / av.time_base
+        return None
+
+    def _unreadable(self, error: Exception) -> MediaError:
+        what = str(error).partition(": ")[0]
+        return MediaError(
+            f"{label(self.video)} cannot be decoded: {what}. It is no video, or damaged: get the "
+            "file again."
+        )
+
+    def at(self, places: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+        """The frames of these numbers, which rise, each with its number.
+
+        Raises:
+            MediaError: one cannot be decoded.
+        """
+        facts = self.facts
+        wanted = frozenset(facts.stamps[place] for place in places)
+        left = iter(places)
+        place = next(left, None)
+        here = -1
+        sought = True
+        frames: Iterator[VideoFrame] | None = None
+        while place is not None:
+            stamp = facts.stamps[place]
+            key = self._key_before(place, here) if sought else None
+            if frames is None or key is not None:
+                frames = self.frames(key, wanted if sought else None)
+            for frame in frames:
+                found = _stamp(frame)
+                assert found is not None
+                if found < stamp:
+                    continue
+                break
+            else:
+                found = None
+            if found == stamp:
+                yield place, frame
+                here, place = place, next(left, None)
+                continue
+            if not sought:
+                raise MediaError(
+                    f"{label(self.video)}: the frame at {facts.times[place]:.3f} s is in "
+                    "the file and cannot be decoded: it is damaged there. Get the file again."
+                )
+            # A place that was sought can lie behind the frame that was wanted, or decode badly:
+            # from the first frame on none is lost.
+            sought, frames = False, None
+
+    def _key_before(self, place: int, here: int) -> int | None:
+        """The key frame to go to for a frame, where going there saves decoding."""
+        facts = self.facts
+        if not facts.scanned or not facts.keys:
+            return None
+        number = bisect_right(facts.keys, facts.stamps[place]) - 1
+        if number < 0:
+            return None
+        key = facts.keys[number]
+        base = self.time_base
+        since = facts.stamps[here] if here >= 0 else facts.stamps[0]
+        return key if (key - since) * base > GAP else None
+
+    def pixels(self, frame: VideoFrame, look: Policy) -> NDArray[np.uint8]:
+        """A frame upright and at its size: (height, width, 3), RGB."""
+        turns = round(frame.rotation / 90) % 4  # against the clock
+        width, height = frame.width, frame.height
+        size = look.size(*((height, width) if turns % 2 else (width, height)))
+        stored = size[::-1] if turns % 2 else size
+        # One for all frames, and no threads: to set these up costs as much as a frame.
+        shown = self._reformatter.reformat(frame, *stored, format="rgb24", threads=1)
+        return _turned(cast("NDArray[np.uint8]", shown.to_ndarray()), turns)
+
+    def encoded(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
+        """A frame upright, at its size, and encoded."""
+        time = self.facts.times[place]
+        pixels = self.pixels(frame, look)
+        height, width, _ = pixels.shape
+        sideways = round(frame.rotation / 90) % 2
+        own = (frame.height, frame.width) if sideways else (frame.width, frame.height)
+        data, mime = _encoded(pixels, look)
+        return Frame(
+            time=time,
+            image=Image(
+                data,
+                place=f"{label(self.video)}, {time:.3f} s",
+                digest=f"sha256:{sha256(data).hexdigest()}",
+                mime=mime,
+                width=width,
+                height=height,
+                original=None if own == (width, height) else own,
+            ),
+        )
+
+
+def _stamp(frame: VideoFrame) -> int | None:
+    return frame.pts if frame.pts is not None else frame.dts
+
+
+def _turned(pixels: NDArray[np.uint8], turns: int) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+
+def _encoded(pixels: NDArray[np.uint8], look: Policy) -> tuple[bytes, str]:
+    picture = PIL.Image.fromarray(pixels)
+    data = BytesIO()
+    if look.codec == "png":
+        picture.save(data, "PNG", compress_level=1)
+        return data.getvalue(), "image/png"
+    picture.save(data, "JPEG", quality=look.quality, subsampling=0)
+    return data.getvalue(), "image/jpeg"

@@ -1,0 +1,174 @@
+"""Whole files from any server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+from yarl import URL
+
+from snellen.errors import Overloaded, Rejected, shown_address
+from snellen.transport._requests import (
+    HERE,
+    address_of,
+    check_header,
+    proxy_of,
+    wait_of,
+    what_broke,
+)
+
+MOST_REDIRECTIONS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileHead:
+    """What a server says of a file whose bytes are about to come.
+
+    `start` is the place in the file of the first byte that comes, `size` that of the whole file
+    (None: not said). `validator` names this version of the file, for `If-Range`; None: it has none.
+    `beyond` says that the file has nothing at the place that was asked for.
+    """
+
+    start: int
+    size: int | None
+    validator: str | None
+    beyond: bool = False
+
+
+class Downloads:
+    """Files from any server, as they are stored there. Redirections are followed, from https to
+    https alone.
+
+    `connect` is the seconds allowed until there is a connection, `silence` those without a byte.
+    """
+
+    def __init__(self, *, connect: float = 10.0, silence: float = 60.0) -> None:
+        self._session = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=silence),
+            # A file compressed on the way would have other bytes, and its ranges mean nothing.
+            headers={"Accept-Encoding": "identity"},
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._silence = silence
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    @asynccontextmanager
+    async def get(
+        self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
+    ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
+        """The file's head and its bytes from `start` on, if it is still the version `validator`;
+        else, as where the server gives no ranges, all of it, which the head's `start` tells.
+
+        The key goes to the server of `url`, and to none that it redirects to.
+
+        Raises:
+            Overloaded: nothing came, or it broke off (from the bytes, too): worth another try.
+            Rejected: asking again is of no use: no such file, no permission, a bad redirection.
+            UsageError: that is no address.
+        """
+        asked = address_of(url)
+        headers = {}
+        if key is not None:
+            check_header(shown_address(url), "Authorization", key)
+        if start:
+            headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
+        if key is not None and asked.scheme != "https" and asked.host not in HERE:
+            raise Rejected(f"{shown_address(url)}: a key is sent over https only.")
+        there = asked.with_user(None)
+        for _ in range(MOST_REDIRECTIONS + 1):
+            mine = headers
+            if key is not None and _server(there) == _server(asked):
+                mine = {**headers, "Authorization": f"Bearer {key}"}
+            where = shown_address(str(there))
+            try:
+                reply = await self._session.get(
+                    there, headers=mine, allow_redirects=False, proxy=proxy_of(there)
+                )
+            except (aiohttp.ClientError, OSError) as error:
+                why = f"{where}: {self._why(error)}"
+                if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                    raise Rejected(why) from None
+                raise Overloaded(why) from None
+            async with reply:
+                if reply.status not in (301, 302, 303, 307, 308):
+                    yield _head(reply, start), self._bytes(reply, where)
+                    return
+                there = _redirected(there, reply.headers.get("Location", ""))
+        raise Rejected(f"{shown_address(url)}: redirects more than {MOST_REDIRECTIONS} times.")
+
+    async def _bytes(self, reply: aiohttp.ClientResponse, where: str) -> AsyncIterator[bytes]:
+        try:
+            while block := await reply.content.readany():
+                yield block
+        except (aiohttp.ClientError, OSError) as error:
+            raise Overloaded(f"{where}: {self._why(error)}") from None
+
+    def _why(self, error: Exception) -> str:
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return "no connection in time"
+        if isinstance(error, TimeoutError):
+            return f"nothing came for {self._silence:g} s"
+        return what_broke(error)
+
+
+def _server(url: URL) -> tuple[str, str | None, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _redirected(url: URL, location: str) -> URL:
+    """Where a redirection leads, if it may be followed."""
+    where = shown_address(str(url))
+    try:
+        there = url.join(URL(location))
+    except ValueError:
+        raise Rejected(f"{where}: redirects to what is no address.") from None
+    if not location or there.scheme not in ("http", "https") or not there.host:
+        raise Rejected(
+            f"{where}: redirects to {shown_address(location) or 'nowhere'}, which is no server."
+        )
+    if url.scheme == "https" and there.scheme != "https":
+        raise Rejected(f"{where}: redirects from https to plain http, which anybody can forge.")
+    return there.with_user(None)
+
+
+def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
+    """What is to come, or an error where that is not the file.
+
+    RFC 9110: a weak ETag (13.1.5) cannot vouch for a part of a file; 416 (15.5.17) and 206
+    (15.3.7) carry the whole size in Content-Range.
+    """
+    where = shown_address(str(reply.url))
+    etag = reply.headers.get("ETag", "")
+    strong = etag if etag.startswith('"') else None
+    validator = strong or reply.headers.get("Last-Modified")
+    span = re.fullmatch(
+        r"bytes (?:(\d{1,18})-\d{1,18}|\*)/(\d{1,18}|\*)", reply.headers.get("Content-Range", "")
+    )
+    total = int(span[2]) if span and span[2] != "*" else None
+    match reply.status:
+        case 200:
+            if reply.headers.get("Content-Encoding", "identity") != "identity":
+                raise Rejected(f"{where}: sends the file compressed, though asked not to.")
+            return FileHead(start=0, size=reply.content_length, validator=validator)
+        case 206 if start and span and span[1]:
+            return FileHead(start=int(span[1]), size=total, validator=validator)
+        case 416 if start:
+            return FileHead(start=start, size=total, validator=validator, beyond=True)
+        case 408 | 425 | 429 | 500 | 502 | 503 | 504:
+            wait = wait_of(reply.headers)
+            raise Overloaded(f"{where}: {reply.status}: it is busy or broken", retry_after=wait)
+        case 401 | 403:
+            raise Rejected(
+                f"{where}: {reply.status}: it gives the file to those it knows only: its terms may "
+                "have to be accepted there first."
+            )
+        case 404 | 410:
+            raise Rejected(f"{where}: {reply.status}: there is no such file.")
+        case status:
+            raise Rejected(f"{where}: {status}: that is no file.")

@@ -1,0 +1,238 @@
+"""JSON bodies to one server, and its replies."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+
+import aiohttp
+from yarl import URL
+
+from snellen.errors import Overloaded, Rejected, UsageError, shown_address
+from snellen.transport._requests import (
+    address_of,
+    basic,
+    check_header,
+    proxy_of,
+    query_secrets,
+    user_secrets,
+    wait_of,
+    what_broke,
+    written_forms,
+)
+
+MOST_BYTES = 64 << 20
+"""No reply is longer, uncompressed."""
+IN_ONE_PIECE = 1 << 20
+"""Larger bodies are given to the HTTP client as a stream: it warns about larger bytes."""
+EVENTS = "text/event-stream"
+LINE_END = re.compile(rb"\r\n|\n|\r")
+EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One event of a stream: its data, and the seconds until it had come."""
+
+    data: bytes
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """What a server sent; `first` and `total` are seconds until its head and its end had come.
+
+    A reply of status 200 that is a stream of events has them in `events`, and no `body`.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    first: float
+    total: float
+    events: tuple[Event, ...] = ()
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the server asks to wait."""
+        return wait_of(self.headers)
+
+
+class Transport:
+    """Connections to one server, kept open; how many at once is the runner's to decide.
+
+    `secrets`, and those in the address, are taken out of all that comes back before anybody sees
+    it: servers echo keys in their error pages. `connect`, `first` and `total` are the seconds
+    allowed until there is a connection, the head of the reply, and its end.
+
+    Raises:
+        UsageError: that is no address, or a header cannot be sent.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
+        connect: float = 10.0,
+        first: float = 600.0,
+        total: float = 1200.0,
+    ) -> None:
+        self._base = address_of(base_url)
+        self.where = shown_address(str(self._base))
+        self._headers = {"Content-Type": "application/json", **(headers or {})}
+        secrets = [*secrets, *query_secrets(self._base)]
+        if self._base.user is not None:
+            if "Authorization" in self._headers:
+                raise UsageError(
+                    f"{self.where}: there is a key, and a user in the address; give one."
+                )
+            self._headers["Authorization"] = f"Basic {basic(self._base)}"
+            secrets += user_secrets(self._base)
+            self._base = self._base.with_user(None)
+        for name, value in self._headers.items():
+            check_header(self.where, name, value)
+        self._proxy = proxy_of(self._base)
+        if self._proxy is not None:
+            secrets += user_secrets(self._proxy)
+        self._secrets = [secret.encode() for secret in written_forms(secrets)]
+        self._connect = connect
+        self._first = first
+        self._total = total
+        self._session: aiohttp.ClientSession | None = None
+        self._urls: dict[str, URL] = {}
+
+    def __repr__(self) -> str:
+        return f"Transport({self.where!r})"
+
+    async def post(self, path: str, body: bytes) -> Response:
+        """Send a JSON body to `base_url/path`. Redirections are not followed.
+
+        Raises:
+            Overloaded: no connection, no whole reply, or not in time.
+            Rejected: asking again is of no use: a redirection, a certificate that nobody vouches
+                for, a reply without end.
+        """
+        session = self._session or self._opened()
+        data = body if len(body) <= IN_ONE_PIECE else BytesIO(body)
+        now = asyncio.get_running_loop().time
+        started = now()
+        late = f"no reply began within {self._first:g} s (time-out `first`)"
+        try:
+            async with (
+                asyncio.timeout(self._first) as patience,
+                session.post(self._url(path), data=data, allow_redirects=False) as reply,
+            ):
+                first = now() - started
+                late = f"the reply was not complete within {self._total:g} s (time-out `total`)"
+                patience.reschedule(started + self._total)
+                content = b""
+                events: tuple[Event, ...] = ()
+                if reply.status == 200 and reply.content_type == EVENTS:
+                    events = await self._events(reply, started)
+                else:
+                    content = self._without_secrets(
+                        b"".join([b async for b in self._blocks(reply)])
+                    )
+        # The HTTP client's own errors quote the address and the headers, keys included: they are
+        # told in our words, and never appear in a traceback.
+        except aiohttp.ConnectionTimeoutError:
+            late = f"no connection within {self._connect:g} s (time-out `connect`)"
+            raise Overloaded(f"{self.where}: {late}") from None
+        except TimeoutError:
+            raise Overloaded(f"{self.where}: {late}") from None
+        except (aiohttp.ClientError, OSError) as error:
+            why = f"{self.where}: {self.redact(what_broke(error))}"
+            if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                raise Rejected(why, hopeless=True) from None
+            raise Overloaded(why) from None
+        if 300 <= reply.status < 400:
+            there = shown_address(reply.headers.get("Location", "nowhere"))
+            raise Rejected(
+                f"{self.where}: {reply.status}: it has moved to {self.redact(there)}. "
+                "Requests and keys do not follow; if that address is right, name it.",
+                hopeless=True,
+            )
+        return Response(
+            status=reply.status,
+            headers=reply.headers,
+            body=content,
+            first=first,
+            total=now() - started,
+            events=events,
+        )
+
+    def redact(self, text: str) -> str:
+        """The text without the secrets."""
+        for secret in self._secrets:
+            text = text.replace(secret.decode(), "[key]")
+        return text
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _opened(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            headers=self._headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=self._proxy,
+        )
+        return self._session
+
+    def _url(self, path: str) -> URL:
+        """The address of a path, which may have a query beside that of the base."""
+        url = self._urls.get(path)
+        if url is None:
+            path_alone, _, query = path.partition("?")
+            whole = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
+            url = self._base.with_path(whole, encoded=True, keep_query=True).extend_query(query)
+            self._urls[path] = url
+        return url
+
+    async def _blocks(self, reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        size = 0
+        while block := await reply.content.readany():
+            size += len(block)
+            if size > MOST_BYTES:
+                raise Rejected(f"{self.where}: the reply is longer than {MOST_BYTES >> 20} MiB")
+            yield block
+
+    async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
+        """A stream's events that have data. One that no empty line ends is none, as the standard
+        has it (WHATWG HTML, 9.2.6): the stream was cut in it."""
+        now = asyncio.get_running_loop().time
+        events: list[Event] = []
+        rest = bytearray()
+        async for block in self._blocks(reply):
+            seen = max(0, len(rest) - 3)
+            rest += block
+            if EVENT_END.search(rest, seen) is None:
+                continue
+            *whole, left = EVENT_END.split(rest)
+            rest = bytearray(left)
+            at = now() - started
+            events += (
+                Event(data=self._without_secrets(data), at=at) for data in map(_data, whole) if data
+            )
+        return tuple(events)
+
+    def _without_secrets(self, content: bytes) -> bytes:
+        for secret in self._secrets:
+            content = content.replace(secret, b"[key]")
+        return content
+
+
+def _data(event: bytes) -> bytes:
+    """What the `data` lines of an event say."""
+    lines = LINE_END.split(event)
+    return b"\n".join(
+        bytes(line[5:]).removeprefix(b" ") for line in lines if line.startswith(b"data:")
+    )
