@@ -446,7 +446,7 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
 
 def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
     """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
-    found = {choices[ascii_uppercase.index(letter)] for letter in reading.candidates}
+    found = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
     if len(found) != 1:
         return reading
     answer = ascii_uppercase[choices.index(found.pop())]

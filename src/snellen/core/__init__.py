@@ -4,6 +4,18 @@ May import media types, data tables, metrics, and statistics; never a back end o
 Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
+from snellen.core.answer import (
+    Answer,
+    BoxAnswer,
+    ChoiceAnswer,
+    IntervalAnswer,
+    NamedAnswers,
+    PointAnswer,
+    PolygonAnswer,
+    SeveralAnswers,
+    TableAnswer,
+    answer_words,
+)
 from snellen.core.benchmark import Benchmark, Check, History
 from snellen.core.exchange import Interop, Published, Results, Submission
 from snellen.core.model import (
@@ -49,10 +61,13 @@ from snellen.stats import Estimate
 
 __all__ = [
     "Address",
+    "Answer",
     "Benchmark",
+    "BoxAnswer",
     "Capabilities",
     "Category",
     "Check",
+    "ChoiceAnswer",
     "Columns",
     "Conversation",
     "Emission",
@@ -64,10 +79,14 @@ __all__ = [
     "History",
     "Image",
     "Interop",
+    "IntervalAnswer",
     "Judge",
     "Message",
     "Metric",
+    "NamedAnswers",
     "Part",
+    "PointAnswer",
+    "PolygonAnswer",
     "Presentation",
     "Procedure",
     "Profile",
@@ -90,14 +109,17 @@ __all__ = [
     "Scoring",
     "Session",
     "SessionSpec",
+    "SeveralAnswers",
     "Streaming",
     "Streams",
     "Submission",
     "Table",
+    "TableAnswer",
     "Text",
     "Times",
     "Usage",
     "Video",
+    "answer_words",
     "assistant",
     "system",
     "user",

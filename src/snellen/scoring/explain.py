@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from snellen.core.answer import Answer
 from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Verdicts
 from snellen.media.content import Message
@@ -32,10 +33,10 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scoring: str
     source: str
     state: str
-    answer: str | float | list[str] | None
+    answer: Answer | None
     rule: str
     score: float | None
-    candidates: list[str] = []
+    candidates: list[Answer] = []
     verdicts: list[str] = []
 
 

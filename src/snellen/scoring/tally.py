@@ -445,7 +445,6 @@ class Tally:
 
     def _row(self, scored: Scored, name: str, found: Found) -> ScoreRow:
         """The line of `scores.jsonl`."""
-        answer = found.reading.answer
         return ScoreRow(
             format=FORMAT,
             sample=scored.sample.id,
@@ -455,7 +454,7 @@ class Tally:
             state=found.state,
             reply=scored.state,
             score=found.score,
-            answer=list(answer) if isinstance(answer, tuple) else answer,
+            answer=found.reading.answer,
             rule=found.reading.rule,
             candidates=list(found.reading.candidates),
         )

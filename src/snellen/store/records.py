@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from snellen.core.answer import Answer
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
 
 FORMAT = 0
@@ -230,9 +231,9 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
     reply: ReplyState | Literal["absent"]
     score: float | None = None
-    answer: str | float | list[str] | None = None
+    answer: Answer | None = None
     rule: str = ""
-    candidates: list[str] = []
+    candidates: list[Answer] = []
 
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
