@@ -207,8 +207,10 @@ def test_a_session_that_cannot_fork_is_turned_down_with_what_to_do(
 def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> None:
     spy = Spy(forks=False)
     benchmark = asking(clip, {"a": 1.0, "b": 2.0})
-    assert benchmark.streaming is not None
-    alone = vary(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
+    assert benchmark.procedure.streaming is not None
+    alone = vary(
+        benchmark, streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id)
+    )
     assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
     assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
 
@@ -316,8 +318,10 @@ def test_one_session_for_all_and_one_for_each_question_see_the_same(
     times = {f"q{number}": 0.7 * number + 0.3 for number in range(12)}
     spies = [Spy(), Spy()]
     together = asking(clip, times)
-    assert together.streaming is not None
-    alone = vary(together, streaming=replace(together.streaming, session=lambda one: one.id))
+    assert together.procedure.streaming is not None
+    alone = vary(
+        together, streaming=replace(together.procedure.streaming, session=lambda one: one.id)
+    )
     run(together, spies[0], tmp_path / "together")
     run(alone, spies[1], tmp_path / "alone")
     assert spies[0].asked == spies[1].asked
@@ -641,10 +645,10 @@ def test_more_sessions_than_threads_and_slots_come_to_their_end(clip: Path, tmp_
     """Each video is one session; what opens one waits for nobody who waits for it."""
     times = {f"q{number}": 8.0 + number / 10 for number in range(40)}
     benchmark = asking(clip, times)
-    assert benchmark.streaming is not None
+    assert benchmark.procedure.streaming is not None
     apart = vary(
         benchmark,
-        streaming=replace(benchmark.streaming, session=lambda one: one.id),
+        streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id),
         group_by=lambda one: one.id,
     )
     model = Scripted("yes")

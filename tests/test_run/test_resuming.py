@@ -153,7 +153,7 @@ def test_a_rank_that_is_no_number_fails_its_question_alone(tmp_path: Path) -> No
     def sample(place: int, row: Row) -> Sample:
         return replace(sample_of(place, row), choices=("yes", "no"))
 
-    made = benchmark(3, ask="rank", sample=sample)
+    made = benchmark(3, kind="rank", sample=sample)
     finished = run(tmp_path, Ranks(), made)
 
     kept = {record.key[0]: record.state for record in records(finished)}

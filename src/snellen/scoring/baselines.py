@@ -80,7 +80,7 @@ def baselines(
     scoring, check = benchmark.scorings[name], benchmark.check
     metric, function = next(iter(scoring.metrics.items()))
     simple = function is mean and not scoring.partial and not tally.has_references
-    if benchmark.ask != "generate" or (not simple and tally.n > MOST):
+    if benchmark.procedure.kind != "generate" or (not simple and tally.n > MOST):
         return None
     common = Common(tally.right_answers())
     if not common:
@@ -94,8 +94,11 @@ def baselines(
         benchmark,
         scorings={name: replace(scoring, metrics={metric: function})},
         presentation=Presentation(
-            metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
-            ladders=benchmark.ladders,
+            metric_tags=(
+                *benchmark.presentation.break_down_by,
+                *benchmark.presentation.metric_tags,
+            ),
+            ladders=benchmark.presentation.ladders,
         ),
     )
 

@@ -61,7 +61,7 @@ def explain_run(
 ) -> list[Explanation]:
     """The story of a run's sample, once for each repeat, and for each turn where turns are scored,
     or of one turn by its own id; none where it was not asked."""
-    apart = benchmark.by_turn is not None
+    apart = benchmark.procedure.conversation.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
         return key[1], key[2] if apart else 0
@@ -82,7 +82,7 @@ def explain_run(
         if apart:
             asked = benchmark.each_turn(asked)[question.key[2]]
         if sample in (question.key[0], asked.id):
-            nothing = Scored(asked, question.key[1], "absent", None, benchmark.ask)
+            nothing = Scored(asked, question.key[1], "absent", None, benchmark.procedure.kind)
             found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [

@@ -43,7 +43,7 @@ def probe_report(
 ) -> ProbeReport | None:
     """The report of the benchmark's probe on a tally's samples, in their order; None without one,
     or where nothing has a score."""
-    probe = dict(benchmark.probe)
+    probe = dict(benchmark.provenance.probe)
     if not probe or not report.scorings:
         return None
     best = benchmark.scorings[benchmark.headline].best
