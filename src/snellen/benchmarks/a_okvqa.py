@@ -50,14 +50,21 @@ from snellen.benchmarks.families import authors_files, questions
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find, json_list
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -34,13 +34,18 @@ from typing import Any, Literal
 from snellen.answers.phrase import final_phrase
 from snellen.answers.value import cleaned, final_value, number
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Filtered, Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user

@@ -24,13 +24,19 @@ from typing import Literal
 
 from snellen.answers.value import cleaned, final_value, same_value
 from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -36,13 +36,20 @@ from typing import Any, Literal
 from snellen.answers.value import cleaned, final_value, number, same_value
 from snellen.benchmarks.families.results import of_json
 from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Judge,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Drawn, Found, Row, Table, find, parquet
 from snellen.data.published import File
 from snellen.errors import DataError

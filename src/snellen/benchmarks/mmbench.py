@@ -54,14 +54,20 @@ from snellen.benchmarks.families.tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row, Table, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import UsageError

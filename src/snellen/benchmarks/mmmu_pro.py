@@ -67,13 +67,18 @@ from snellen.benchmarks.families.tasks import (
     parse_letter,
     parse_letter_as_vlmevalkit,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Presentation
+from snellen.core import (
+    Benchmark,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, jsonl, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -34,12 +34,17 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Sample,
+    Scoring,
+)
 from snellen.data import Found, Row, Table, find
 from snellen.data.published import File
 from snellen.errors import DataError

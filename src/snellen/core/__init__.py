@@ -36,7 +36,7 @@ from snellen.core.model import (
     Times,
     Usage,
 )
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.profile import Profile
 from snellen.core.provenance import Provenance
@@ -60,6 +60,7 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.stats import Estimate
 
 __all__ = [
+    "UNMAPPED",
     "Address",
     "Answer",
     "Benchmark",

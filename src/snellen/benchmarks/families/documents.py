@@ -9,11 +9,8 @@ from typing import Any, Literal
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families.authors_files import of_json, picture, place_of, texts
-from snellen.core.benchmark import Check
-from snellen.core.exchange import Submission
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Missing, Reading, Scoring
+from snellen.core import Check, Reading, Reply, Sample, Scoring, Submission
+from snellen.core.scoring import Missing
 from snellen.data import Found, Row
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean

@@ -8,9 +8,7 @@ from typing import Any
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading
+from snellen.core import Reading, Reply, Sample
 from snellen.data import Facts, Found, Row, Table, facts_of
 from snellen.media.content import Image
 from snellen.text.vqa import normalise, on_one_line

@@ -16,9 +16,7 @@ from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.reply import said
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks.families.judges import grading
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.metrics import Metric, mean
 
 Task = Literal["mcq", "vqa", "yesno", "count", "caption"]

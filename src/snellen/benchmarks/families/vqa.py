@@ -24,9 +24,8 @@ import msgspec
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Missing, Reading, Scoring
+from snellen.core import Reading, Reply, Sample, Scoring
+from snellen.core.scoring import Missing
 from snellen.data import Drawn, Found, Row, Table, parquet, utf8
 from snellen.errors import DataError
 from snellen.media.content import Image
