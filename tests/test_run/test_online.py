@@ -390,21 +390,21 @@ def test_frames_that_come_while_it_is_busy_are_lost_by_number(clip: Path, tmp_pa
     )
 
 
-def test_a_queue_of_some_loses_the_oldest(clip: Path, tmp_path: Path) -> None:
+def test_of_more_than_256_that_wait_the_oldest_are_lost(tmp_path: Path) -> None:
+    long = videos.cfr(tmp_path / "long.mp4", n=300, fps=FPS).path
     spy = Spy()
     benchmark = asking(
-        clip,
-        {"a": 12.0},
-        frames="fps:1",
+        long,
+        {"a": 30.0},
+        frames="fps:10",
         memory="keep",
         clock="simulated",
         drop="oldest",
-        queue=2,
-        costs={"feed": 3.0, "ask": 0.0},
+        costs={"feed": 60.0, "ask": 0.0},
     )
-    run(benchmark, spy, tmp_path)
-    # At 3 s frames 1, 2 and 3 are there, and 1 is lost; at 6 s 3 to 6, and 5 goes in; and so on.
-    assert spy.asked["a"] == [0, 20, 50, 80, 100, 110]
+    run(benchmark, spy, tmp_path / "run")
+    # When it has seen the first, at 60 s, the other 299 wait, and the first 43 of these are lost.
+    assert spy.asked["a"] == [0, *range(44, 300)]
 
 
 def test_twice_the_speed_loses_fewer(clip: Path, tmp_path: Path) -> None:

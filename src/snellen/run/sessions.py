@@ -46,6 +46,8 @@ from snellen.run.limiter import Limiter
 from snellen.store import FORMAT, EventRecord
 
 STREAM = "fps:1,latest"
+WAITING = 256
+"""The most frames that wait for the model with `drop="oldest"`."""
 AHEAD = 8
 """Frames that are decoded at once, ahead of the session."""
 CLOSING = 10.0
@@ -388,7 +390,7 @@ class _Running:
         if drop == "none":
             return
         if drop == "oldest":
-            kept = self._streaming.queue
+            kept = WAITING
         left: deque[_Arrival] = deque()
         run: list[_Arrival] = []
         for arrival in [*waiting, None]:
