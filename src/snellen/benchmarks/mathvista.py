@@ -33,9 +33,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.answers.value import cleaned, number, same_value
 from snellen.benchmarks.families.results import of_json
-from snellen.benchmarks.families.tasks import parse_letter
+from snellen.benchmarks.families.tasks import parse_letter, parse_value, wrong_letter
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -447,8 +447,7 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
     if sample.choices:
         return one_of_alike(parse_letter(reply, sample), sample.choices)
-    value = final_value(reply.text)
-    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+    return parse_value(reply, sample)
 
 
 def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
@@ -525,5 +524,4 @@ SHORTEST = 2 / 16
 def wrong_answer(sample: Sample) -> str:
     if not sample.choices:
         return "-98765"
-    letters = ascii_uppercase[: len(sample.choices)]
-    return letters[letters.index(sample.target or "A") - 1]
+    return wrong_letter(sample)

@@ -44,8 +44,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.others import vlmevalkit_letter
-from snellen.answers.phrase import final_phrase
-from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.answers.value import cleaned, number, same_value
 from snellen.benchmarks.families.authors_files import of_json, texts
 from snellen.benchmarks.families.draws import by_id, in_sequence, letter_by_id
 from snellen.benchmarks.families.mmmu import (
@@ -66,9 +65,15 @@ from snellen.benchmarks.families.mmmu import (
     parquet_files,
     pictures_of,
     subject_of,
+)
+from snellen.benchmarks.families.tasks import (
+    as_reading,
+    parse_letter,
+    parse_letter_as_vlmevalkit,
+    parse_phrase,
+    parse_value,
     wrong_letter,
 )
-from snellen.benchmarks.families.tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
 from snellen.core import (
     Benchmark,
     Check,
@@ -473,10 +478,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
         return parse_letter(reply, sample)
     right = sample.references or (sample.target or "",)
     if any(number(cleaned(text)) is not None for text in right):
-        value = final_value(reply.text)
-        return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
-    phrase = final_phrase(reply.text)
-    return Reading(answer=phrase.answer, rule=phrase.rule, candidates=phrase.candidates)
+        return parse_value(reply, sample)
+    return parse_phrase(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

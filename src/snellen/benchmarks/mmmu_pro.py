@@ -59,13 +59,13 @@ from snellen.benchmarks.families.mmmu import (
     pictures_of,
     shown,
     subject_of,
-    wrong_letter,
 )
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
+    wrong_letter,
 )
 from snellen.core import (
     Benchmark,

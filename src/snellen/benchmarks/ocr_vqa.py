@@ -34,6 +34,7 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
+from snellen.benchmarks.families.tasks import parse_whole
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -87,7 +88,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=_questions.whole_reply,
+            parse=parse_whole,
             score=is_answer,
             metrics={"accuracy": mean},
             missing="wrong",
@@ -95,7 +96,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
-            parse=_questions.whole_reply,
+            parse=parse_whole,
             score=is_answer_in_any_case,
             metrics={"accuracy": mean},
             missing="wrong",

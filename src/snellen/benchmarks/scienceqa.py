@@ -35,7 +35,7 @@ import orjson
 
 from snellen.benchmarks.families.draws import by_id, undecided
 from snellen.benchmarks.families.results import json_object
-from snellen.benchmarks.families.tasks import is_target, parse_letter
+from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
 from snellen.core import (
     UNMAPPED,
     Benchmark,
@@ -144,7 +144,7 @@ def scienceqa(
         max_answer_tokens=1024,
         check=Check(
             says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
-            wrong=wrong_answer,
+            wrong=wrong_letter,
             expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
         ),
         presentation=Presentation(

@@ -256,7 +256,3 @@ def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
             last = max(named, key=lambda letter: low.rfind(choices[letter]))
             return Reading(answer=last, rule="choice", candidates=named)
     return undecided(sample)
-
-
-def wrong_letter(sample: Sample) -> str:
-    return letters(sample)[letters(sample).index(sample.target or "A") - 1]

@@ -50,11 +50,6 @@ def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:
     return found.image(name), names[0]
 
 
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    """All of it, to the last blank."""
-    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
-
-
 def phrase(reply: Reply, _: Sample) -> Reading:
     """The phrase that a reply settles on, in `plain` words."""
     found = final_phrase(reply.text)

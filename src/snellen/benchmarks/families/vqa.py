@@ -24,6 +24,7 @@ import msgspec
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
+from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.core.scoring import Missing
 from snellen.data import Drawn, Found, Row, Table, parquet, utf8
@@ -255,8 +256,7 @@ def _whole(text: str) -> Reading:
 
 @kept
 def _phrase(text: str) -> Reading:
-    found = final_phrase(text)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+    return as_reading(final_phrase(text))
 
 
 def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
