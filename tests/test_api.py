@@ -161,7 +161,7 @@ def test_another_toolkits_name_is_known() -> None:
     from snellen.registry import catalog
 
     benchmark = catalog.benchmark("MathVision_MINI")
-    assert (benchmark.name, benchmark.options["split"]) == ("mathvision", "testmini")
+    assert (benchmark.name, benchmark.provenance.options["split"]) == ("mathvision", "testmini")
 
 
 def test_evaluating_works_where_an_event_loop_runs_already(rows: Path, tmp_path: Path) -> None:

@@ -390,9 +390,9 @@ def test_a_sheet_has_turns_as_json_text(tmp_path: Path) -> None:
     made = own_data(path)
     (sample,) = [made.read(row) for row in made.data]
 
-    assert made.options["task"] == "yesno"
-    assert made.by_turn is not None
-    assert [one.target for one in made.by_turn(sample)] == ["yes", None]
+    assert made.provenance.options["task"] == "yesno"
+    assert made.procedure.conversation.by_turn is not None
+    assert [one.target for one in made.procedure.conversation.by_turn(sample)] == ["yes", None]
 
 
 def test_columns_can_be_mapped_inside_of_turns(tmp_path: Path) -> None:
@@ -400,10 +400,15 @@ def test_columns_can_be_mapped_inside_of_turns(tmp_path: Path) -> None:
     columns = {"dialogue": "turns", "q": "question", "gold": "answer"}
     made = own_data(rows(tmp_path, row), columns=columns)
     (sample,) = [made.read(row) for row in made.data]
-    assert made.by_turn is not None
-    assert [(one.question, one.target) for one in made.by_turn(sample)] == [("What is it?", "yes")]
-    again = stored(made.name, json.loads(json.dumps(dict(made.options))))
-    assert (again.turns, again.by_turn) == (None, made.by_turn)
+    assert made.procedure.conversation.by_turn is not None
+    assert [(one.question, one.target) for one in made.procedure.conversation.by_turn(sample)] == [
+        ("What is it?", "yes")
+    ]
+    again = stored(made.name, json.loads(json.dumps(dict(made.provenance.options))))
+    assert (again.procedure.conversation.turns, again.procedure.conversation.by_turn) == (
+        None,
+        made.procedure.conversation.by_turn,
+    )
 
 
 # -- conversations that no model takes
@@ -546,7 +551,7 @@ def test_a_manifest_of_a_conversation_names_its_benchmark(tmp_path: Path) -> Non
     with serving(in_order("a cat", "a dog", "-")) as server:
         result = evaluated(tmp_path, server.url)
     assert result.run is not None
-    assert of_run(Run(result.run).manifest()).turns is None
+    assert of_run(Run(result.run).manifest()).procedure.conversation.turns is None
 
 
 def test_the_rows_of_the_guide_are_read(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def benchmark_page(entry: catalog.Entry, pictures: Path) -> str:
 
 
 def _files(made: Benchmark) -> str:
-    published = made.files.published if made.files else ()
+    published = made.interop.files.published if made.interop.files else ()
     if not published:
         return ""
     rows = []
@@ -160,7 +160,7 @@ def _files(made: Benchmark) -> str:
 
 
 def _commands(name: str, made: Benchmark) -> str:
-    published = made.files.published if made.files else ()
+    published = made.interop.files.published if made.interop.files else ()
     data = "" if published or not catalog.reads_data(name) else " --data PATH"
     lines = [f"snellen data get {name}"] if published else []
     lines.append(f"snellen run -m openai/NAME --base-url http://localhost:8000/v1 -b {name}{data}")
@@ -198,7 +198,7 @@ def _example(few: Benchmark, pictures: Path, name: str) -> str:
             else:
                 place = part.place or "video"
                 end = f"{part.end:g}" if part.end is not None else "its end"
-                shown = part.policy or few.frames or "the default policy"
+                shown = part.policy or few.procedure.frames or "the default policy"
                 parts.append(
                     f"A video, {text(place)}, from {part.start:g} to {end} s, by {text(shown)}.\n"
                 )
@@ -233,9 +233,13 @@ def _options(document: Mapping[str, Any]) -> str:
 
 
 def _facts(document: Mapping[str, Any], made: Benchmark) -> str:
-    lines = [f"- Asked for: `{made.ask}`, up to {made.max_answer_tokens:,} tokens an answer."]
-    if made.break_down_by:
-        lines.append(f"- Broken down by {', '.join(f'`{one}`' for one in made.break_down_by)}.")
+    lines = [
+        f"- Asked for: `{made.procedure.kind}`, up to {made.max_answer_tokens:,} tokens an answer."
+    ]
+    if made.presentation.break_down_by:
+        lines.append(
+            f"- Broken down by {', '.join(f'`{one}`' for one in made.presentation.break_down_by)}."
+        )
     if made.cluster_by is not None:
         lines.append(
             "- Samples share pictures or videos; intervals know that "
@@ -246,19 +250,19 @@ def _facts(document: Mapping[str, Any], made: Benchmark) -> str:
 
 
 def _capabilities(made: Benchmark) -> str:
-    if made.capabilities is None:
+    if made.presentation.capabilities is None:
         return ""
-    source = made.capabilities.source
+    source = made.presentation.capabilities.source
     whose = "By our own definition" if source == "ours" else f"By {text(source)}"
     parts = ["## What it asks of a model\n", f"{whose}.\n"]
-    leaves = made.capabilities.leaves
-    if made.capabilities.tag:
+    leaves = made.presentation.capabilities.leaves
+    if made.presentation.capabilities.tag:
         by_leaf: dict[str, list[str]] = {}
         for category, leaf in leaves.items():
             by_leaf.setdefault(leaf, []).append(category)
         order = [leaf for leaf in (*capabilities.LEAVES, UNMAPPED) if leaf in by_leaf]
         rows = [[f"`{leaf}`", text(", ".join(by_leaf[leaf]))] for leaf in order]
-        parts.append(table(["capability", text(made.capabilities.tag)], rows))
+        parts.append(table(["capability", text(made.presentation.capabilities.tag)], rows))
     else:
         parts.append(f"All of it: `{leaves['']}`.\n")
     return "\n".join(parts)
@@ -314,7 +318,7 @@ def measures_page(entries: Sequence[catalog.Entry]) -> str:
     """Which benchmark measures what: the tree of capabilities, with the benchmarks at each leaf."""
     of: dict[str, list[str]] = {}
     for entry in entries:
-        said = catalog.benchmark(entry.name).capabilities
+        said = catalog.benchmark(entry.name).presentation.capabilities
         for leaf in dict.fromkeys(said.leaves.values() if said else ()):
             of.setdefault(leaf, []).append(entry.name)
     parts = [

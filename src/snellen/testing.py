@@ -124,7 +124,9 @@ def _asked(benchmark: Benchmark) -> Iterator[Sample]:
 
 def _asked_for(benchmark: Benchmark) -> list[str]:
     """The scorings that read the kind of reply that the benchmark asks for."""
-    return [name for name, one in benchmark.scorings.items() if one.reads == benchmark.ask]
+    return [
+        name for name, one in benchmark.scorings.items() if one.reads == benchmark.procedure.kind
+    ]
 
 
 def _keeps_to_the_contract(benchmark: Benchmark) -> None:
@@ -140,7 +142,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
             assert same.name == name, f"{name}: {alias!r} names another benchmark"
             assert alias not in (name, name.replace("-", "_")), f"{name}: {alias!r} is its own name"
             for key, value in options.items():
-                assert same.options[key] == value, f"{name}: {alias!r} is to set {key}"
+                assert same.provenance.options[key] == value, f"{name}: {alias!r} is to set {key}"
     samples = [benchmark.sample(row.place, row) for row in benchmark.data]
     again = [benchmark.sample(row.place, row) for row in benchmark.data]
     assert samples, f"{name}: there are no bundled rows"
@@ -163,12 +165,16 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         assert found.source == "ours" or "@" in found.source, (
             f"{name}: {scoring} needs its source at a commit"
         )
-    if benchmark.capabilities is not None:
-        strange = sorted(set(benchmark.capabilities.leaves.values()) - {*LEAVES, UNMAPPED})
+    if benchmark.presentation.capabilities is not None:
+        strange = sorted(
+            set(benchmark.presentation.capabilities.leaves.values()) - {*LEAVES, UNMAPPED}
+        )
         assert not strange, f"{name}: {', '.join(strange)}: no leaf of capabilities.TREE"
-        assert benchmark.capabilities.source, f"{name}: say where its categories are defined"
+        assert benchmark.presentation.capabilities.source, (
+            f"{name}: say where its categories are defined"
+        )
     for sample in samples:
-        missing = set(benchmark.break_down_by) - set(sample.tags)
+        missing = set(benchmark.presentation.break_down_by) - set(sample.tags)
         assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"
         assert all(isinstance(value, str) for value in sample.tags.values())
         one, two = benchmark.request(sample), benchmark.request(sample)
@@ -226,7 +232,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
     value."""
     samples = [*_asked(benchmark)]
     chances = {one.id: 1 / len(one.choices) if one.choices else 0.0 for one in samples}
-    if not any(chances.values()) or benchmark.ask != "generate":
+    if not any(chances.values()) or benchmark.procedure.kind != "generate":
         return []
     repeats = math.ceil(DRAWS / len(samples))
     opened = catalog.model("baseline/random")

@@ -51,7 +51,7 @@ def test_another_toolkits_name_asks_in_that_toolkits_words(entry: catalog.Entry)
             catalog.benchmark(alias, data=Path("synthetic"), options={"prompt": theirs})
         except UsageError:
             continue
-        found = catalog.benchmark(alias, data=Path("synthetic")).options["prompt"]
+        found = catalog.benchmark(alias, data=Path("synthetic")).provenance.options["prompt"]
         if found != theirs:
             others[alias] = found
     assert not others

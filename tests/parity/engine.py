@@ -184,7 +184,9 @@ def _observed(
         benchmark,
         sample=sample,
         scorings={name: observer(name, of) for name, of in benchmark.scorings.items()},
-        presentation=replace(benchmark.presentation, metric_tags=(*benchmark.metric_tags, ID)),
+        presentation=replace(
+            benchmark.presentation, metric_tags=(*benchmark.presentation.metric_tags, ID)
+        ),
         check=None,  # no baselines: their replies would be rows too
     )
 

@@ -32,8 +32,8 @@ def test_every_count_is_the_official_scripts(model: str) -> None:
     expected = json.loads((pack / "expected.json").read_bytes())[model]
     benchmark = mme(data=pack)
     parse = benchmark.scorings["official"].parse
-    assert benchmark.layout is not None
-    published = benchmark.layout(pack / "outputs" / model)
+    assert benchmark.interop.layout is not None
+    published = benchmark.interop.layout(pack / "outputs" / model)
     assert published is not None
     keys = ("TP", "FN", "TN", "FP", "other_num")
     counts = {task: dict.fromkeys(keys, 0) for task in TASKS}

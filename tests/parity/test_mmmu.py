@@ -109,8 +109,8 @@ def replies(model: str) -> Mapping[str, str]:
 def test_every_answer_is_the_authors_and_so_is_every_letter_that_they_drew(model: str) -> None:
     benchmark = mmmu(data=golden("mmmu"))
     scoring = benchmark.scorings["official"]
-    assert benchmark.layout is not None
-    published = benchmark.layout(FILES[model])
+    assert benchmark.interop.layout is not None
+    published = benchmark.interop.layout(FILES[model])
     assert published is not None
     predicted_replies = Predicted(
         benchmark=benchmark, replies=published.replies, where=model, published=published

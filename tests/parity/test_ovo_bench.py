@@ -137,9 +137,9 @@ def test_rows_under_the_id_of_another_question_are_that_ones() -> None:
     row takes for right is the other's answer, at each of the three where the two differ."""
     pack = golden("ovobench")
     benchmark = ovo_bench(data=pack)
-    assert benchmark.layout is not None
+    assert benchmark.interop.layout is not None
     for model, n_again in (("Gemini", 0), ("GPT", 1)):
-        published = benchmark.layout(pack / "outputs" / model)
+        published = benchmark.interop.layout(pack / "outputs" / model)
         assert isinstance(published, Published)
         assert {"194", "240", "283", "463", "467"} <= published.replies.keys()
         assert len(published.again) == n_again

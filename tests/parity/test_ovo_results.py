@@ -36,7 +36,7 @@ def test_a_row_is_what_the_authors_code_makes_of_the_same_reply(name: str) -> No
             said = {str(number): row["response"]}
         replies.update(said)
     assert len(replies) == 3035
-    write = ovo_bench(data=golden("ovobench")).results
+    write = ovo_bench(data=golden("ovobench")).interop.results
     assert write is not None
 
     made = write("Model", replies)

@@ -578,7 +578,7 @@ def test_the_submission_has_what_the_leaderboard_takes(
         setting=setting, split="test", data=written(tmp_path, ROW, name="aokvqa_v1p0_test.json")
     )
     (sample,) = samples(benchmark)
-    submission = benchmark.submission
+    submission = benchmark.interop.submission
     assert submission is not None
     assert (submission.name, submission.by_id) == ("predictions_test.json", True)
     assert submission.columns == ("question_id", field)
@@ -627,9 +627,9 @@ def test_another_file_is_left_to_the_reader_of_all_files(tmp_path: Path, text: s
     path = tmp_path / "predictions.json"
     path.write_text(text)
     benchmark = a_okvqa(data=BUNDLED)
-    assert benchmark.layout is not None
-    assert benchmark.layout(path) is None
-    assert benchmark.layout(tmp_path) is None
+    assert benchmark.interop.layout is not None
+    assert benchmark.interop.layout(path) is None
+    assert benchmark.interop.layout(tmp_path) is None
 
 
 def test_one_settings_replies_by_question_are_read_too(tmp_path: Path) -> None:
@@ -667,8 +667,8 @@ def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
 def test_vlmevalkits_name_means_its_multiple_choice_and_ours_the_direct_answers() -> None:
     theirs, ours = (catalog.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
     asked = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
-    assert asked.items() <= theirs.options.items()
-    assert ours.options["setting"] == "da"
+    assert asked.items() <= theirs.provenance.options.items()
+    assert ours.provenance.options["setting"] == "da"
 
 
 @pytest.mark.parametrize(("setting", "preset"), list(file.PROMPTS))

@@ -140,7 +140,7 @@ def test_a_file_of_one_kind_without_the_other_is_missed(tmp_path: Path) -> None:
 
 
 def test_other_toolkits_names_are_known() -> None:
-    assert catalog.benchmark("ChartQA_TEST", data=BUNDLED).options["split"] == "test"
+    assert catalog.benchmark("ChartQA_TEST", data=BUNDLED).provenance.options["split"] == "test"
 
 
 # -- prompts

@@ -145,7 +145,7 @@ def test_a_file_of_another_form_is_said_to_be_one(tmp_path: Path, text: str) -> 
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts
@@ -271,7 +271,7 @@ def test_the_result_says_what_ciders_interval_holds_fixed() -> None:
 
 def test_the_server_is_sent_an_object_an_image() -> None:
     benchmark = coco_captions(split="val2014", data=BUNDLED)
-    assert benchmark.submission is not None
-    assert benchmark.submission.columns == ("image_id", "caption")
-    row = benchmark.submission.row(samples(benchmark)["900001"], "a red ball")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.columns == ("image_id", "caption")
+    row = benchmark.interop.submission.row(samples(benchmark)["900001"], "a red ball")
     assert row == (900001, "a red ball")

@@ -110,10 +110,10 @@ def test_a_sheets_row_has_its_index_for_its_id_and_its_number_for_the_server(
         f"index\tquestionId\timage\tquestion\tanswer\n0\t90001\t{picture}\tWhen?\t['1970']\n"
     )
     benchmark = docvqa(data=tmp_path)
-    assert benchmark.submission is not None
+    assert benchmark.interop.submission is not None
     (sample,) = samples(benchmark).values()
     assert sample.id == "0"
-    assert benchmark.submission.row(sample, " 1970") == (90001, " 1970")
+    assert benchmark.interop.submission.row(sample, " 1970") == (90001, " 1970")
 
 
 def test_the_hubs_parquet_has_the_same_questions_in_parts(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_file_that_is_not_the_organisers_is_said_to_be_none(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts
@@ -322,7 +322,7 @@ def test_figures_of_named_scorings_are_those_worked_out_by_hand(
 
 def test_the_server_is_sent_ids_as_numbers() -> None:
     benchmark = docvqa(split="test", data=BUNDLED)
-    assert benchmark.submission is not None
-    assert benchmark.submission.columns == ("questionId", "answer")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.columns == ("questionId", "answer")
     sample = samples(benchmark)["90001"]
-    assert benchmark.submission.row(sample, " May 5\n") == (90001, " May 5\n")
+    assert benchmark.interop.submission.row(sample, " May 5\n") == (90001, " May 5\n")

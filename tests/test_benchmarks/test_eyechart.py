@@ -81,7 +81,7 @@ def test_a_sample_has_the_tag_of_its_own_ladder_alone() -> None:
 
 def test_results_are_broken_down_by_the_ladders_that_were_asked() -> None:
     chart = eyechart(tasks="noise+colours")
-    assert chart.break_down_by == ("task", "noise")
+    assert chart.presentation.break_down_by == ("task", "noise")
     assert list(chart.scorings["official"].metrics) == ["accuracy", "noise"]
 
 

@@ -78,9 +78,9 @@ def test_a_task_by_itself_has_the_same_samples_as_among_others() -> None:
 
 def test_every_task_has_equally_many_clips_and_every_length_a_flash_in_each() -> None:
     made = eyechart_video()
-    assert made.cluster_by is not None and made.group_by is not None
+    assert made.cluster_by is not None and made.procedure.group_by is not None
     of = {made.cluster_by(sample): sample.tags["task"] for sample in samples(made)}
-    assert of == {made.group_by(sample): sample.tags["task"] for sample in samples(made)}
+    assert of == {made.procedure.group_by(sample): sample.tags["task"] for sample in samples(made)}
     assert Counter(of.values()) == dict.fromkeys(CLIP_KINDS, 12)
     lengths = Counter(sample.tags["flash"] for sample in samples(made) if sample.tags["flash"])
     assert lengths == dict.fromkeys(LENGTHS, 12)
@@ -88,11 +88,11 @@ def test_every_task_has_equally_many_clips_and_every_length_a_flash_in_each() ->
 
 def test_results_are_broken_down_by_the_ladder_if_it_was_asked() -> None:
     made = eyechart_video(tasks="letter+count")
-    assert (made.break_down_by, list(made.scorings["official"].metrics)) == (
+    assert (made.presentation.break_down_by, list(made.scorings["official"].metrics)) == (
         ("task",),
         ["accuracy"],
     )
-    assert eyechart_video().break_down_by == ("task", "flash")
+    assert eyechart_video().presentation.break_down_by == ("task", "flash")
 
 
 def test_who_always_says_one_is_right_about_every_fourth_count() -> None:

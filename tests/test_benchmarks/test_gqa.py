@@ -424,7 +424,7 @@ def with_choices(folder: Path) -> Path:
 def report(folder: Path, replies: dict[str, str], split: Split = "testdev_all") -> Report:
     """A report in which metrics see every tag that they need."""
     benchmark = gqa(split=split, data=folder)
-    tags = dict.fromkeys((*benchmark.break_down_by, *TAGS))
+    tags = dict.fromkeys((*benchmark.presentation.break_down_by, *TAGS))
     return score_predictions(vary(benchmark, break_down_by=tuple(tags)), replies, where="here")
 
 
@@ -603,8 +603,8 @@ def test_the_authors_and_llavas_files_are_read(
 
 def test_the_servers_file_has_llavas_words() -> None:
     benchmark = gqa(split="submission_all")
-    assert benchmark.submission is not None
-    assert benchmark.submission.name == "submission_all_predictions.json"
-    assert benchmark.submission.columns == ("questionId", "prediction")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.name == "submission_all_predictions.json"
+    assert benchmark.interop.submission.columns == ("questionId", "prediction")
     sample = Sample(id="020000011", question="?")
-    assert benchmark.submission.row(sample, "Yes.") == ("020000011", "yes")
+    assert benchmark.interop.submission.row(sample, "Yes.") == ("020000011", "yes")

@@ -109,8 +109,8 @@ def test_other_toolkits_names_are_known() -> None:
         catalog.benchmark(name, data=BUNDLED)
         for name in ("hallusionbench", "HallusionBench", "hallusion_bench_image")
     )
-    assert every.options["questions"] == "all"
-    assert [one.options["questions"] for one in images] == ["image", "image"]
+    assert every.provenance.options["questions"] == "all"
+    assert [one.provenance.options["questions"] for one in images] == ["image", "image"]
 
 
 # -- prompts
@@ -373,7 +373,7 @@ def test_results_without_verdicts_wait_for_a_judge(tmp_path: Path, name: str) ->
 def test_replies_and_verdicts_are_known_by_the_names_of_the_published_files(
     tmp_path: Path, said: str, check: str
 ) -> None:
-    layout = hallusionbench(data=BUNDLED).layout
+    layout = hallusionbench(data=BUNDLED).interop.layout
     assert layout is not None
     found = layout(written(tmp_path / "out.json", {**ROWS[0], said: "Yes", check: "1"}))
     assert found is not None
@@ -410,7 +410,7 @@ def test_a_file_of_results_that_goes_wrong_says_where(
 
 
 def test_another_file_of_rows_is_left_to_others(tmp_path: Path) -> None:
-    layout = hallusionbench(data=BUNDLED).layout
+    layout = hallusionbench(data=BUNDLED).interop.layout
     assert layout is not None
     path = tmp_path / "replies.jsonl"
     path.write_text('{"id": "VD_math_1_0_0", "reply": "Yes"}\n')

@@ -63,7 +63,7 @@ def test_a_kind_that_the_evaluator_does_not_name_is_kept_as_it_is(tmp_path: Path
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 @pytest.mark.parametrize("number", ["98001", "98004", "98007"])
@@ -177,5 +177,5 @@ def test_a_question_of_one_kind_twice_counts_once(tmp_path: Path) -> None:
 
 def test_the_server_is_sent_ids_as_numbers() -> None:
     benchmark = info_vqa(split="test", data=BUNDLED)
-    assert benchmark.submission is not None
-    assert benchmark.submission.row(samples(benchmark)["98001"], "12") == (98001, "12")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.row(samples(benchmark)["98001"], "12") == (98001, "12")

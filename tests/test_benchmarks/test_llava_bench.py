@@ -60,7 +60,7 @@ def test_the_picture_comes_first_and_the_question_is_bare() -> None:
 def test_it_is_asked_as_the_authors_ask_without_sampling() -> None:
     # scripts/v1_5/eval/llavabench.sh: --temperature 0; model_vqa.py: max_new_tokens=1024
     benchmark = llava_bench(data=BUNDLED)
-    assert (benchmark.temperature, benchmark.max_answer_tokens) == (0.0, 1024)
+    assert (benchmark.procedure.temperature, benchmark.max_answer_tokens) == (0.0, 1024)
 
 
 def test_cocos_own_folder_of_pictures_is_found(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_rotations_are_one_cluster_and_asked_together() -> None:
     benchmark = mmbench(data=BUNDLED)
     found = samples(benchmark)
     assert benchmark.cluster_by is not None
-    assert benchmark.cluster_by == benchmark.group_by
+    assert benchmark.cluster_by == benchmark.procedure.group_by
     assert benchmark.cluster_by(found["3"]) == benchmark.cluster_by(found["3000003"])
     assert benchmark.cluster_by(found["3"]) != benchmark.cluster_by(found["8"])
 

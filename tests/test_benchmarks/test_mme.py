@@ -34,7 +34,7 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def read(scoring: str, reply: str) -> str | None:
     reading: Reading = mme(data=BUNDLED).scorings[scoring].parse(Reply(text=reply), DOG)
-    assert not isinstance(reading.answer, float | tuple)
+    assert isinstance(reading.answer, str | None)
     return reading.answer
 
 

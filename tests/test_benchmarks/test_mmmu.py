@@ -114,7 +114,7 @@ def test_the_answers_of_test_are_hidden_but_where_they_lie_beside_its_rows(tmp_p
     [("MMMU_DEV_VAL", "val"), ("MMMU_TEST", "test"), ("mmmu_val", "val"), ("mmmu_test", "test")],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 def test_published_are_sheets_with_digests_and_the_answers_of_test() -> None:
@@ -504,8 +504,8 @@ def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 def of_layout(path: Path, data: Path) -> Predicted:
     benchmark = mmmu(data=data)
-    assert benchmark.layout is not None
-    published = benchmark.layout(path)
+    assert benchmark.interop.layout is not None
+    published = benchmark.interop.layout(path)
     assert published is not None
     return Predicted(
         benchmark=benchmark, replies=published.replies, where="model", published=published
@@ -884,7 +884,7 @@ def test_results_of_another_form_are_an_error(tmp_path: Path, rows: str, said: s
 
 
 def test_the_test_server_is_sent_letters_and_open_answers() -> None:
-    submission = mmmu(split="test", data=BUNDLED).submission
+    submission = mmmu(split="test", data=BUNDLED).interop.submission
     assert submission is not None
     assert (submission.name, submission.columns) == ("test_output.json", ("id", "answer"))
     found = samples(mmmu(split="test", data=BUNDLED))

@@ -150,7 +150,7 @@ def test_a_row_may_have_a_list_as_its_one_choice(tmp_path: Path) -> None:
     ],
 )
 def test_other_toolkits_names_are_known(name: str, setting: str, mode: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).options
+    options = catalog.benchmark(name, data=BUNDLED).provenance.options
     assert (options["setting"], options["mode"]) == (setting, mode)
 
 

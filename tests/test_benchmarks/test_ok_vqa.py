@@ -123,7 +123,10 @@ def test_of_two_of_blips_lists_the_one_of_this_data_set_is_read(tmp_path: Path) 
 
 
 def test_other_toolkits_names_are_known() -> None:
-    assert catalog.benchmark("ok_vqa_val2014", data=BUNDLED).options["prompt"] == "lmms-eval"
+    assert (
+        catalog.benchmark("ok_vqa_val2014", data=BUNDLED).provenance.options["prompt"]
+        == "lmms-eval"
+    )
     assert catalog.benchmark("OKVQA", data=BUNDLED).name == "ok-vqa"
 
 

@@ -125,7 +125,7 @@ def test_the_right_option_is_the_numbered_one_whatever_the_answers_words(tmp_pat
 
 def test_replies_have_128_tokens_and_videos_the_authors_frames(made: Benchmark) -> None:
     # models/GPT.py#L84-L88 and #L31-L46
-    assert (made.max_answer_tokens, made.frames) == (128, "ovo:uniform64")
+    assert (made.max_answer_tokens, made.procedure.frames) == (128, "ovo:uniform64")
 
 
 def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:

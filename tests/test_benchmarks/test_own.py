@@ -90,11 +90,14 @@ def test_the_task_is_guessed_from_columns_and_answers(
 
     assert guess(path).task == task
     assert why in guess(path).why
-    assert own_data(path).options["task"] == task
+    assert own_data(path).provenance.options["task"] == task
 
 
 def test_the_task_that_is_given_is_not_guessed(tmp_path: Path) -> None:
-    assert own_data(jsonl(tmp_path, {**ASKED, "answer": "3"}), task="vqa").options["task"] == "vqa"
+    assert (
+        own_data(jsonl(tmp_path, {**ASKED, "answer": "3"}), task="vqa").provenance.options["task"]
+        == "vqa"
+    )
 
 
 def test_no_more_than_1000_rows_are_read_to_guess(tmp_path: Path) -> None:
@@ -285,7 +288,7 @@ def test_results_are_broken_down_by_category_and_split_where_they_are(tmp_path: 
     rows = [{**ASKED, "category": "animals"}, {**ASKED, "category": None}]
     benchmark = own_data(jsonl(tmp_path, *rows))
 
-    assert benchmark.break_down_by == ("category",)
+    assert benchmark.presentation.break_down_by == ("category",)
     assert [s.tags for s in samples(benchmark)] == [{"category": "animals"}, {"category": ""}]
 
 
@@ -526,7 +529,7 @@ def test_a_video_is_shown_in_64_frames_unless_told_otherwise(tmp_path: Path) -> 
     benchmark = own_data(jsonl(tmp_path, CLIP))
     request = benchmark.request(samples(benchmark)[0])
 
-    assert benchmark.frames == "uniform:64"
+    assert benchmark.procedure.frames == "uniform:64"
     assert request is not None
     assert [video.policy for video in request.messages[0].videos] == ["uniform:64"]
 
@@ -534,7 +537,7 @@ def test_a_video_is_shown_in_64_frames_unless_told_otherwise(tmp_path: Path) -> 
 def test_rows_of_images_have_no_frame_policy(tmp_path: Path) -> None:
     benchmark = own_data(jsonl(tmp_path, ASKED))
 
-    assert (benchmark.frames, benchmark.group_by) == (None, None)
+    assert (benchmark.procedure.frames, benchmark.procedure.group_by) == (None, None)
 
 
 def test_questions_on_one_video_are_one_group_and_one_cluster(tmp_path: Path) -> None:
@@ -546,9 +549,9 @@ def test_questions_on_one_video_are_one_group_and_one_cluster(tmp_path: Path) ->
         {**CLIP, "video": "", "image": "1.png"},
     ]
     benchmark = own_data(jsonl(tmp_path, *rows))
-    assert benchmark.group_by is not None and benchmark.cluster_by is not None
+    assert benchmark.procedure.group_by is not None and benchmark.cluster_by is not None
 
-    for key in (benchmark.group_by, benchmark.cluster_by):
+    for key in (benchmark.procedure.group_by, benchmark.cluster_by):
         assert [key(sample) for sample in samples(benchmark)] == [
             "1.mp4",
             "2.mp4",
@@ -612,7 +615,7 @@ def test_a_sheet_of_videos_is_asked_as_the_same_rows_in_json_are(tmp_path: Path)
 
 def test_stored_replies_about_videos_are_clustered_without_the_rows(tmp_path: Path) -> None:
     benchmark = own_data(jsonl(tmp_path, CLIP))
-    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.options))))
+    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.provenance.options))))
     (sample,) = samples(benchmark)
 
     assert again.cluster_by is not None
@@ -953,7 +956,7 @@ def headline(benchmark: Benchmark, says: Mapping[str, str], scoring: str) -> Any
 @pytest.mark.parametrize("task", ["mcq", "vqa", "yesno", "count"])
 def test_dummy_models_score_what_the_check_says(task: str, dummy: str) -> None:
     benchmark = own_data(BUNDLED / f"{task}.jsonl")
-    assert benchmark.options["task"] == task
+    assert benchmark.provenance.options["task"] == task
     assert benchmark.check is not None
     say = dummies.DUMMIES[dummy](benchmark.check)
     says = {sample.id: say(sample) for sample in samples(benchmark)}
@@ -997,10 +1000,10 @@ def test_captions_without_peoples_have_no_score(tmp_path: Path) -> None:
 
 def test_stored_replies_are_scored_without_the_rows() -> None:
     benchmark = own_data(BUNDLED / "mcq.jsonl")
-    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.options))))
+    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.provenance.options))))
 
-    assert again.options == benchmark.options
-    assert again.break_down_by == benchmark.break_down_by == ("category",)
+    assert again.provenance.options == benchmark.provenance.options
+    assert again.presentation.break_down_by == benchmark.presentation.break_down_by == ("category",)
     assert list(again.scorings) == list(benchmark.scorings)
     assert again.cluster_by is not None and benchmark.cluster_by is not None
     for sample in samples(benchmark):

@@ -129,7 +129,7 @@ def test_each_published_file_has_its_address_and_digest() -> None:
     ("name", "sets"), [("POPE", "all"), ("pope_adv", "adversarial"), ("pope_random", "random")]
 )
 def test_other_toolkits_names_are_known(name: str, sets: Sets) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["sets"] == sets
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["sets"] == sets
 
 
 # -- prompts

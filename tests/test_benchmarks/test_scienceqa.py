@@ -107,7 +107,7 @@ def test_a_file_that_is_no_problems_json_is_said_to_be_none(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str, shown: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).options
+    options = catalog.benchmark(name, data=BUNDLED).provenance.options
     assert (options["split"], options["images"]) == (split, shown)
 
 

@@ -224,7 +224,7 @@ def test_what_has_no_words_or_is_a_choice_of_pictures_is_not_asked(tmp_path: Pat
     ],
 )
 def test_other_toolkits_names_are_known(name: str, wanted: dict[str, str]) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).options
+    options = catalog.benchmark(name, data=BUNDLED).provenance.options
     assert {key: options[key] for key in wanted} == wanted
 
 
@@ -618,7 +618,7 @@ def test_the_authors_frames_are_pictures_by_question(
     assert all(isinstance(one, Image) for one in sample.media)
     (message,) = benchmark.prompt(sample, ())
     assert message.content[:8] == sample.media
-    assert benchmark.frames is None
+    assert benchmark.procedure.frames is None
 
 
 def test_of_version_2_frames_of_a_video_are_its_pictures() -> None:
@@ -651,8 +651,8 @@ def test_a_video_is_asked_about_as_a_picture_is(options: dict[str, Any], text: s
 
 
 def test_pictures_alone_have_no_frame_policy() -> None:
-    assert seed_bench(data=BUNDLED).frames is None
-    assert seed_bench(version="2", part="all", data=BUNDLED).frames is None
+    assert seed_bench(data=BUNDLED).procedure.frames is None
+    assert seed_bench(version="2", part="all", data=BUNDLED).procedure.frames is None
 
 
 def authors_numbers(n: int) -> list[int]:

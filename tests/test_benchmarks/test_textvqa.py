@@ -142,7 +142,7 @@ def test_tokens_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
     [("TextVQA_VAL", "val"), ("textvqa_val", "val"), ("textvqa_test", "test")],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts
@@ -234,8 +234,8 @@ def test_questions_that_a_file_lacks_are_in_no_mean(tmp_path: Path) -> None:
 
 def test_the_server_gets_the_number_of_the_question() -> None:
     benchmark = textvqa("test", data=BUNDLED)
-    assert benchmark.submission is not None
-    assert benchmark.submission.row(samples(benchmark)["39602"], "Exit ") == (39602, "Exit")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.row(samples(benchmark)["39602"], "Exit ") == (39602, "Exit")
 
 
 def sheet(folder: Path, columns: str = "", cells: str = "") -> Benchmark:
@@ -250,19 +250,19 @@ def test_a_row_that_does_not_say_the_questions_number_is_none_for_the_server(
     tmp_path: Path,
 ) -> None:
     benchmark = sheet(tmp_path)
-    assert benchmark.submission is not None
+    assert benchmark.interop.submission is not None
     with pytest.raises(DataError, match="which question of the server's 0 is"):
-        benchmark.submission.row(samples(benchmark)["0"], "yes")
+        benchmark.interop.submission.row(samples(benchmark)["0"], "yes")
 
 
 def test_a_sheets_row_has_its_index_for_its_id_and_its_number_for_the_server(
     tmp_path: Path,
 ) -> None:
     benchmark = sheet(tmp_path, "\tquestion_id", "\t34603")
-    assert benchmark.submission is not None
+    assert benchmark.interop.submission is not None
     (sample,) = samples(benchmark).values()
     assert sample.id == "0"
-    assert benchmark.submission.row(sample, "yes") == (34603, "yes")
+    assert benchmark.interop.submission.row(sample, "yes") == (34603, "yes")
 
 
 # -- LLaVA's answers
@@ -297,8 +297,8 @@ def test_llavas_answers_belong_to_the_picture_and_the_question_in_the_prompt(
     path = tmp_path / ("llava.jsonl.gz" if packed else "llava.jsonl")
     path.write_bytes(gzip.compress(lines) if packed else lines)
     benchmark = textvqa(data=BUNDLED)
-    assert benchmark.layout is not None
-    published = benchmark.layout(path)
+    assert benchmark.interop.layout is not None
+    published = benchmark.interop.layout(path)
     assert published is not None
     assert published.replies == {"34603": "Yes"}
 
@@ -319,12 +319,12 @@ def test_a_question_is_read_from_the_prompt_whole(prompt: str, question: str) ->
 def test_llavas_answers_belong_to_a_sheets_rows_that_name_their_pictures(tmp_path: Path) -> None:
     path = tmp_path / "llava.jsonl"
     path.write_text(json.dumps(llava(SIGN, f"Is the shop open?\n{ASK}", "Yes")) + "\n")
-    with_names = sheet(tmp_path, "\timage_id", f"\t{SIGN}").layout
+    with_names = sheet(tmp_path, "\timage_id", f"\t{SIGN}").interop.layout
     assert with_names is not None
     published = with_names(path)
     assert published is not None
     assert published.replies == {"0": "Yes"}
-    without = sheet(tmp_path).layout
+    without = sheet(tmp_path).interop.layout
     assert without is not None
     assert without(path) is None
 
@@ -356,7 +356,7 @@ def test_llavas_answers_are_scored(tmp_path: Path) -> None:
 def test_an_answer_to_no_question_of_the_split_is_refused(tmp_path: Path, prompt: str) -> None:
     path = tmp_path / "llava.jsonl"
     path.write_text(json.dumps(llava(SIGN, prompt, "Yes")) + "\n")
-    layout = textvqa(data=BUNDLED).layout
+    layout = textvqa(data=BUNDLED).interop.layout
     assert layout is not None
     with pytest.raises(DataError, match=r"row 1 of .* asks"):
         layout(path)
@@ -371,7 +371,7 @@ def test_an_answer_to_no_question_of_the_split_is_refused(tmp_path: Path, prompt
     ],
 )
 def test_files_of_other_forms_are_left_to_others(tmp_path: Path, row: dict[str, Any]) -> None:
-    layout = textvqa(data=BUNDLED).layout
+    layout = textvqa(data=BUNDLED).interop.layout
     assert layout is not None
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n")

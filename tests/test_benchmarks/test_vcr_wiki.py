@@ -113,7 +113,7 @@ def test_a_cell_that_is_no_list_of_texts_is_an_error(tmp_path: Path, cell: str) 
     ],
 )
 def test_other_toolkits_names_are_known(name: str, wanted: tuple[str, ...]) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).options
+    options = catalog.benchmark(name, data=BUNDLED).provenance.options
     assert (options["lang"], options["difficulty"], options["size"]) == wanted
 
 

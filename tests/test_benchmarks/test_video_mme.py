@@ -181,9 +181,9 @@ def test_a_duration_can_be_asked_alone(tmp_path: Path, duration: Any) -> None:
 
 def test_questions_on_one_video_are_one_group_and_one_cluster() -> None:
     benchmark = video_mme(data=BUNDLED)
-    assert benchmark.group_by is not None and benchmark.cluster_by is not None
+    assert benchmark.procedure.group_by is not None and benchmark.cluster_by is not None
 
-    for key in (benchmark.group_by, benchmark.cluster_by):
+    for key in (benchmark.procedure.group_by, benchmark.cluster_by):
         found = [key(sample) for sample in samples(benchmark).values()]
         assert found == ["letters-1"] * 4 + ["letters_2"] * 4
 
@@ -223,7 +223,7 @@ def test_every_task_type_is_of_a_capability() -> None:
     ],
 )
 def test_other_toolkits_names_are_known(name: str, prompt: str, duration: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).options
+    options = catalog.benchmark(name, data=BUNDLED).provenance.options
 
     assert (options["prompt"], options["duration"]) == (prompt, duration)
 

@@ -142,7 +142,7 @@ def test_no_other_benchmark_has_a_sets_name() -> None:
 @pytest.mark.parametrize("spec", ["RealWorldQA", "realworldqa", "vlmevalkit:name=RealWorldQA"])
 def test_a_set_is_found_by_its_name(spec: str, tmp_path: Path) -> None:
     found = catalog.benchmark(spec, data=tmp_path)
-    assert found.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
+    assert found.provenance.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
     assert found.data.where.endswith("RealWorldQA.tsv")
 
 
@@ -398,7 +398,7 @@ def test_categories_and_splits_are_tags_where_rows_have_them(column: str, tmp_pa
     row = {"question": "What?", **ANIMALS, "category": "c", column: "d"}
     benchmark = made(tmp_path, "MMStar", [row])
     assert samples(benchmark)[0].tags == {"category": "c", "l2-category": "d", "split": ""}
-    assert benchmark.break_down_by == ("category", "l2-category", "split")
+    assert benchmark.presentation.break_down_by == ("category", "l2-category", "split")
 
 
 def test_a_set_can_be_made_where_its_sheet_is_not(tmp_path: Path) -> None:

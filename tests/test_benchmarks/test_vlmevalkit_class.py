@@ -182,8 +182,8 @@ def test_several_replies_to_a_question_are_not_handed_over(tmp_path: Path) -> No
 
 
 def test_another_text_of_the_class_is_another_benchmark(tmp_path: Path) -> None:
-    before = catalog.benchmark(written(tmp_path)).options
-    after = catalog.benchmark(written(tmp_path, CLASS + "\n")).options
+    before = catalog.benchmark(written(tmp_path)).provenance.options
+    after = catalog.benchmark(written(tmp_path, CLASS + "\n")).provenance.options
     assert before != after
 
 

@@ -178,7 +178,7 @@ def test_a_file_that_is_none_of_vqas_is_said_to_be_none(
 
 @pytest.mark.parametrize(("name", "split"), [("vqav2_val", "val"), ("vqav2_test", "test")])
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).options["split"] == split
+    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts
@@ -346,6 +346,6 @@ def test_each_scoring_has_its_rule_for_a_question_that_a_file_lacks(
 
 def test_the_server_gets_every_question_with_its_answer() -> None:
     benchmark = vqav2("test-dev", data=BUNDLED)
-    assert benchmark.submission is not None
-    assert benchmark.submission.columns == ("question_id", "answer")
-    assert benchmark.submission.row(samples(benchmark)["70001"], " Yes\n") == (70001, "Yes")
+    assert benchmark.interop.submission is not None
+    assert benchmark.interop.submission.columns == ("question_id", "answer")
+    assert benchmark.interop.submission.row(samples(benchmark)["70001"], " Yes\n") == (70001, "Yes")

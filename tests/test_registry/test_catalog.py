@@ -28,7 +28,7 @@ def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
     spec: str, vlmevalkits: str, lmms_evals: str
 ) -> None:
     made = catalog.benchmark(spec, data=Path("synthetic"))
-    manifest = {"benchmark": made.name, "identity": {"options": dict(made.options)}}
+    manifest = {"benchmark": made.name, "identity": {"options": dict(made.provenance.options)}}
     assert catalog.vlmevalkit_name(manifest) == vlmevalkits
     assert catalog.lmms_eval_name(manifest) == lmms_evals
 

@@ -178,7 +178,7 @@ def test_the_catalogs_benchmark_is_not_taken_for_the_object(runs: tuple[Path, Pa
     pope = replace(catalog.benchmark("pope", data=Path("synthetic")), asks=1)
     with pytest.raises(UsageError, match="Pass the object that the run was made with"):
         snellen.score(runs[0], catalog.benchmark("pope", data=Path("synthetic")))
-    assert not pope.from_catalog
+    assert not pope.provenance.from_catalog
 
 
 def test_an_object_and_the_catalogs_benchmark_never_share_a_folder(tmp_path: Path) -> None:

@@ -207,8 +207,10 @@ def test_a_session_that_cannot_fork_is_turned_down_with_what_to_do(
 def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> None:
     spy = Spy(forks=False)
     benchmark = asking(clip, {"a": 1.0, "b": 2.0})
-    assert benchmark.streaming is not None
-    alone = vary(benchmark, streaming=replace(benchmark.streaming, session=lambda one: one.id))
+    assert benchmark.procedure.streaming is not None
+    alone = vary(
+        benchmark, streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id)
+    )
     assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
     assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
 
@@ -316,8 +318,10 @@ def test_one_session_for_all_and_one_for_each_question_see_the_same(
     times = {f"q{number}": 0.7 * number + 0.3 for number in range(12)}
     spies = [Spy(), Spy()]
     together = asking(clip, times)
-    assert together.streaming is not None
-    alone = vary(together, streaming=replace(together.streaming, session=lambda one: one.id))
+    assert together.procedure.streaming is not None
+    alone = vary(
+        together, streaming=replace(together.procedure.streaming, session=lambda one: one.id)
+    )
     run(together, spies[0], tmp_path / "together")
     run(alone, spies[1], tmp_path / "alone")
     assert spies[0].asked == spies[1].asked
@@ -386,21 +390,21 @@ def test_frames_that_come_while_it_is_busy_are_lost_by_number(clip: Path, tmp_pa
     )
 
 
-def test_a_queue_of_some_loses_the_oldest(clip: Path, tmp_path: Path) -> None:
+def test_of_more_than_256_that_wait_the_oldest_are_lost(tmp_path: Path) -> None:
+    long = videos.cfr(tmp_path / "long.mp4", n=300, fps=FPS).path
     spy = Spy()
     benchmark = asking(
-        clip,
-        {"a": 12.0},
-        frames="fps:1",
+        long,
+        {"a": 30.0},
+        frames="fps:10",
         memory="keep",
         clock="simulated",
         drop="oldest",
-        queue=2,
-        costs={"feed": 3.0, "ask": 0.0},
+        costs={"feed": 60.0, "ask": 0.0},
     )
-    run(benchmark, spy, tmp_path)
-    # At 3 s frames 1, 2 and 3 are there, and 1 is lost; at 6 s 3 to 6, and 5 goes in; and so on.
-    assert spy.asked["a"] == [0, 20, 50, 80, 100, 110]
+    run(benchmark, spy, tmp_path / "run")
+    # When it has seen the first, at 60 s, the other 299 wait, and the first 43 of these are lost.
+    assert spy.asked["a"] == [0, *range(44, 300)]
 
 
 def test_twice_the_speed_loses_fewer(clip: Path, tmp_path: Path) -> None:
@@ -641,10 +645,10 @@ def test_more_sessions_than_threads_and_slots_come_to_their_end(clip: Path, tmp_
     """Each video is one session; what opens one waits for nobody who waits for it."""
     times = {f"q{number}": 8.0 + number / 10 for number in range(40)}
     benchmark = asking(clip, times)
-    assert benchmark.streaming is not None
+    assert benchmark.procedure.streaming is not None
     apart = vary(
         benchmark,
-        streaming=replace(benchmark.streaming, session=lambda one: one.id),
+        streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id),
         group_by=lambda one: one.id,
     )
     model = Scripted("yes")

@@ -140,8 +140,8 @@ def test_what_makes_no_sense_without_options_is_left_out_and_said(tmp_path: Path
 def test_rotations_of_a_question_are_asked_once() -> None:
     plain = bundled("mmbench")
     made = probed(plain, open_ended=True)
-    assert plain.together is not None
-    asked = [plain.together(sample) for sample in map(made.read, made.data)]
+    assert plain.procedure.together is not None
+    asked = [plain.procedure.together(sample) for sample in map(made.read, made.data)]
     assert len(asked) == len(set(asked)) == 9  # of ten one names its options itself
 
 

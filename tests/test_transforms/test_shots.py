@@ -121,7 +121,9 @@ def test_a_server_gets_the_examples_with_their_pictures_in_order(tmp_path: Path)
 def test_a_draw_follows_from_its_seed(tmp_path: Path) -> None:
     made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     source = own_data(questions(tmp_path, "train.jsonl", [f"e{n}" for n in range(20)], first=20))
-    draws = [with_shots(made, 3, source=source, seed=seed).shots["ids"] for seed in (0, 0, 1)]
+    draws = [
+        with_shots(made, 3, source=source, seed=seed).provenance.shots["ids"] for seed in (0, 0, 1)
+    ]
     assert draws[0] == draws[1] != draws[2]
 
 
@@ -199,7 +201,8 @@ def test_rows_without_an_answer_are_no_examples(tmp_path: Path) -> None:
     every = [{"id": f"e{n}", "question": "?", "answer": "x" if n < 3 else None} for n in range(9)]
     made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     source = own_data(rows(tmp_path, "train.jsonl", *every))
-    assert set(with_shots(made, 1, source=source).shots["ids"]) <= {"e0", "e1", "e2"}  # type: ignore[call-overload]
+    shots = with_shots(made, 1, source=source).provenance.shots
+    assert set(shots["ids"]) <= {"e0", "e1", "e2"}  # type: ignore[call-overload]
     with pytest.raises(UsageError, match="has 3 rows that are not asked"):
         with_shots(made, 2, source=source)
 
@@ -320,7 +323,7 @@ def test_another_split_of_a_benchmark_gives_its_examples() -> None:
     few = catalog.few_shot("mmbench", made, 1, source="lang=cn", data=Path("synthetic"))
     name = ids(few)[0]
     assert [message.role for message in asked(few, name)] == ["user", "assistant", "user"]
-    assert few.options == made.options
+    assert few.provenance.options == made.provenance.options
 
 
 def test_a_benchmark_needs_a_source() -> None:

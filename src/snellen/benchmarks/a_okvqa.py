@@ -48,16 +48,29 @@ from typing import Any, Literal
 from snellen.answers.others import VLMEVALKIT
 from snellen.benchmarks.families import authors_files, questions
 from snellen.benchmarks.families.results import of_json
-from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
+from snellen.benchmarks.families.tasks import (
+    is_target,
+    parse_letter,
+    parse_letter_as_vlmevalkit,
+    parse_whole,
+    wrong_letter,
+)
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find, json_list
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
@@ -285,7 +298,7 @@ def direct_answer() -> dict[str, Scoring]:
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=questions.whole_reply,
+            parse=parse_whole,
             score=agreement,
             metrics=easy,
             missing="wrong",
@@ -294,7 +307,7 @@ def direct_answer() -> dict[str, Scoring]:
         "lavis": Scoring(
             version=1,
             source=LAVIS,
-            parse=questions.whole_reply,
+            parse=parse_whole,
             score=agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -302,7 +315,7 @@ def direct_answer() -> dict[str, Scoring]:
         "mmpretrain": Scoring(
             version=1,
             source=MMPRETRAIN,
-            parse=questions.whole_reply,
+            parse=parse_whole,
             score=mmpretrain_agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -421,8 +434,7 @@ def said_in_words(sample: Sample, letter: str) -> str:
 def wrong_answer(sample: Sample) -> str:
     if not sample.choices:
         return questions.WRONG
-    letters = ascii_uppercase[: len(sample.choices)]
-    return letters[letters.index(sample.target or "A") - 1]
+    return wrong_letter(sample)
 
 
 ALL, NONE = 1.0, {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}

@@ -31,16 +31,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.answers.phrase import final_phrase
-from snellen.answers.value import cleaned, final_value, number
+from snellen.answers.value import cleaned, number
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_whole
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Filtered, Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user
@@ -101,7 +106,7 @@ def chartqa(
             "official": Scoring(
                 version=1,
                 source=SOURCE,
-                parse=whole_reply,
+                parse=parse_whole,
                 score=official_score,
                 metrics=metrics,
                 missing="wrong",
@@ -109,7 +114,7 @@ def chartqa(
             "vlmevalkit": Scoring(
                 version=1,
                 source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
-                parse=whole_reply,
+                parse=parse_whole,
                 score=kit_score,
                 metrics=metrics,
                 missing="wrong",
@@ -192,10 +197,6 @@ def as_list(label: object) -> tuple[str, ...]:
 # -- scoring
 
 
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
-
-
 def official_score(reading: Reading, sample: Sample) -> float:
     return relaxed_accuracy(str(reading.answer or ""), sample.target or "")
 
@@ -215,10 +216,8 @@ EDGES = re.compile(r"^(?:an?|the)\s+|[.,;:!?]+$", re.IGNORECASE)
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The value that a reply settles on where the right answer is one, else the phrase."""
     if number(cleaned(sample.target or "")) is None:
-        phrase = final_phrase(reply.text)
-        return Reading(answer=phrase.answer, rule=phrase.rule, candidates=phrase.candidates)
-    value = final_value(reply.text)
-    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+        return parse_phrase(reply, sample)
+    return parse_value(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

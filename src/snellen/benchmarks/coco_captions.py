@@ -35,12 +35,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.media.content import user

@@ -38,11 +38,17 @@ from typing import Any, Literal
 import orjson
 
 from snellen import metrics
-from snellen.core.benchmark import Benchmark, Check, History
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    History,
+    Presentation,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Drawn, Row
 from snellen.errors import UsageError
 from snellen.media.content import Image, Message, user

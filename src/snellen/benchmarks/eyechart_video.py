@@ -32,13 +32,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen import metrics
-from snellen.core.benchmark import Benchmark, Check, History
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
-from snellen.core.streaming import Streaming
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    History,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Streaming,
+)
 from snellen.data import Drawn, Row, home
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Message, Video, user

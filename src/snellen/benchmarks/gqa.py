@@ -50,13 +50,19 @@ from typing import Any, Literal
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
 from snellen.benchmarks.families.vqa import blip_question
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.data import Found, Row, Table, find, json_list, parquet
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -28,11 +28,7 @@ from pathlib import Path
 
 from snellen.benchmarks.families import authors_files, documents
 from snellen.benchmarks.families.documents import Preset, Split
-from snellen.core.benchmark import Benchmark
-from snellen.core.exchange import Interop
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
+from snellen.core import Benchmark, Capabilities, Interop, Presentation, Procedure, Sample
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 

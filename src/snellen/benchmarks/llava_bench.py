@@ -44,12 +44,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen import stats
 from snellen.benchmarks.families import authors_files
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Judge,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -22,15 +22,21 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
 
-from snellen.answers.value import cleaned, final_value, same_value
-from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.answers.value import cleaned, same_value
+from snellen.benchmarks.families.tasks import parse_letter, parse_value, wrong_letter
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -340,8 +346,7 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
     if sample.choices:
         return parse_letter(reply, sample)
-    value = final_value(reply.text)
-    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+    return parse_value(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
@@ -390,5 +395,4 @@ def repeated_lines(path: Path) -> Published | None:
 def wrong_answer(sample: Sample) -> str:
     if not sample.choices:
         return "-98765"
-    letters = ascii_uppercase[: len(sample.choices)]
-    return letters[letters.index(sample.target or "A") - 1]
+    return wrong_letter(sample)

@@ -33,16 +33,23 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.answers.value import cleaned, number, same_value
 from snellen.benchmarks.families.results import of_json
-from snellen.benchmarks.families.tasks import parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.benchmarks.families.tasks import parse_letter, parse_value, wrong_letter
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Judge,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, Scoring
 from snellen.data import Drawn, Found, Row, Table, find, parquet
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -440,13 +447,12 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
     if sample.choices:
         return one_of_alike(parse_letter(reply, sample), sample.choices)
-    value = final_value(reply.text)
-    return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
+    return parse_value(reply, sample)
 
 
 def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
     """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
-    found = {choices[ascii_uppercase.index(letter)] for letter in reading.candidates}
+    found = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
     if len(found) != 1:
         return reading
     answer = ascii_uppercase[choices.index(found.pop())]
@@ -518,5 +524,4 @@ SHORTEST = 2 / 16
 def wrong_answer(sample: Sample) -> str:
     if not sample.choices:
         return "-98765"
-    letters = ascii_uppercase[: len(sample.choices)]
-    return letters[letters.index(sample.target or "A") - 1]
+    return wrong_letter(sample)

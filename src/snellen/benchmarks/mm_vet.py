@@ -37,12 +37,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading, Scoring
+from snellen.core import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Judge,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Drawn, Found, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

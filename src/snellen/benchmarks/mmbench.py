@@ -43,7 +43,6 @@ from bisect import insort
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Literal
 
 from snellen.answers.others import VLMEVALKIT, VLMEVALKIT_2024, vlmevalkit_2024_letter
@@ -53,15 +52,22 @@ from snellen.benchmarks.families.tasks import (
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
+    wrong_letter,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Row, Table, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import UsageError
@@ -210,7 +216,7 @@ def mmbench(
         cluster_by=question_of,
         check=Check(
             says=lambda _, answer: answer,
-            wrong=wrong_answer,
+            wrong=wrong_letter,
             expect=dict.fromkeys(("official", "judged", "vlmevalkit-2024", "robust"), expect),
             verdict=lambda *_: "Z",
         ),
@@ -338,8 +344,3 @@ def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
 
 
 # -- check
-
-
-def wrong_answer(sample: Sample) -> str:
-    letters = ascii_uppercase[: len(sample.choices)]
-    return letters[letters.index(sample.target or "A") - 1]

@@ -44,13 +44,21 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    ReplyTable,
+    Resolution,
+    Sample,
+    Scoring,
+)
 from snellen.data import Drawn, Found, Row, Table, file_content, find, jsonl, vlmevalkit_tsv
 from snellen.data.locations import data_folder
 from snellen.data.published import File

@@ -44,8 +44,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from snellen.answers.others import vlmevalkit_letter
-from snellen.answers.phrase import final_phrase
-from snellen.answers.value import cleaned, final_value, number, same_value
+from snellen.answers.value import cleaned, number, same_value
 from snellen.benchmarks.families.authors_files import of_json, texts
 from snellen.benchmarks.families.draws import by_id, in_sequence, letter_by_id
 from snellen.benchmarks.families.mmmu import (
@@ -66,16 +65,28 @@ from snellen.benchmarks.families.mmmu import (
     parquet_files,
     pictures_of,
     subject_of,
+)
+from snellen.benchmarks.families.tasks import (
+    as_reading,
+    parse_letter,
+    parse_letter_as_vlmevalkit,
+    parse_phrase,
+    parse_value,
     wrong_letter,
 )
-from snellen.benchmarks.families.tasks import as_reading, parse_letter, parse_letter_as_vlmevalkit
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published, Submission
-from snellen.core.model import Reply
-from snellen.core.presentation import Presentation
+from snellen.core import (
+    Benchmark,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Submission,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -467,10 +478,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
         return parse_letter(reply, sample)
     right = sample.references or (sample.target or "",)
     if any(number(cleaned(text)) is not None for text in right):
-        value = final_value(reply.text)
-        return Reading(answer=value.answer, rule=value.rule, candidates=value.candidates)
-    phrase = final_phrase(reply.text)
-    return Reading(answer=phrase.answer, rule=phrase.rule, candidates=phrase.candidates)
+        return parse_value(reply, sample)
+    return parse_phrase(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

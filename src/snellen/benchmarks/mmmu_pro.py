@@ -59,21 +59,26 @@ from snellen.benchmarks.families.mmmu import (
     pictures_of,
     shown,
     subject_of,
-    wrong_letter,
 )
 from snellen.benchmarks.families.tasks import (
     as_reading,
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
+    wrong_letter,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Presentation
+from snellen.core import (
+    Benchmark,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Found, Row, Table, jsonl, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -34,12 +34,18 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.benchmarks.families.tasks import parse_whole
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Reading,
+    Sample,
+    Scoring,
+)
 from snellen.data import Found, Row, Table, find
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -82,7 +88,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=_questions.whole_reply,
+            parse=parse_whole,
             score=is_answer,
             metrics={"accuracy": mean},
             missing="wrong",
@@ -90,7 +96,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
-            parse=_questions.whole_reply,
+            parse=parse_whole,
             score=is_answer_in_any_case,
             metrics={"accuracy": mean},
             missing="wrong",

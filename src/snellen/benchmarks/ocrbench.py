@@ -32,15 +32,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -101,7 +107,7 @@ def ocrbench(
             "official": Scoring(
                 version=1,
                 source=SOURCE,
-                parse=whole_reply,
+                parse=parse_whole,
                 score=official_score,
                 metrics=metrics,
                 missing="wrong",
@@ -109,7 +115,7 @@ def ocrbench(
             "lmms-eval": Scoring(
                 version=1,
                 source=f"{LMMS}:lmms_eval/tasks/ocrbench/utils.py#L47-L79",
-                parse=whole_reply,
+                parse=parse_whole,
                 score=lmms_score,
                 metrics=metrics,
                 missing="wrong",
@@ -240,10 +246,6 @@ def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
 FULL_WIDTH = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
 
 
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
-
-
 def official_score(reading: Reading, sample: Sample) -> float:
     even = without_blanks if sample.data["formula"] else in_small_letters
     said = even(str(reading.answer or ""))
@@ -270,9 +272,8 @@ def without_blanks(text: str) -> str:
 def phrase(reply: Reply, sample: Sample) -> Reading:
     """The phrase that a reply settles on; of a formula the whole reply, which has no sentences."""
     if sample.data["formula"]:
-        return whole_reply(reply, sample)
-    found = final_phrase(reply.text)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+        return parse_whole(reply, sample)
+    return parse_phrase(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:

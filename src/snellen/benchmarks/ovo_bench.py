@@ -41,14 +41,21 @@ from snellen import stats
 from snellen.benchmarks.families import authors_files, ovo_results
 from snellen.benchmarks.families import results as _results
 from snellen.benchmarks.families.tasks import is_target, parse_count, parse_letter, parse_yes_no
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Kind, Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
-from snellen.core.streaming import Streaming
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+    Streaming,
+)
+from snellen.core.model import Kind
 from snellen.data import Drawn, Found, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -43,13 +43,21 @@ from snellen.benchmarks.families.yes_no import (
     vlmevalkit_answer,
     wrong_answer,
 )
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, ReplyTable, Resolution, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    ReplyTable,
+    Resolution,
+    Sample,
+    Scoring,
+)
 from snellen.data import Drawn, Found, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -35,14 +35,21 @@ import orjson
 
 from snellen.benchmarks.families.draws import by_id, undecided
 from snellen.benchmarks.families.results import json_object
-from snellen.benchmarks.families.tasks import is_target, parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
+from snellen.benchmarks.families.tasks import is_target, parse_letter, wrong_letter
+from snellen.core import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Found, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -137,7 +144,7 @@ def scienceqa(
         max_answer_tokens=1024,
         check=Check(
             says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
-            wrong=wrong_answer,
+            wrong=wrong_letter,
             expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
         ),
         presentation=Presentation(

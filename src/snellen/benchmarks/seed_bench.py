@@ -58,14 +58,21 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families.tasks import is_target, parse_letter, parse_letter_as_vlmevalkit
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
-from snellen.core.procedure import Procedure
+from snellen.core import (
+    UNMAPPED,
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Found, Row, Table, file_content, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError

@@ -37,11 +37,17 @@ from typing import Any, Literal
 import orjson
 
 from snellen.benchmarks.families import authors_files, vqa
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published, Submission
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Sample,
+    Submission,
+)
 from snellen.data import (
     Drawn,
     Found,

@@ -35,12 +35,18 @@ from typing import Literal, NamedTuple
 
 from snellen import stats
 from snellen.benchmarks.families.results import of_json
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Row, Table, find, parquet, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError

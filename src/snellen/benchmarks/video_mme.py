@@ -48,13 +48,19 @@ import orjson
 from snellen.answers.others import lmms_eval_letter
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import as_reading, is_target, parse_letter
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Reply
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Published,
+    Reading,
+    Reply,
+    Sample,
+    Scoring,
+)
 from snellen.data import Filtered, Found, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError

@@ -45,12 +45,7 @@ from snellen.benchmarks.families.tasks import (
     yes_no,
 )
 from snellen.benchmarks.families.vlmevalkit_sets import Kind, named
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop
-from snellen.core.model import Reply
-from snellen.core.presentation import Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError

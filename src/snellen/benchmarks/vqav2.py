@@ -32,11 +32,16 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.benchmarks.families import vqa
-from snellen.core.benchmark import Benchmark, Check
-from snellen.core.exchange import Interop, Submission
-from snellen.core.presentation import Capabilities, Presentation
-from snellen.core.procedure import Procedure
-from snellen.core.sample import Sample
+from snellen.core import (
+    Benchmark,
+    Capabilities,
+    Check,
+    Interop,
+    Presentation,
+    Procedure,
+    Sample,
+    Submission,
+)
 from snellen.data import Row, find
 from snellen.data.published import File
 from snellen.media.content import user

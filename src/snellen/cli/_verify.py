@@ -136,7 +136,7 @@ def videos_of(made: Benchmark) -> Videos:
     Raises:
         DataError: the rows are not there, or one cannot be read.
     """
-    found = Videos(made.break_down_by)
+    found = Videos(made.presentation.break_down_by)
     for row in made.data:
         found.add(made.read(row))
     return found
@@ -220,7 +220,7 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
         made = catalog.benchmark(name, data=path)
     except (CatalogError, UsageError):
         return None
-    files = () if made.files is None else made.files.published
+    files = () if made.interop.files is None else made.interop.files.published
     file = next((one for one in files if Path(one.name).name == path.name), None)
     if file is None or found.file is None:
         return None
@@ -236,7 +236,7 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
 def _read(made: Benchmark, found: Verified) -> None:
     places: dict[str, int] = {}
     doubled = Count()
-    found.videos = Videos(made.break_down_by)
+    found.videos = Videos(made.presentation.break_down_by)
     for row in made.data:
         found.rows.n += 1
         try:

@@ -120,7 +120,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     files = _files(benchmark, made)
     checked = verification.verify(files, _folders(data, made, files))
     videos, unread = Videos(), None
-    if made.frames is not None:
+    if made.procedure.frames is not None:
         try:
             videos = videos_of(catalog.benchmark(benchmark, data=data))
         except DataError as error:
@@ -250,12 +250,14 @@ def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
         UsageError: it publishes nothing.
     """
     found: tuple[File, ...] = ()
-    if "columns" not in made.options:  # rows of the user's own publish nothing
+    if "columns" not in made.provenance.options:  # rows of the user's own publish nothing
         module = importlib.import_module(f"snellen.benchmarks.{made.name.replace('-', '_')}")
         found = getattr(module, "FILES_PUBLISHED", ())
         if make := getattr(module, "published", None):
             known = inspect.signature(make).parameters
-            found = make(**{name: value for name, value in made.options.items() if name in known})
+            found = make(
+                **{name: value for name, value in made.provenance.options.items() if name in known}
+            )
     if not found:
         raise UsageError(f"{made.name} has no published files: there is nothing to get or verify.")
     return found

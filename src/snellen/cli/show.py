@@ -53,7 +53,7 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
         "bundled_rows": few.rows,
         "bundled_chance": few.chance,
         "max_answer_tokens": made.max_answer_tokens,
-        "break_down_by": list(made.break_down_by),
+        "break_down_by": list(made.presentation.break_down_by),
         "scorings": {
             name: {
                 "version": scoring.version,

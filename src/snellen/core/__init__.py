@@ -4,6 +4,18 @@ May import media types, data tables, metrics, and statistics; never a back end o
 Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
+from snellen.core.answer import (
+    Answer,
+    BoxAnswer,
+    ChoiceAnswer,
+    IntervalAnswer,
+    NamedAnswers,
+    PointAnswer,
+    PolygonAnswer,
+    SeveralAnswers,
+    TableAnswer,
+    answer_words,
+)
 from snellen.core.benchmark import Benchmark, Check, History
 from snellen.core.exchange import Interop, Published, Results, Submission
 from snellen.core.model import (
@@ -24,7 +36,7 @@ from snellen.core.model import (
     Times,
     Usage,
 )
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.profile import Profile
 from snellen.core.provenance import Provenance
@@ -50,11 +62,15 @@ from snellen.metrics import Category, Columns, Metric
 from snellen.stats import Estimate
 
 __all__ = [
+    "UNMAPPED",
     "Address",
+    "Answer",
     "Benchmark",
+    "BoxAnswer",
     "Capabilities",
     "Category",
     "Check",
+    "ChoiceAnswer",
     "Columns",
     "Conversation",
     "Emission",
@@ -66,11 +82,15 @@ __all__ = [
     "History",
     "Image",
     "Interop",
+    "IntervalAnswer",
     "Judge",
     "Message",
     "Metric",
+    "NamedAnswers",
     "Part",
     "Parts",
+    "PointAnswer",
+    "PolygonAnswer",
     "Presentation",
     "Procedure",
     "Profile",
@@ -93,15 +113,18 @@ __all__ = [
     "Scoring",
     "Session",
     "SessionSpec",
+    "SeveralAnswers",
     "Streaming",
     "Streams",
     "Submission",
     "Table",
+    "TableAnswer",
     "Text",
     "Times",
     "ToolCall",
     "Usage",
     "Video",
+    "answer_words",
     "assistant",
     "system",
     "tool",

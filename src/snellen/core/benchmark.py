@@ -12,7 +12,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from snellen.core.exchange import Interop, Published, Results, Submission
+from snellen.core.exchange import Interop, Published
 from snellen.core.model import Generation, Kind, Origin, Reply, Request
 from snellen.core.presentation import Capabilities, Presentation
 from snellen.core.procedure import Procedure
@@ -98,7 +98,7 @@ class Benchmark:
         """What every result shows: the author's notes, then those of the framework."""
         return (*self.presentation.notes, *self.provenance.notes)
 
-    # -- fields of the parts, by their names
+    # -- fields of the parts, for readers that do not name the part yet
 
     @property
     def turns(self) -> int | None:
@@ -123,10 +123,6 @@ class Benchmark:
     @property
     def group_by(self) -> Callable[[Sample], str] | None:
         return self.procedure.group_by
-
-    @property
-    def together(self) -> Callable[[Sample], str] | None:
-        return self.procedure.together
 
     @property
     def streaming(self) -> Streaming | None:
@@ -155,14 +151,6 @@ class Benchmark:
     @property
     def layout(self) -> Callable[[Path], Published | None] | None:
         return self.interop.layout
-
-    @property
-    def results(self) -> Callable[[str, Mapping[str, str | None]], Results] | None:
-        return self.interop.results
-
-    @property
-    def submission(self) -> Submission | None:
-        return self.interop.submission
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -241,24 +229,37 @@ class Benchmark:
         seed: int | None = None,
     ) -> Request | None:
         """The next request about this sample, or None when its conversation is over."""
-        if self.turns is not None and len(history) >= self.turns:
+        if (
+            self.procedure.conversation.turns is not None
+            and len(history) >= self.procedure.conversation.turns
+        ):
             return None
         messages = tuple(map(_with_plain_text, self.messages(sample, history)))
         if not messages:
             return None
         self._check_roles(messages, sample)
-        asked = sample if self.by_turn is None else self.by_turn(sample)[len(history)]
+        asked = (
+            sample
+            if self.procedure.conversation.by_turn is None
+            else self.procedure.conversation.by_turn(sample)[len(history)]
+        )
         if any(message.videos for message in messages):
-            messages = _shown_by(str(video.policy(self.frames or video.DEFAULT)), messages)
+            messages = _shown_by(
+                str(video.policy(self.procedure.frames or video.DEFAULT)), messages
+            )
         return Request(
             messages=messages,
-            kind=self.ask,
+            kind=self.procedure.kind,
             choices=asked.choices,
             generation=generation
-            or Generation(max_tokens=self.max_answer_tokens, temperature=self.temperature),
+            or Generation(
+                max_tokens=self.max_answer_tokens, temperature=self.procedure.temperature
+            ),
             seed=seed,
             origin=Origin(
-                benchmark=self.called or self.name, sample=sample.id, asked=partial(_asked, asked)
+                benchmark=self.provenance.called or self.name,
+                sample=sample.id,
+                asked=partial(_asked, asked),
             ),
         )
 
@@ -279,7 +280,11 @@ class Benchmark:
 
     def each_turn(self, sample: Sample) -> tuple[Sample, ...]:
         """What each turn asks, as a sample; the sample itself where turns are not scored apart."""
-        return (sample,) if self.by_turn is None else self.by_turn(sample)
+        return (
+            (sample,)
+            if self.procedure.conversation.by_turn is None
+            else self.procedure.conversation.by_turn(sample)
+        )
 
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
         """For each turn the sample that its reply is scored as, None where it is not scored."""
@@ -314,7 +319,7 @@ def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
         if values := {key: changes.pop(key) for key in [*changes] if key in inner}:
             changes[name] = replace(changes.get(name, getattr(benchmark, name)), **values)
     changed = replace(benchmark, **changes)
-    return mark_from_catalog(changed) if benchmark.from_catalog else changed
+    return mark_from_catalog(changed) if benchmark.provenance.from_catalog else changed
 
 
 def with_note(benchmark: Benchmark, note: str) -> Benchmark:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from snellen.core.answer import Answer
 from snellen.core.model import Kind, Reply
 from snellen.core.sample import Sample
 from snellen.media.content import Message
@@ -33,13 +34,13 @@ Missing = Literal["wrong", "excluded"]
 class Reading:
     """What one scoring read in one reply."""
 
-    answer: str | float | tuple[str, ...] | None
+    answer: Answer | None
     """The answer; None: nothing could be read."""
     rule: str
     """The name of the rule that read it."""
     guessed: bool = False
     """Whether the authors' code draws the answer at random."""
-    candidates: tuple[str, ...] = ()
+    candidates: tuple[Answer, ...] = ()
     """The answers that it could have been."""
 
     @property

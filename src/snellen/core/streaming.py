@@ -26,9 +26,7 @@ class Streaming:
     clock: Literal["logical", "simulated", "real"] = "logical"
     """Whether frames wait for the model, come by the time that calls took, or by the wall clock."""
     drop: Literal["none", "latest", "oldest"] = "none"
-    """Frames that come while the model is busy: all wait, or the latest, or `queue` of them."""
-    queue: int = 256
-    """The most frames that wait with `drop="oldest"`."""
+    """Frames that come while the model is busy: all wait, or the latest, or 256 of them."""
     speed: float = 1.0
     """How many times faster calls are on the simulated clock than they were."""
     costs: Mapping[str, float] = field(default_factory=dict)

@@ -95,7 +95,7 @@ def export(
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
         path = _placed(out, name)
         write = WRITERS.get(path.suffix)
-        sent = benchmark.submission if to == "submission" else None
+        sent = benchmark.interop.submission if to == "submission" else None
         if sent is not None and sent.by_id and path.suffix == ".json":
             write = jsonl.write_by_id
         if to == "vlmevalkit" and path.suffix == ".tsv":
@@ -137,18 +137,18 @@ def _as_authors(
 ) -> tuple[Path, Sequence[str]]:
     """Write the file in which the benchmark's authors publish results."""
     name = manifest["benchmark"]
-    if benchmark.results is None:
+    if benchmark.interop.results is None:
         raise UsageError(
             f"{name}: no form is known in which its authors publish replies to what this run asked."
         )
-    if benchmark.from_catalog:
+    if benchmark.provenance.from_catalog:
         was = data_place_of(manifest["data"])
         benchmark = catalog.benchmark(
             name,
             data=data or (was if was.exists() else None),
             options=manifest["identity"]["options"],
         )
-    assert benchmark.results is not None
+    assert benchmark.interop.results is not None
     if benchmark.data.facts().digest != manifest["identity"]["data"]["digest"]:
         raise DataError(
             f"{benchmark.data.where} has other rows than those that the run asked about: name "
@@ -156,7 +156,7 @@ def _as_authors(
         )
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     texts = {one.sample.id: None if one.reply is None else one.reply.text for one in replies}
-    made = benchmark.results(manifest["model"], texts)
+    made = benchmark.interop.results(manifest["model"], texts)
     path = _placed(out, made.name)
     if path.suffix != ".json":
         raise UsageError(f"{path}: the authors' files end in .json.")
@@ -241,17 +241,17 @@ def _table(
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, catalog.vlmevalkit_name(manifest), kind)
         # Tags for metrics say nothing to a reader, and may have the name of a column: `question`.
-        without = benchmark.metric_tags
+        without = benchmark.presentation.metric_tags
         return name, vlmevalkit.table([_answered(one, without) for one in replies])
     if to == "lmms-eval":
         name = lmms_eval.file_name(catalog.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
-        if benchmark.submission is None:
+        if benchmark.interop.submission is None:
             raise UsageError(f"{benchmark.name}: there is no form in which a test server takes it.")
-        row = benchmark.submission.row
+        row = benchmark.interop.submission.row
         rows = (row(one.sample, "" if one.reply is None else one.reply.text) for one in replies)
-        return benchmark.submission.name, (benchmark.submission.columns, rows)
+        return benchmark.interop.submission.name, (benchmark.interop.submission.columns, rows)
     plain = ((*_fields(_answered(one)), one.state) for one in replies)
     return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (EXPORTED, plain)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 
 from snellen.analysis.result import plain
+from snellen.core.answer import Answer, answer_words
 from snellen.scoring import Attempt, Explained, Explanation
 
 MARGIN = 12
@@ -51,15 +52,24 @@ def _attempt(attempt: Attempt) -> Iterator[str]:
 
 def _reading(reading: Explained) -> Iterator[str]:
     worth = "no score" if reading.score is None else f"score {reading.score:g}"
-    answer = "no answer" if reading.answer is None else f"answer {reading.answer!r}"
+    answer = "no answer" if reading.answer is None else f"answer {_quoted(reading.answer)}"
     yield from _entry(
         reading.scoring, f"{worth}: {reading.state}, {answer}, by the rule {reading.rule!r}"
     )
     if len(reading.candidates) > 1:
-        yield from _entry("", f"it could have been {', '.join(reading.candidates)}")
+        yield from _entry(
+            "", f"it could have been {', '.join(map(answer_words, reading.candidates))}"
+        )
     for words in reading.verdicts:
         yield from _entry("", f"a judge said: {words}")
     yield from _entry("", reading.source)
+
+
+def _quoted(answer: Answer) -> str:
+    """Plain answers as Python writes them, other kinds in words."""
+    if isinstance(answer, tuple):
+        return repr([*answer])
+    return repr(answer) if isinstance(answer, str | float) else answer_words(answer)
 
 
 def _entry(name: str, text: str) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
     benchmark, profile, settings = config.benchmark, config.profile, config.settings
     spec = config.model
     opened = _unopened(spec, profile) if isinstance(spec, str) else spec
-    adapter = config.options["adapter"] if benchmark.ask == "session" else None
+    adapter = config.options["adapter"] if benchmark.procedure.kind == "session" else None
     identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
     folder = plan.out / safe_name(benchmark.name) / safe_name(opened.name)
     pull(folder)
@@ -107,7 +107,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
     most = settings.generation.max_tokens
     usage = Usage(
         input=held.tokens,
-        output=0 if benchmark.ask == "rank" else None if most is None else n * most,
+        output=0 if benchmark.procedure.kind == "rank" else None if most is None else n * most,
     )
     at_most = bool(usage.output)
     if earlier is not None:
@@ -118,10 +118,10 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
             usage = Usage(**{name: round(n * each) for name, n in took.tokens.items()})
             at_most = False
             notes.append(f"tokens by those of {counted:,} replies in {path}")
-    if benchmark.ask == "session" and not counted:
+    if benchmark.procedure.kind == "session" and not counted:
         usage, at_most = Usage(), False
         notes.append("what a stream's model is shown, asked and says is not known beforehand")
-    elif benchmark.turns != 1 and not counted:
+    elif benchmark.procedure.conversation.turns != 1 and not counted:
         at_most = False
         what = "first turns" if earlier is None else "tokens of first turns"
         notes.append(f"{what} alone: how many follow is not known beforehand")
@@ -231,9 +231,11 @@ class _Held:
         self._profile = profile
         self._tokens = self._pictures = self._frames = broken = 0
         places = sorted(left)
-        step = math.ceil(len(places) / (WITH_VIDEOS if benchmark.frames else LOOKED_AT))
+        step = math.ceil(len(places) / (WITH_VIDEOS if benchmark.procedure.frames else LOOKED_AT))
         looked_at = places[:: step or 1]
-        for row in rows_at(benchmark.data, looked_at if benchmark.ask != "session" else ()):
+        for row in rows_at(
+            benchmark.data, looked_at if benchmark.procedure.kind != "session" else ()
+        ):
             request = benchmark.request(benchmark.read(row), generation=settings.generation)
             messages = () if request is None else request.messages
             for part in (part for message in messages for part in message.content):

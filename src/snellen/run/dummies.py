@@ -54,7 +54,7 @@ def table(
 def _reply(benchmark: Benchmark, sample: Sample, said: str) -> Reply:
     """What is said, as text or as a ranking in which the choice named by its letter or its text is
     the likeliest; all are alike where none is."""
-    if benchmark.ask == "generate":
+    if benchmark.procedure.kind == "generate":
         return Reply(text=said, stop="stop")
     named = [
         said in (letter, choice)

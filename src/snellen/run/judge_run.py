@@ -52,7 +52,7 @@ def judge_run(
     names = list(scorings) or [
         name
         for name, scoring in benchmark.scorings.items()
-        if scoring.judge is not None and scoring.reads == benchmark.ask
+        if scoring.judge is not None and scoring.reads == benchmark.procedure.kind
     ]
     if not names:
         raise UsageError(f"{benchmark.name}: none of its scorings has a judge.")

@@ -13,6 +13,9 @@ from snellen.core.sample import Sample
 from snellen.core.streaming import Streaming
 from snellen.media import video as videos
 
+WAITING = 256
+"""The most frames that wait for the model with `drop="oldest"`."""
+
 
 @dataclass(frozen=True)
 class Arrival:
@@ -109,7 +112,7 @@ class MediaClock:
         """What waits, without the frames that are lost before each question, which never is."""
         if self._streaming.drop == "none":
             return waiting
-        most = self._streaming.queue if self._streaming.drop == "oldest" else 1
+        most = WAITING if self._streaming.drop == "oldest" else 1
         left: deque[Arrival] = deque()
         frames: list[Arrival] = []
         for arrival in [*waiting, None]:

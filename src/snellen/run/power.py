@@ -225,7 +225,7 @@ def _observed(
     level: float,
 ) -> Observed:
     """The first metric of two runs, compared."""
-    mine = None if benchmark.from_catalog else benchmark
+    mine = None if benchmark.provenance.from_catalog else benchmark
     document = compare(*runs, benchmark=mine).comparisons
     if len(document.comparisons) != 1:
         raise UsageError(

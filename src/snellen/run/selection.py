@@ -73,8 +73,8 @@ Unit = list[int]
 
 def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
     """Each unit with its category, in the order of their first rows."""
-    tag = benchmark.break_down_by[0] if benchmark.break_down_by else None
-    together = benchmark.together
+    tag = benchmark.presentation.break_down_by[0] if benchmark.presentation.break_down_by else None
+    together = benchmark.procedure.together
     found: dict[str, tuple[str, Unit]] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
@@ -89,7 +89,7 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
 def _first(benchmark: Benchmark, limit: int, among: frozenset[int] | None) -> list[int]:
     """The places of the first units that have no more than `limit` rows in all."""
     places: list[int] = []
-    if benchmark.together is None:
+    if benchmark.procedure.together is None:
         rows = (row.place for row in benchmark.data if among is None or row.place in among)
         return list(islice(rows, limit))
     for _, unit in _units(benchmark):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from snellen.core.answer import Answer
 from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import Verdicts
 from snellen.media.content import Message
@@ -35,10 +36,10 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scoring: str
     source: str
     state: str
-    answer: str | float | list[str] | None
+    answer: Answer | None
     rule: str
     score: float | None
-    candidates: list[str] = []
+    candidates: list[Answer] = []
     verdicts: list[str] = []
 
 
@@ -63,7 +64,7 @@ def explain_run(
 ) -> list[Explanation]:
     """The story of a run's sample, once for each repeat, and for each turn where turns are scored,
     or of one turn by its own id; none where it was not asked."""
-    apart = benchmark.by_turn is not None
+    apart = benchmark.procedure.conversation.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
         return key.repeat, key.turn if apart else 0
@@ -84,7 +85,7 @@ def explain_run(
         if apart:
             asked = benchmark.each_turn(asked)[question.key.turn]
         if sample in (question.key.sample, asked.id):
-            nothing = Scored(asked, question.key.repeat, "absent", None, benchmark.ask)
+            nothing = Scored(asked, question.key.repeat, "absent", None, benchmark.procedure.kind)
             found.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [

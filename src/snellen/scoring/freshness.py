@@ -36,7 +36,9 @@ class Rules:
 
 def rules_of(benchmark: Benchmark) -> Rules:
     readable = (
-        name for name, scoring in benchmark.scorings.items() if scoring.reads == benchmark.ask
+        name
+        for name, scoring in benchmark.scorings.items()
+        if scoring.reads == benchmark.procedure.kind
     )
     return Rules(
         asks=benchmark.asks,

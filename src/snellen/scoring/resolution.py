@@ -46,7 +46,9 @@ def resolve(
     resolvers = {
         name: scoring.resolve
         for name, scoring in benchmark.scorings.items()
-        if name in chosen and scoring.resolve is not None and scoring.reads == benchmark.ask
+        if name in chosen
+        and scoring.resolve is not None
+        and scoring.reads == benchmark.procedure.kind
     }
     if not resolvers:
         return Resolved()

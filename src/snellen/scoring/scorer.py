@@ -80,7 +80,7 @@ class Scorer:
                 state=result.state,
                 reply=scored.state,
                 score=result.score,
-                answer=_stored(result.reading),
+                answer=result.reading.answer,
                 rule=result.reading.rule,
                 candidates=list(result.reading.candidates),
                 parts=dict(result.parts or {}),
@@ -122,11 +122,6 @@ class Scorer:
         if isinstance(score, Parts):
             return finding(reading, state, score)
         return Finding(reading, state, score)
-
-
-def _stored(reading: Reading) -> str | float | list[str] | None:
-    answer = reading.answer
-    return list(answer) if isinstance(answer, tuple) else answer
 
 
 def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from snellen.core.answer import Answer
 from snellen.core.model import Ranked, Reply, ReplyState, Times, Usage
 from snellen.media.content import Image, Message, Size, ToolCall, Video
 from snellen.store.formats import FORMAT, NEWEST, Count, RowIndex
@@ -345,9 +346,9 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
     reply: ReplyState | Literal["absent"]
     score: float | None = None
-    answer: str | float | list[str] | None = None
+    answer: Answer | None = None
     rule: str = ""
-    candidates: list[str] = []
+    candidates: list[Answer] = []
     parts: dict[str, float] = {}
     """The score of each part, by its name; empty where the score is a single number."""
 

@@ -38,7 +38,7 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
     Raises:
         UsageError: it shows nothing, or videos that are to be blank.
     """
-    if kind == "blank" and benchmark.frames is not None:
+    if kind == "blank" and benchmark.procedure.frames is not None:
         raise UsageError(
             f"--blind blank is for pictures, and {benchmark.name} shows videos: take none or other."
         )

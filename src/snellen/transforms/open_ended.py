@@ -51,7 +51,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         UsageError: it asks in several turns, its prompts do not list options, or every question
             needs them.
     """
-    if benchmark.turns != 1:
+    if benchmark.procedure.conversation.turns != 1:
         raise UsageError(f"--open-ended: {benchmark.name} asks in several turns.")
     check_listed(benchmark, "--open-ended")
     kept: set[int] = set()
@@ -60,8 +60,8 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
     for row in benchmark.data:
         sample = benchmark.read(row)
         why = why_not(sample)
-        if why is None and benchmark.together is not None:
-            why = AGAIN if (unit := benchmark.together(sample)) in seen else None
+        if why is None and benchmark.procedure.together is not None:
+            why = AGAIN if (unit := benchmark.procedure.together(sample)) in seen else None
             seen.add(unit)
         why = why or _needs_options(sample)
         if why is None:

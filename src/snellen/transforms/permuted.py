@@ -41,10 +41,10 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     """
     if isinstance(most, bool) or not isinstance(most, int) or not 2 <= most <= MOST:
         raise UsageError(f"--permute-options is a whole number from 2 to {MOST}, not {most!r}.")
-    if benchmark.turns != 1:
+    if benchmark.procedure.conversation.turns != 1:
         raise UsageError(f"--permute-options: {benchmark.name} asks in several turns.")
     check_listed(benchmark, "--permute-options")
-    if benchmark.together is not None:
+    if benchmark.procedure.together is not None:
         raise UsageError(
             f"--permute-options: {benchmark.name} asks by itself what belongs together, such as a "
             "question once for each rotation of its options, and its metrics count it so."
@@ -77,7 +77,7 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
         sample=lambda place, row: table.sample(row),
         prompt=lambda sample, history: benchmark.messages(_original(sample), history),
         cluster_by=of_original(benchmark.cluster_by),
-        group_by=of_original(benchmark.group_by),
+        group_by=of_original(benchmark.procedure.group_by),
         together=of_original(None),
         submission=None,
         layout=None,

@@ -42,12 +42,12 @@ def probed(
     (flag, *others) = given
     if others:
         raise UsageError(f"{' and '.join(given)}: one probe a run, each in a call of its own.")
-    if benchmark.ask != "generate" or benchmark.streaming is not None:
+    if benchmark.procedure.kind != "generate" or benchmark.procedure.streaming is not None:
         raise UsageError(
             f"{flag} is for questions that are answered in words, one by one: {benchmark.name} "
-            f"asks for {'sessions' if benchmark.ask == 'session' else 'a ranking'} here."
+            f"asks for {'sessions' if benchmark.procedure.kind == 'session' else 'a ranking'} here."
         )
-    if benchmark.shots:
+    if benchmark.provenance.shots:
         raise UsageError(f"{flag} asks questions alone: leave --shots out.")
     if blind is not None:
         if blind not in get_args(Blind):
@@ -83,7 +83,7 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
             from snellen.transforms.open_ended import open_ended
 
             made = open_ended(benchmark)
-    if made is None or made.probe != probe:
+    if made is None or made.provenance.probe != probe:
         said = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(
             f"{benchmark.name}: this version knows no probe {said}: it is a later one's, or the "

@@ -53,12 +53,12 @@ def with_shots(
     name = benchmark.name
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise UsageError(f"shots is a whole number from 1 on, not {n!r}.")
-    if benchmark.turns != 1 or benchmark.ask != "generate":
+    if benchmark.procedure.conversation.turns != 1 or benchmark.procedure.kind != "generate":
         raise UsageError(
             f"--shots is for questions that are asked in one message each, and answered in words: "
             f"{name}'s are not."
         )
-    if benchmark.frames is not None:
+    if benchmark.procedure.frames is not None:
         raise UsageError(f"--shots is for questions about pictures, and {name} shows videos.")
     if benchmark.check is None:
         raise UsageError(f"{name} does not say in which words it wants answers (Check.says).")

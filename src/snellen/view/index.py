@@ -20,6 +20,7 @@ from typing import Any
 
 import orjson
 
+from snellen.core.answer import Answer, answer_words
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
 from snellen.view._text import one_line
@@ -380,14 +381,14 @@ class _Taking:
         if scored is None:
             return  # what was scored is not in this run's files any more
         row, key = scored
-        answer = score.answer
-        shown = answer if isinstance(answer, str | None) else orjson.dumps(answer).decode()
+        shown = None if score.answer is None else _words(score.answer)
+        candidates = [*map(answer_words, score.candidates)]
         self._do(
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(score.scoring, row, score.score, score.state, score.rule),
                 None if shown is None else one_line(shown, 2 * SHOWN),
-                orjson.dumps(score.candidates).decode() if score.candidates else None,
+                orjson.dumps(candidates).decode() if candidates else None,
                 _digest(key[:3]),
             ),
         )
@@ -446,6 +447,12 @@ class _Taking:
             self._do("UPDATE samples SET texts = texts + 1 WHERE row = ?", (row,))
             doc = row << TEXTS | number
             self._do("INSERT INTO words (rowid, said) VALUES (?, ?)", (doc, apart(text)))
+
+
+def _words(answer: Answer) -> str:
+    """Text as it is, numbers and several texts as JSON, other kinds in words."""
+    plain = isinstance(answer, float | tuple)
+    return orjson.dumps(answer).decode() if plain else answer_words(answer)
 
 
 def _digest(key: Sequence[Any]) -> int:

@@ -151,7 +151,9 @@ class Media:
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
     for turn in benchmark.each_turn(sample)[:1]:
-        request = benchmark.request(turn if benchmark.by_turn is None else sample)
+        request = benchmark.request(
+            turn if benchmark.procedure.conversation.by_turn is None else sample
+        )
         for message in () if request is None else request.messages:
             for part in message.content:
                 if not isinstance(part, str):

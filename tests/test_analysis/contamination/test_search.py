@@ -129,8 +129,8 @@ def test_questions_without_pictures_are_compared_by_their_words(tmp_path: Path) 
 
 def test_the_passes_of_one_question_are_no_duplicates() -> None:
     made = catalog.benchmark("mmbench", data=Path(catalog.SYNTHETIC))
-    assert made.together is not None
-    passes = [made.together(made.read(row)) for row in made.data]
+    assert made.procedure.together is not None
+    passes = [made.procedure.together(made.read(row)) for row in made.data]
     assert len(set(passes)) < len(passes)
     [found] = shared(made).overlaps
     assert found.questions == 0

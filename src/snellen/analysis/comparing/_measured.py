@@ -81,7 +81,10 @@ class View:
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, Measured]]:
         """The first metric for each category of each tag; what it is not about is left out."""
-        return {tag: dict(self._categories(tag)) for tag in self._side.benchmark.break_down_by}
+        return {
+            tag: dict(self._categories(tag))
+            for tag in self._side.benchmark.presentation.break_down_by
+        }
 
     def _categories(self, tag: str) -> Iterator[tuple[str, Measured]]:
         metric = self._scoring.metrics[self.first]

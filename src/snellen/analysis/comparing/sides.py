@@ -109,8 +109,8 @@ def load(
     if not tally.scorings:
         which = "no scoring" if scoring is None else f"{scoring}, but it is none"
         raise UsageError(
-            f"{where}: {benchmark.name} was asked for `{benchmark.ask}`; it has {which} that reads "
-            "that."
+            f"{where}: {benchmark.name} was asked for `{benchmark.procedure.kind}`; it has {which} "
+            "that reads that."
         )
     chosen = tally.scorings[0]
     # What the other scorings find is of no use here.

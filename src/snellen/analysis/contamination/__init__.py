@@ -112,7 +112,7 @@ def _check(run: Run, benchmark: Benchmark) -> None:
     asked = manifest["identity"]["benchmark"]
     if asked != benchmark.name:
         raise UsageError(f"{run.path} is a run of {asked}, not of {benchmark.name}.")
-    if benchmark.from_catalog and is_object_run(manifest):
+    if benchmark.provenance.from_catalog and is_object_run(manifest):
         raise UsageError(
             f"{run.path} is a run of a Python object called {asked}, not of the catalog's {asked}. "
             "Pass that object to `snellen.analysis.contamination.contamination`."

@@ -192,7 +192,7 @@ def _asked(
         pictures=pictures,
         shows=shows,
         cluster=benchmark.cluster_by(sample) if benchmark.cluster_by else sample.id,
-        together=benchmark.together(sample) if benchmark.together else None,
+        together=benchmark.procedure.together(sample) if benchmark.procedure.together else None,
     )
 
 

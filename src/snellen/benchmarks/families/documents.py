@@ -7,13 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families.authors_files import of_json, picture, place_of, texts
-from snellen.core.benchmark import Check
-from snellen.core.exchange import Submission
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Missing, Reading, Scoring
+from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
+from snellen.core import Check, Reading, Sample, Scoring, Submission
+from snellen.core.scoring import Missing
 from snellen.data import Found, Row
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean, metric
@@ -86,16 +83,6 @@ def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
     return (user(*sample.media, PROMPTS[preset].format(question=sample.question)),)
 
 
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    """All of it, blanks too: they count for the length."""
-    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
-
-
-def phrase(reply: Reply, _: Sample) -> Reading:
-    found = final_phrase(reply.text)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
-
-
 def robust_score(reading: Reading, sample: Sample) -> float:
     """ANLS of the phrase as the paper has it: blanks and capitals count for nothing."""
     if reading.answer is None:
@@ -127,7 +114,7 @@ def of_whole_reply(
     return Scoring(
         version=1,
         source=source,
-        parse=whole_reply,
+        parse=parse_whole,  # blanks too: they count for the length
         score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
         metrics=metrics,
         missing=missing,
@@ -156,7 +143,7 @@ def scorings() -> dict[str, Scoring]:
         "robust": Scoring(
             version=1,
             source="ours",
-            parse=phrase,
+            parse=parse_phrase,
             score=robust_score,
             metrics=METRICS,
             partial=True,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from random import Random
 from string import ascii_uppercase
 
-from snellen.core.sample import Sample
-from snellen.core.scoring import Line, Reading, ReplyTable, Resolution
+from snellen.core import Reading, ReplyTable, Resolution, Sample
+from snellen.core.scoring import Line
 
 
 def undecided(sample: Sample) -> Reading:

@@ -12,10 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from snellen.core.model import Reply
+from snellen.core import Judge, Reading, Reply, Sample
 from snellen.core.prompts import lettered
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Reading
 from snellen.media.content import Message, user
 
 CHINESE = re.compile("[\u4e00-\u9fff]")

@@ -11,10 +11,7 @@ from string import ascii_uppercase
 
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import undecided
-from snellen.core import prompts
-from snellen.core.presentation import Capabilities
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading
+from snellen.core import Capabilities, Reading, Sample, prompts
 from snellen.data import Facts, Filtered, Found, Row, Seekable, Table, find, home, parquet, rows_at
 from snellen.data.published import File
 from snellen.errors import DataError, MediaError
@@ -259,7 +256,3 @@ def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
             last = max(named, key=lambda letter: low.rfind(choices[letter]))
             return Reading(answer=last, rule="choice", candidates=named)
     return undecided(sample)
-
-
-def wrong_letter(sample: Sample) -> str:
-    return letters(sample)[letters(sample).index(sample.target or "A") - 1]

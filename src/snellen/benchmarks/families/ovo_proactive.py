@@ -24,9 +24,7 @@ from typing import Any
 
 import msgspec
 
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.core.streaming import Said
 from snellen.metrics import streaming
 from snellen.metrics.streaming import By, Heard, Message, Point, Slot, Watch

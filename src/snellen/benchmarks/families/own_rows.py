@@ -52,11 +52,9 @@ from snellen.benchmarks.families.tasks import (
     verdict,
     yes_no,
 )
-from snellen.core.benchmark import Benchmark, Check, History, vary
-from snellen.core.presentation import Presentation
-from snellen.core.procedure import Conversation, Procedure
+from snellen.core import Benchmark, Check, Conversation, History, Presentation, Procedure, Sample
+from snellen.core.benchmark import vary
 from snellen.core.prompts import interleaved, lettered
-from snellen.core.sample import Sample
 from snellen.data import Drawn, Row, Table, rows_of, vlmevalkit_tsv
 from snellen.errors import DataError, UsageError
 from snellen.media import forms, video

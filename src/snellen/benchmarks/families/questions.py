@@ -8,9 +8,7 @@ from typing import Any
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading
+from snellen.core import Reading, Reply, Sample
 from snellen.data import Facts, Found, Row, Table, facts_of
 from snellen.media.content import Image
 from snellen.text.vqa import normalise, on_one_line
@@ -50,11 +48,6 @@ def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:
     there = (name for name in names if (found.folder / name).is_file())
     name = next(there, names[0])
     return found.image(name), names[0]
-
-
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    """All of it, to the last blank."""
-    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
 def phrase(reply: Reply, _: Sample) -> Reading:

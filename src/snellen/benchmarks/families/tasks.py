@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from string import ascii_uppercase
 from typing import Literal, cast
 
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
+from snellen.answers.phrase import Phrase, final_phrase
 from snellen.answers.reply import said
+from snellen.answers.value import Value, final_value
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks.families.judges import grading
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.metrics import Metric, mean
 
 Task = Literal["mcq", "vqa", "yesno", "count", "caption"]
@@ -63,8 +64,29 @@ def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
 
 
-def as_reading(found: Letter | YesNo) -> Reading:
+def as_reading(found: Letter | YesNo | Phrase | Value) -> Reading:
     return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+
+
+def parse_whole(reply: Reply, _: Sample) -> Reading:
+    """All of it, with the blanks at its ends."""
+    return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
+
+
+def parse_phrase(reply: Reply, _: Sample) -> Reading:
+    """The phrase that a reply settles on."""
+    return as_reading(final_phrase(reply.text))
+
+
+def parse_value(reply: Reply, _: Sample) -> Reading:
+    """The value that a reply settles on."""
+    return as_reading(final_value(reply.text))
+
+
+def wrong_letter(sample: Sample) -> str:
+    """The letter before the right one; before A the last."""
+    letters = ascii_uppercase[: len(sample.choices)]
+    return letters[letters.index(sample.target or "A") - 1]
 
 
 def parse_yes_no(reply: Reply, sample: Sample) -> Reading:

@@ -15,10 +15,8 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from snellen.core.benchmark import Benchmark, vary
-from snellen.core.presentation import Presentation
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring
+from snellen.core import Benchmark, Presentation, Reading, Sample, Scoring
+from snellen.core.benchmark import vary
 from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx

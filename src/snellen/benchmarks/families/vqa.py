@@ -24,9 +24,9 @@ import msgspec
 
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Missing, Reading, Scoring
+from snellen.benchmarks.families.tasks import as_reading
+from snellen.core import Reading, Reply, Sample, Scoring
+from snellen.core.scoring import Missing
 from snellen.data import Drawn, Found, Row, Table, file_content, parquet
 from snellen.errors import DataError
 from snellen.media.content import Image
@@ -256,8 +256,7 @@ def _whole(text: str) -> Reading:
 
 @kept
 def _phrase(text: str) -> Reading:
-    found = final_phrase(text)
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+    return as_reading(final_phrase(text))
 
 
 def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:

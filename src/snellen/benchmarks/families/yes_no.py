@@ -4,9 +4,7 @@ import re
 
 from snellen.answers.yes_no import yes_or_no
 from snellen.benchmarks.families.tasks import as_reading
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
-from snellen.core.scoring import Reading
+from snellen.core import Reading, Reply, Sample
 
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIT_RULE = f"{KIT}:vlmeval/dataset/utils/yorn.py#L254-L261"

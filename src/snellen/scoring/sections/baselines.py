@@ -129,8 +129,11 @@ def _by_blind_models(
         benchmark,
         scorings={name: replace(scoring, metrics={metric: function})},
         presentation=Presentation(
-            metric_tags=(*benchmark.break_down_by, *benchmark.metric_tags),
-            ladders=benchmark.ladders,
+            metric_tags=(
+                *benchmark.presentation.break_down_by,
+                *benchmark.presentation.metric_tags,
+            ),
+            ladders=benchmark.presentation.ladders,
         ),
     )
 

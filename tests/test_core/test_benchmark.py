@@ -1,0 +1,79 @@
+"""What an author of a benchmark sees, and what the framework keeps on it."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+import snellen.core
+from snellen.core import Benchmark, Presentation
+from snellen.core.benchmark import vary, with_note
+from snellen.registry import catalog
+from snellen.transforms.probes import probed
+
+CORE = Path(snellen.core.__file__).parent
+
+
+def benchmark() -> Benchmark:
+    return catalog.benchmark("eyechart:n=12,seed=3")
+
+
+def test_an_author_sees_at_most_twelve_fields() -> None:
+    assert len([field for field in fields(Benchmark) if not field.name.startswith("_")]) <= 12
+
+
+def test_a_replaced_benchmark_keeps_its_options_and_is_not_of_the_catalog() -> None:
+    made = replace(benchmark(), max_answer_tokens=3)
+    assert made.provenance.options == benchmark().provenance.options
+    assert made.provenance.options["seed"] == 3
+    assert benchmark().provenance.from_catalog
+    assert not made.provenance.from_catalog
+
+
+def test_a_varied_benchmark_is_of_the_catalog_still() -> None:
+    made = vary(benchmark(), max_answer_tokens=3, frames="fps:1", together=lambda sample: "all")
+    assert made.provenance.from_catalog
+    assert (made.max_answer_tokens, made.procedure.frames) == (3, "fps:1")
+    assert made.procedure.together is not None
+    assert made.procedure.temperature == benchmark().procedure.temperature
+    assert not vary(replace(made, asks=9), frames=None).provenance.from_catalog
+
+
+def test_a_field_that_there_is_not_cannot_be_varied() -> None:
+    with pytest.raises(TypeError, match="framez"):
+        vary(benchmark(), framez="fps:1")
+
+
+def test_the_authors_notes_come_before_those_of_the_framework() -> None:
+    made = with_note(replace(benchmark(), presentation=Presentation(notes=("first",))), "second")
+    assert made.notes == ("first", "second")
+    *_, last = probed(made, blind="none").notes
+    assert last.startswith("blind: ")
+    assert probed(made, blind="none").notes[:2] == ("first", "second")
+
+
+def types() -> Iterator[tuple[str, ast.ClassDef]]:
+    """The public classes with fields in the files of core, but for those of models and profiles."""
+    for path in sorted(CORE.glob("*.py")):
+        if path.name in ("model.py", "profile.py"):
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield f"{path.name}: {node.name}", node
+
+
+def test_there_is_a_line_under_each_public_field() -> None:
+    without = []
+    for name, node in types():
+        for field, below in zip(node.body, [*node.body[1:], None], strict=True):
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+                continue
+            match below:
+                case ast.Expr(value=ast.Constant(value=str(words))) if words.strip():
+                    continue
+            if not field.target.id.startswith("_"):
+                without.append(f"{name}.{field.target.id}")
+    assert not without
+    assert len([*types()]) > 20
