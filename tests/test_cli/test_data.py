@@ -20,17 +20,17 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import mathvision
 from snellen.cli.data import progress_line
 from snellen.data.published import File, Progress
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
-from snellen.registry.catalog import bundled
+from snellen.registry import bundled
 from tests.golden_data import golden
 from tests.servers_download import Asked, Served, Server, serving_files
 from tests.test_cli.conftest import Snellen
 
-ROWS = catalog.ROWS / "mathvision"
+ROWS = registry.ROWS / "mathvision"
 HUB = "/datasets/MathLLMs/MathVision/resolve/08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip"
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from snellen import registry
 from snellen.metrics import direction
 from snellen.metrics.streaming import METRICS
-from snellen.registry import catalog
 
 # Shares of a kind of answer or of blame: neither way is better. Another model's score is no score.
 NEITHER = {
@@ -17,8 +17,8 @@ NEITHER = {
 
 def test_the_direction_of_every_metric_of_the_catalog_is_known() -> None:
     unknown = set()
-    for entry in catalog.entries():
-        benchmark = catalog.benchmark(entry.name)
+    for entry in registry.entries():
+        benchmark = registry.benchmark(entry.name)
         names = {name for scoring in benchmark.scorings.values() for name in scoring.metrics}
         unknown |= {
             (benchmark.name, name) for name in names if direction(benchmark.name, name) is None
@@ -28,8 +28,8 @@ def test_the_direction_of_every_metric_of_the_catalog_is_known() -> None:
 
 
 def test_a_headline_of_the_catalog_is_higher_for_the_better_model() -> None:
-    for entry in catalog.entries():
-        benchmark = catalog.benchmark(entry.name)
+    for entry in registry.entries():
+        benchmark = registry.benchmark(entry.name)
         first = next(iter(benchmark.scorings[benchmark.headline].metrics))
         assert direction(benchmark.name, first) == "higher", benchmark.name
 

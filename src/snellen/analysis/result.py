@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from snellen import registry
 from snellen.errors import SnellenError, StoreError, UsageError, shortened
-from snellen.registry import catalog
 from snellen.scoring import MetricReport, Report, Rules, ScoringReport, rules_of, stale_reasons
 from snellen.store import FORMAT, REPORT, Run, is_object_run
 
@@ -281,7 +281,7 @@ def load_report(path: Path) -> Result:
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:
     """The current rules of the run's benchmark. None if it cannot be rebuilt, or if rebuilding it
     would run a program."""
-    if catalog.runs_a_program(manifest):
+    if registry.runs_a_program(manifest):
         return None
     identity = manifest.get("identity", {})
     parts = [identity.get("options", {}), identity.get("probe", {})]
@@ -297,6 +297,6 @@ def _rules_by_key(key: bytes) -> Rules | None:
     identity = {"options": options, "probe": probe}
     manifest = {"benchmark": name, "benchmark_object": is_object, "identity": identity}
     try:
-        return rules_of(catalog.of_run(manifest))
+        return rules_of(registry.of_run(manifest))
     except (SnellenError, AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
@@ -20,7 +21,6 @@ from snellen.errors import UsageError
 from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog
 from snellen.run import fetched
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.plan import OnSample, Plan
@@ -86,9 +86,9 @@ def evaluate(
     place = None if data is None else data_at(data)
     if isinstance(benchmark, str):
         spec = benchmark
-        benchmark = catalog.benchmark(spec, data=place, task=task, columns=columns)
+        benchmark = registry.benchmark(spec, data=place, task=task, columns=columns)
         if shots:
-            benchmark = catalog.few_shot(
+            benchmark = registry.few_shot(
                 spec,
                 benchmark,
                 shots,
@@ -133,7 +133,7 @@ def evaluate(
     if isinstance(model, str):
         finished = run_plan(replace(plan, models=[model]), show)[0]
     else:
-        opened = catalog.given(model, threads=concurrency or profile.concurrency)
+        opened = registry.from_object(model, threads=concurrency or profile.concurrency)
         try:
             finished = run_plan(replace(plan, models=[opened]), show)[0]
         finally:
@@ -174,7 +174,7 @@ def ask(
         for number, value in enumerate(parts, 1)
         for part in forms.parts(value, f"part {number}")
     ]
-    made = catalog.model(model, profile) if isinstance(model, str) else catalog.given(model)
+    made = registry.model(model, profile) if isinstance(model, str) else registry.from_object(model)
     opened = made.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")

@@ -32,7 +32,7 @@ OPTIONS = (
 
 
 def row_options(command: Command) -> Command:
-    """Gives a command `data`, `task` and `columns`, as `catalog.benchmark` takes them."""
+    """Gives a command `data`, `task` and `columns`, as `registry.benchmark` takes them."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data import published
@@ -17,7 +18,6 @@ from snellen.data.published import Digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
-from snellen.registry import catalog
 from snellen.store import Mirror
 
 
@@ -204,7 +204,7 @@ def verify(path: Path, data: Path | None) -> Verified:
         found.file = published.digests(path, with_md5=True)
     try:
         rows = path if isinstance(path, Mirror) else path.absolute()
-        made = _known(path, found) or catalog.own(rows, data, None, None, {})
+        made = _known(path, found) or registry.own(rows, data, None, None, {})
         _read(made, found)
         found.digest = made.data.facts().digest
     except DataError as error:
@@ -216,9 +216,9 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
     """The benchmark whose published file has this name."""
     name = path.name.partition(".")[0]
     try:
-        if not catalog.reads_data(name):
+        if not registry.reads_data(name):
             return None
-        made = catalog.benchmark(name, data=path)
+        made = registry.benchmark(name, data=path)
     except (CatalogError, UsageError):
         return None
     files = () if made.files is None else made.files.published

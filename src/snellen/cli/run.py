@@ -13,7 +13,7 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from snellen import api, report
+from snellen import api, registry, report
 from snellen.analysis.result import Result, plain
 from snellen.cli import _cost, _parse, _plan_file
 from snellen.cli._complete import benchmarks, models
@@ -30,7 +30,7 @@ from snellen.core.profile import Profile, read_profile
 from snellen.errors import UsageError
 from snellen.metrics import direction
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog, suites
+from snellen.registry import suites
 from snellen.run import Progress
 from snellen.scoring import MetricReport, Scored, Tally
 from snellen.transforms import probes
@@ -297,7 +297,7 @@ def command(
         )
     specs = suites.expanded(benchmarks)
     # Where one of several reads data, the others, which draw their own, are not meant.
-    reading = {spec for spec in specs if catalog.reads_data(spec)} or set(specs)
+    reading = {spec for spec in specs if registry.reads_data(spec)} or set(specs)
     if (shots_from or shots_seed) and not shots:
         raise UsageError(
             "--shots-from and --shots-seed say which examples are shown: say how many with --shots."
@@ -311,9 +311,9 @@ def command(
     for spec, preset in product(specs, dict.fromkeys(prompts) or (None,)):
         where = data if spec in reading else None
         named = {"prompt": preset} if preset else None
-        made = catalog.benchmark(spec, data=where, task=task, columns=columns, options=named)
+        made = registry.benchmark(spec, data=where, task=task, columns=columns, options=named)
         if shots:
-            made = catalog.few_shot(
+            made = registry.few_shot(
                 spec,
                 made,
                 shots,

@@ -16,6 +16,7 @@ from snellen.core.exchange import Published, Results, Submission
 from snellen.core.model import Generation, Kind, Origin, Reply, Request
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
+from snellen.core.source import Source
 from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.errors import DataError
@@ -125,6 +126,9 @@ class Benchmark:
     from_catalog: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the catalog can rebuild it from what a run stores. Only the catalog sets it.
     `dataclasses.replace` drops it, because a changed benchmark is a different benchmark."""
+    source: Source | None = field(default=None, init=False, repr=False, compare=False)
+    """Where somebody's own benchmark comes from. Only the registry sets it, and
+    `dataclasses.replace` drops it too."""
 
     @property
     def headline(self) -> str:
@@ -242,12 +246,18 @@ def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
     return benchmark
 
 
+def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
+    """Mark a benchmark with where it comes from."""
+    object.__setattr__(benchmark, "source", source)
+    return benchmark
+
+
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
     """Replace fields in a way that a run stores: a probe, examples, a frame policy.
 
-    Unlike `dataclasses.replace` it keeps `from_catalog`.
+    Unlike `dataclasses.replace` it keeps `from_catalog` and `source`.
     """
-    changed = replace(benchmark, **changes)
+    changed = mark_source(replace(benchmark, **changes), benchmark.source)
     return mark_from_catalog(changed) if benchmark.from_catalog else changed
 
 

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
@@ -24,7 +25,6 @@ from snellen.interop import (
     vlmevalkit,
     xlsx,
 )
-from snellen.registry import catalog
 from snellen.scoring import Scored, judge, replies_of
 from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
 
@@ -113,7 +113,7 @@ def _benchmark_of(
 ) -> Benchmark:
     if benchmark is None:
         try:
-            return catalog.of_run(manifest)
+            return registry.of_run(manifest)
         except CatalogError as error:
             raise CatalogError(
                 f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
@@ -143,7 +143,7 @@ def _as_authors(
         )
     if benchmark.from_catalog:
         was = data_place_of(manifest["data"])
-        benchmark = catalog.benchmark(
+        benchmark = registry.benchmark(
             name,
             data=data or (was if was.exists() else None),
             options=manifest["identity"]["options"],
@@ -239,12 +239,12 @@ def _table(
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
-        name = vlmevalkit.file_name(model, catalog.vlmevalkit_name(manifest), kind)
+        name = vlmevalkit.file_name(model, registry.vlmevalkit_name(manifest), kind)
         # Tags for metrics say nothing to a reader, and may have the name of a column: `question`.
         without = benchmark.metric_tags
         return name, vlmevalkit.table([_answered(one, without) for one in replies])
     if to == "lmms-eval":
-        name = lmms_eval.file_name(catalog.lmms_eval_name(manifest), datetime.now(UTC))
+        name = lmms_eval.file_name(registry.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.submission is None:
@@ -268,8 +268,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         yield f"only the first of {repeats} repeats is in it"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
     sent = to == "submission"
-    if sent and catalog.BUNDLED in manifest.get("notes", []):
-        yield catalog.BUNDLED
+    if sent and registry.BUNDLED in manifest.get("notes", []):
+        yield registry.BUNDLED
     if of > n:
         wrong = ", and a test server counts the others as wrong" * sent
         yield f"partial: {n:,} of {of:,} questions are in it{wrong}"

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from snellen import registry
 from snellen.analysis import comparing
 from snellen.analysis.comparing import Compared, Loaded
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
-from snellen.registry import catalog
 from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
@@ -45,7 +45,7 @@ def compare(
     # A run knows which of ours it asked, with its options.
     callers = benchmark if isinstance(benchmark, Benchmark) else None
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
+        benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
     notes: list[str] = []
     broken: list[SnellenError] = []
     found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once

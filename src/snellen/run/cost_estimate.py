@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Usage
 from snellen.core.profile import Profile
@@ -23,7 +24,6 @@ from snellen.media import images, video
 from snellen.media.content import Image, Part
 from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
-from snellen.registry import catalog
 from snellen.run import Settings, chosen, select
 from snellen.run.identity import run_identity
 from snellen.run.plan import Plan
@@ -76,7 +76,7 @@ def estimate(plan: Plan) -> list[Estimate]:
 
 
 def _estimate(
-    plan: Plan, spec: str | catalog.Opened, benchmark: Benchmark, facts: Facts
+    plan: Plan, spec: str | registry.Opened, benchmark: Benchmark, facts: Facts
 ) -> Estimate:
     opened = _unopened(spec, plan) if isinstance(spec, str) else spec
     profile = plan.profile_of(opened.name)
@@ -151,17 +151,17 @@ def _estimate(
     )
 
 
-def _unopened(spec: str, plan: Plan) -> catalog.Opened:
+def _unopened(spec: str, plan: Plan) -> registry.Opened:
     """A model by its name alone: to open it may take minutes, or a key.
 
     Raises:
         CatalogError: none is called so.
     """
-    kinds = {_kind(name) for name in catalog.MODELS}
+    kinds = {_kind(name) for name in registry.MODELS}
     if _kind(spec) not in kinds:
-        raise CatalogError(f"no model {spec!r}; models are named {', '.join(catalog.MODELS)}.")
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(registry.MODELS)}.")
     revision = plan.profile_of(spec).revision
-    return catalog.Opened(
+    return registry.Opened(
         model=Recorded(spec, {}), name=spec, server=spec, revision=revision, concurrency=None
     )
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import msgspec
 
-from snellen import __version__
+from snellen import __version__, registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
-from snellen.registry import catalog
 from snellen.run import Settings, own_prompt
 from snellen.run.plan import Plan
 
@@ -29,7 +28,7 @@ OWN_PROMPT = "the model's own"
 def run_identity(
     benchmark: Benchmark,
     facts: Facts,
-    opened: catalog.Opened,
+    opened: registry.Opened,
     profile: Profile,
     settings: Settings,
     adapter: str | None,
@@ -39,7 +38,7 @@ def run_identity(
     return {
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
-        **({"benchmark_object": True} if catalog.is_mistakable(benchmark) else {}),
+        **({"benchmark_object": True} if registry.is_mistakable(benchmark) else {}),
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
@@ -70,7 +69,7 @@ def manifest_of(
     profile: Profile,
     benchmark: Benchmark,
     facts: Facts,
-    opened: catalog.Opened,
+    opened: registry.Opened,
     identity: Mapping[str, Any],
     before: Mapping[str, Any],
 ) -> dict[str, Any]:

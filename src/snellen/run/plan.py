@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
@@ -19,7 +20,6 @@ from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog
 from snellen.run import Progress
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
@@ -38,7 +38,7 @@ class Plan:
     models, by name, in the place of `profile`. `reuse` are run folders: a reply that one of them
     has to the very same request, of the same model, is taken from there; `reuse_strictly` says that
     it is an error if none of them is that model's. `frames` is a frame policy in the place of the
-    benchmarks' own; `adapter` how a model is shown a stream (`catalog.watching`). `replicas` are
+    benchmarks' own; `adapter` how a model is shown a stream (`registry.watching`). `replicas` are
     those that each model has in workers of Ray. `on_sample` is told of each new reply.
 
     Raises:
@@ -46,7 +46,7 @@ class Plan:
     """
 
     benchmarks: Sequence[Benchmark]
-    models: Sequence[str | catalog.Opened]
+    models: Sequence[str | registry.Opened]
     profile: Profile = field(default_factory=Profile)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     out: Path = Path("runs")

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Generation, Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
-from snellen.registry import catalog
 from snellen.run import (
     Asking,
     Budget,
@@ -63,9 +63,9 @@ def run_plan(
                     f"{name}: a model has replicas where it is given by its name, as "
                     "'python:FILE:NAME', so that each worker can open it."
                 )
-            catalog.check_replicated(spec, plan.profile_of(name))
+            registry.check_replicated(spec, plan.profile_of(name))
         elif isinstance(spec, str):
-            catalog.check_extra(spec)
+            registry.check_extra(spec)
         if plan.max_cost is not None and plan.profile_of(name).prices is None:
             raise UsageError(
                 f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
@@ -149,7 +149,7 @@ class _Job:
 def _prepare(
     plan: Plan,
     profile: Profile,
-    opened: catalog.Opened | None,
+    opened: registry.Opened | None,
     benchmark: Benchmark,
     facts: Facts,
     limiters: dict[str, Limiter],
@@ -166,10 +166,10 @@ def _prepare(
         settings = replace(settings, timeout=None)
     adapter = None
     if benchmark.ask == "session":
-        opened, adapter = catalog.watching(opened, plan.adapter)
+        opened, adapter = registry.watching(opened, plan.adapter)
     check_model(benchmark, opened.model)
     if isinstance(opened.model, Prompts):
-        named = catalog.vlmevalkit_name(
+        named = registry.vlmevalkit_name(
             {
                 "benchmark": benchmark.name,
                 "benchmark_object": not benchmark.from_catalog,
@@ -263,7 +263,7 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
     return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
 
 
-def _serves(opened: catalog.Opened) -> tuple[str, ...]:
+def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
     return (f"a server is started for it, and writes to {opened.served['log']}",)
@@ -287,16 +287,16 @@ def settings_of(plan: Plan, profile: Profile, benchmark: Benchmark) -> Settings:
     )
 
 
-def _open(spec: str | catalog.Opened, profile: Profile, plan: Plan) -> catalog.Opened | None:
+def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:
     """The model; None for the one that is made for each benchmark."""
     if not isinstance(spec, str):
-        return catalog.with_profile(spec, profile)
+        return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:
         return None
-    return catalog.model(spec, profile, logs=plan.out, replicas=plan.replicas)
+    return registry.model(spec, profile, logs=plan.out, replicas=plan.replicas)
 
 
-def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> catalog.Opened:
+def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:
     from snellen.models.recorded import Recorded
 
     replies = dummies.table(
@@ -306,7 +306,7 @@ def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -
         seed=settings.seed,
         repeats=settings.repeats,
     )
-    return catalog.Opened(
+    return registry.Opened(
         model=Recorded(MOST_FREQUENT, replies),
         name=MOST_FREQUENT,
         server=f"{MOST_FREQUENT} {benchmark.name}",

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen import registry
 from snellen.analysis.result import Result, load_report
 from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
@@ -17,7 +18,6 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.registry import catalog
 from snellen.report.words import write_markdown
 from snellen.run.identity import data_notes
 from snellen.run.plan import check_missing
@@ -180,7 +180,7 @@ def said_in(
     from snellen.interop import predictions
 
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
+        benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
     if benchmark is not None and not (ids or replies_in):
         published = _in_layout(path, benchmark, only)
         if published is not None:
@@ -190,7 +190,7 @@ def said_in(
     if benchmark is None:
         model, name = _named_by(path, said.named)
         taken = [f"taken for replies of {model} to {name}, by the file's name"]
-        benchmark = catalog.benchmark(name, data=None if data is None else data_at(data))
+        benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
     if said.other_ids and not _has_ids_of(benchmark, said):
         # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
         others = (
@@ -404,7 +404,7 @@ def benchmark_of(
             )
         return given if given.probe == probe else again(given, probe)
     try:
-        return catalog.of_run(manifest)
+        return registry.of_run(manifest)
     except CatalogError as error:
         raise CatalogError(f"{path}: {error} {PASS_OBJECT}") from error
 
@@ -431,7 +431,7 @@ def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
     """
     for model, name in named:
         try:
-            catalog.benchmark(name)
+            registry.benchmark(name)
         except CatalogError:
             continue
         return model, name

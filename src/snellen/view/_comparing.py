@@ -9,10 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.comparing import Comparisons
 from snellen.errors import UsageError
-from snellen.registry import catalog
 from snellen.store import Run
 from snellen.view.runs import Listed
 
@@ -36,7 +35,7 @@ class Compares:
             SnellenError: they cannot be compared.
         """
         for run in runs:
-            if catalog.runs_a_program(run.manifest):
+            if registry.runs_a_program(run.manifest):
                 raise UsageError(
                     f"{run.name} is scored by a class of somebody's own, which is not run here: "
                     "`snellen compare` runs it, if you trust it."

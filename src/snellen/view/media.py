@@ -15,13 +15,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.registry import catalog
 from snellen.store import Question, data_place_of, is_object_run
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
@@ -168,19 +168,19 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
     name, where = manifest["benchmark"], data_place_of(manifest["data"])
     if is_object_run(manifest):
         raise DataError("its rows come from a Python object, which no manifest can rebuild.")
-    if catalog.runs_a_program(manifest):
+    if registry.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}
-        return catalog.own(where.absolute(), _folder(manifest), options["task"], columns, {})
+        return registry.own(where.absolute(), _folder(manifest), options["task"], columns, {})
     if name not in _names():
         raise DataError(f"{name} is no benchmark of this version.")
-    return catalog.benchmark(name, data=where if where.exists() else None, options=options)
+    return registry.benchmark(name, data=where if where.exists() else None, options=options)
 
 
 @lru_cache(maxsize=1)
 def _names() -> frozenset[str]:
-    return frozenset(entry.name for entry in catalog.entries())
+    return frozenset(entry.name for entry in registry.entries())
 
 
 def _folder(manifest: Mapping[str, Any]) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snellen import api, report
+from snellen import api, registry, report
 from snellen.analysis.comparing import Comparisons, verdict
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
@@ -15,7 +15,6 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Reading
 from snellen.errors import Rejected
 from snellen.metrics import Columns, Metric, direction, mean
-from snellen.registry import catalog
 from snellen.stats import Estimate
 from snellen.view.pages import Pages
 from snellen.view.query import Wanted
@@ -136,8 +135,8 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
 
 
 def test_every_scoring_of_ours_counts_a_refused_reply_since_its_direction_is_known() -> None:
-    for entry in catalog.entries():
-        made = catalog.benchmark(entry.name, data=Path("synthetic"))
+    for entry in registry.entries():
+        made = registry.benchmark(entry.name, data=Path("synthetic"))
         for name, scoring in made.scorings.items():
             assert direction(made.name, next(iter(scoring.metrics))), f"{made.name} {name}"
 
