@@ -15,6 +15,7 @@ from snellen.analysis.result import plain
 from snellen.cli import _parse
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
+from snellen.cli._own_benchmark import own_benchmark
 from snellen.cli._places import RUNS
 from snellen.cli._profile_options import flagged
 from snellen.cli.json_output import as_json as json_option
@@ -33,6 +34,7 @@ PATH = click.Path(path_type=Path)
 
 @click.command("judge")
 @click.argument("runs", nargs=-1, required=True, type=RUNS, metavar="RUN...")
+@own_benchmark
 @click.option(
     "--judge",
     "models",
@@ -79,6 +81,7 @@ PATH = click.Path(path_type=Path)
 def command(
     runs: tuple[Path, ...],
     models: tuple[str, ...],
+    benchmark: str | None,
     scorings: tuple[str, ...],
     profile_file: Path | None,
     base_url: str | None,
@@ -122,6 +125,7 @@ def command(
             found, finished = api.probe_run(
                 path,
                 plan,
+                benchmark=benchmark,
                 scorings=scorings,
                 n=sample or PROBED,
                 seed=plan.sample_seed,
@@ -131,7 +135,13 @@ def command(
             probed += found
         else:
             result, finished = api.judge_run(
-                path, plan, scorings=scorings, against=against, show=ProgressLines(), budget=budget
+                path,
+                plan,
+                benchmark=benchmark,
+                scorings=scorings,
+                against=against,
+                show=ProgressLines(),
+                budget=budget,
             )
             results.append(result)
         for one in finished:

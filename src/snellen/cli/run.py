@@ -331,6 +331,7 @@ def command(
             seed=probe_seed,
         )
         chosen.append(made)
+    registry.check_names(chosen)
     _check_floors(floors, chosen, no_score=no_score)
     with_flags = partial(
         flagged,

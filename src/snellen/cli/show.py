@@ -39,15 +39,16 @@ def command(benchmark: str, data: Path | None, as_json: bool) -> int:
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     """All that is shown of a benchmark, in JSON's types."""
     made = registry.benchmark(benchmark, data=data)
-    entry = next((entry for entry in registry.entries() if entry.name == made.name), None)
+    entry = registry.entry_of(benchmark)
     # A file of rows has no bundled ones: its own rows serve.
-    bundled = _bundled(benchmark) if entry else made
+    has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
+    bundled = _bundled(benchmark) if has_bundled else made
     there, few = _survey(made), _survey(bundled)
     return {
         "benchmark": made.name,
         "sheet": entry.sheet if entry else "",
         "also_known_as": list(entry.aliases) if entry else [],
-        "options": registry.options_of(made.name) if entry else {},
+        "options": registry.options_of(benchmark) if entry else {},
         "rows": there.rows or None,
         "chance": there.chance,
         "bundled_rows": few.rows,

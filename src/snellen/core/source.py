@@ -24,6 +24,9 @@ class Source:
     version: str | None = None
     """That package's version."""
 
+    data: str | None = None
+    """What its function was given as `data`: a path or address, or `synthetic`."""
+
     def stored(self) -> Mapping[str, str]:
         """As a run's manifest holds it: what is None is left out."""
         return {name: value for name, value in vars(self).items() if value is not None}

@@ -14,7 +14,7 @@ from snellen.core.source import Source
 from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
 from snellen.models.user_code import told_as
 from snellen.registry import sources
-from snellen.registry.index import Entry, entries, rows_beside
+from snellen.registry.index import Entry, entries, entry_in, kebab, rows_beside
 from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolve
 from snellen.registry.options import defaults, described, typed
 from snellen.registry.outlines import outline
@@ -122,7 +122,9 @@ def few_shot(
     return with_shots(plain, n, source=examples, seed=seed)
 
 
-def of_run(manifest: Mapping[str, Any], spec: str | None = None) -> Benchmark:
+def of_run(
+    manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
+) -> Benchmark:
     """The benchmark of a run, as it was asked, by its manifest; its data need not be there.
 
     A file or module that a manifest names is never run for that: the user names it again with
@@ -133,11 +135,13 @@ def of_run(manifest: Mapping[str, Any], spec: str | None = None) -> Benchmark:
             was a file, a module, or a Python object of somebody's. UsageError: `spec` is not what
             the run can be scored by.
     """
-    plain = _of_run(manifest) if spec is None else _of_spec(manifest, spec)
+    plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
     return again(plain, manifest["identity"].get("probe", {}))
 
 
-def supplied(specs: Sequence[str | Benchmark], manifest: Mapping[str, Any]) -> Benchmark | None:
+def supplied(
+    specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
+) -> Benchmark | None:
     """The user's own benchmark for a run, among those that were passed: the one of the run's name.
 
     Raises:
@@ -150,7 +154,7 @@ def supplied(specs: Sequence[str | Benchmark], manifest: Mapping[str, Any]) -> B
         if isinstance(spec, Benchmark):
             return spec
         if is_own_code(spec):
-            return of_run(manifest, spec)
+            return of_run(manifest, spec, data=data)
     return None
 
 
@@ -164,11 +168,24 @@ def is_rows(spec: str) -> bool:
     return not spec.startswith(OF_CLASS) and parse(spec).kind == "rows"
 
 
-def entry_of(benchmark: Benchmark) -> Entry | None:
-    """What is listed of a benchmark; None for somebody's own that is not listed."""
-    if benchmark.source is not None and benchmark.source.kind != "plugin":
+def entry_of(spec: str) -> Entry | None:
+    """What the file of a benchmark says of it; None for rows, and where there is no such file.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    if spec.startswith(OF_CLASS):
         return None
-    return next((entry for entry in entries() if entry.name == benchmark.name), None)
+    parts = parse(spec)
+    if parts.kind == "rows":
+        return None
+    if parts.kind == "name":
+        return resolve(parts.name)[0]
+    loaded = sources.load(parts)
+    file = loaded.file
+    if file is None or isinstance(loaded.value, Benchmark):
+        return None
+    return entry_in(kebab(loaded.function), loaded.function, file, outline(file))
 
 
 def options_of(spec: str) -> dict[str, dict[str, Any]]:
@@ -218,7 +235,7 @@ def check_names(benchmarks: Sequence[Benchmark]) -> None:
     """
     for number, one in enumerate(benchmarks):
         for other in benchmarks[:number]:
-            if is_same_name(one.name, other.name) and one.source != other.source:
+            if is_same_name(one.name, other.name) and _spec_of(one) != _spec_of(other):
                 raise ambiguous(one.name, [_origin(other), _origin(one)])
 
 
@@ -306,11 +323,11 @@ def _built(definition: _Definition, options: Mapping[str, Any], data: Path | Non
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
-        if options and options != make.options:
+        if any(make.options.get(key) != value for key, value in options.items()):
             raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
         if data is not None and not is_synthetic:
             raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
-        return _marked(definition, replace(make))
+        return _marked(definition, replace(make), None)
     if not callable(make):
         raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
     values = typed(make, {**definition.implied, **options}, name)
@@ -324,7 +341,7 @@ def _built(definition: _Definition, options: Mapping[str, Any], data: Path | Non
     if is_synthetic and values["data"] is not None:
         made = replace(made, notes=(*made.notes, BUNDLED), files=None)
     shown = {key: value for key, value in values.items() if key != "data"}
-    return _marked(definition, replace(made, options={**defaults(make), **shown}))
+    return _marked(definition, replace(made, options={**defaults(make), **shown}), data)
 
 
 def _called(definition: _Definition, values: Mapping[str, Any]) -> Benchmark:
@@ -342,10 +359,11 @@ def _called(definition: _Definition, values: Mapping[str, Any]) -> Benchmark:
     return made
 
 
-def _marked(definition: _Definition, made: Benchmark) -> Benchmark:
+def _marked(definition: _Definition, made: Benchmark, data: Path | None) -> Benchmark:
     source = definition.source
     if source is None:
         return mark_from_catalog(made)
+    source = replace(source, data=None if data is None else f"{data}")
     if source.kind == "plugin":
         if made.name != definition.name:
             raise UsageError(
@@ -368,6 +386,10 @@ def _is_file_of(entry: Entry, file: Path | None) -> bool:
     return file is not None and own is not None and own.resolve() == file.resolve()
 
 
+def _spec_of(benchmark: Benchmark) -> str | None:
+    return None if benchmark.source is None else benchmark.source.spec
+
+
 def _origin(benchmark: Benchmark) -> str:
     source = sources.source_of(benchmark)
     if source is None:
@@ -380,7 +402,7 @@ def _origin(benchmark: Benchmark) -> str:
 # -- from a run
 
 
-def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
+def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     name = manifest.get("benchmark", "")
     options = manifest.get("identity", {}).get("options", {})
     source = manifest.get("benchmark_source", {})
@@ -394,7 +416,7 @@ def _of_run(manifest: Mapping[str, Any]) -> Benchmark:
     for entry in entries():
         plugin = entry.plugin
         if entry.name == name and distribution == (plugin and plugin.distribution):
-            return _built(_of_entry(entry, {}), options, None)
+            return _built_again(_of_entry(entry, {}), options, data)
     if distribution:
         raise CatalogError(
             f"the run's benchmark {name!r} comes from the package {distribution} "
@@ -419,7 +441,15 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
     )
 
 
-def _of_spec(manifest: Mapping[str, Any], spec: str) -> Benchmark:
+def _built_again(
+    definition: _Definition, options: Mapping[str, Any], data: Path | None
+) -> Benchmark:
+    """As a run asked it; a benchmark that reads no data is not given the run's."""
+    reads = definition.reads_data and not isinstance(definition.value, Benchmark)
+    return _built(definition, options, data if reads else None)
+
+
+def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:
     if not is_own_code(spec):
         raise UsageError(
             f"{spec} is no benchmark of your own: for a run name a file or a module with it, "
@@ -432,7 +462,7 @@ def _of_spec(manifest: Mapping[str, Any], spec: str) -> Benchmark:
         )
     parts = parse(spec)
     options = {**manifest.get("identity", {}).get("options", {}), **parts.options}
-    return _built(_definition(parts), options, None)
+    return _built_again(_definition(parts), options, data)
 
 
 def _is_rows(options: Mapping[str, object]) -> bool:

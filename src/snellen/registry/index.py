@@ -81,13 +81,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 def entries() -> list[Entry]:
     """Every benchmark: those of this package, then those of plug-ins."""
     own = [
-        _entry(kebab(path.stem), path.stem, path, content)
+        entry_in(kebab(path.stem), path.stem, path, content)
         for path, content in outlines(sorted(FOLDER.glob("[!_]*.py")))
     ]
     files = [(plugin, plugin.file()) for plugin in plugins("snellen.benchmarks")]
     known = dict(outlines(file for _, file in files if file is not None))
     return own + [
-        _entry(plugin.name, plugin.attribute, file, known.get(file or Path(), Outline()), plugin)
+        entry_in(plugin.name, plugin.attribute, file, known.get(file or Path(), Outline()), plugin)
         for plugin, file in files
     ]
 
@@ -143,14 +143,15 @@ def first_sentence(docstring: str) -> str:
     return re.sub(r"(?<=[.]) .*", "", paragraph)
 
 
-def _entry(
+def entry_in(
     name: str, function: str, file: Path | None, content: Outline, plugin: Plugin | None = None
 ) -> Entry:
+    """The benchmark that a function of a file makes, by the file's outline."""
     definition = content.definitions.get(function)
     sheet = content.docstring
-    if plugin is not None and definition is not None:
-        sheet = definition.docstring or sheet  # a module may offer several
     own = file is not None and file.stem == function
+    if not own and definition is not None:
+        sheet = definition.docstring or sheet  # a module may offer several
     constants = content.constants
     return Entry(
         name=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -143,34 +143,33 @@ def _digest_of_object(benchmark: Benchmark) -> str | None:
 
 
 def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that an object uses, down through what it holds."""
-    if id(value) in seen or isinstance(value, str | bytes | int | float | Path | None):
+    """The functions and classes that a benchmark uses; its rows are not looked through."""
+    if id(value) in seen:
         return
     seen.add(id(value))
+    held: Iterable[Any] = ()
     if isinstance(value, partial):
         held = [value.func, *value.args, *value.keywords.values()]
     elif inspect.ismethod(value):
         held = [value.__func__, value.__self__]
-    elif inspect.isfunction(value):
+    elif inspect.isroutine(value):
         yield value
-        held = [cell.cell_contents for cell in value.__closure__ or () if _is_set(cell)]
-        held = [inner for inner in held if callable(inner)]
+        cells = getattr(value, "__closure__", None) or ()
+        inside = [cell.cell_contents for cell in cells if _is_set(cell)]
+        held = [inner for inner in inside if callable(inner) or is_dataclass(inner)]
     elif inspect.isclass(value):
         yield value
-        held = []
     elif isinstance(value, Mapping):
-        held = [*value.values()]
-    elif isinstance(value, list | tuple | set | frozenset):
-        held = [*value]
+        held = value.values()
+    elif isinstance(value, tuple):
+        held = value
     else:
         yield type(value)
-        held = [*vars(value).values()] if _is_looked_into(value) else []
+        held = vars(value).values() if hasattr(value, "__dict__") else ()
     for inner in held:
-        yield from _code_in(inner, seen)
-
-
-def _is_looked_into(value: object) -> bool:
-    return hasattr(value, "__dict__") and (is_dataclass(value) or not inspect.ismodule(value))
+        is_table = hasattr(inner, "facts")
+        if callable(inner) or is_dataclass(inner) or is_table or isinstance(inner, Mapping | tuple):
+            yield from _code_in(inner, seen)
 
 
 def _is_set(cell: Any) -> bool:

@@ -57,7 +57,7 @@ def export(
     scoring: str | None = None,
     sample: int | None = None,
     seed: int = 0,
-    benchmark: Benchmark | None = None,
+    benchmark: str | Benchmark | None = None,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
     must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
@@ -67,7 +67,8 @@ def export(
     first that has one) decides, drawn by `seed`; those of a smaller sheet are the first of a
     larger.
 
-    `benchmark` is the object that the run was made with, where it was made with one.
+    `benchmark` is the caller's own that the run was made with: the object, `FILE.py:NAME`, or
+    `module:NAME`.
 
     Raises:
         CatalogError: the run was made with a Benchmark object, and none is passed.
@@ -109,12 +110,16 @@ def export(
 
 
 def _benchmark_of(
-    folder: Path, manifest: Mapping[str, Any], benchmark: Benchmark | None
+    folder: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None
 ) -> Benchmark:
+    if isinstance(benchmark, str):
+        benchmark = registry.of_run(manifest, benchmark)
     if benchmark is None:
         try:
             return registry.of_run(manifest)
         except CatalogError as error:
+            if "spec" in manifest.get("benchmark_source", {}):
+                raise CatalogError(f"{folder}: {error}") from error
             raise CatalogError(
                 f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
                 "`snellen.report.export.export(run, to, benchmark=benchmark)`."

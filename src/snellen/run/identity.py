@@ -35,10 +35,12 @@ def run_identity(
 ) -> dict[str, Any]:
     """What decides which run this is: everything that can change a reply."""
     generation = settings.generation
+    source = registry.source_of(benchmark)
     return {
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
         **({"benchmark_object": True} if registry.is_mistakable(benchmark) else {}),
+        **({"source": source.digest} if source is not None and source.digest else {}),
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
@@ -97,10 +99,12 @@ def manifest_of(
     if limits := profile.images.of_one:
         said = ", ".join(f"{name} = {limit:,}" for name, limit in limits.items())
         notes.append(f"pictures beyond {said} were made smaller for the model")
+    source = registry.source_of(benchmark)
     return {
         **before,
         "benchmark": benchmark.name,
         "benchmark_object": not benchmark.from_catalog,
+        **({} if source is None else {"benchmark_source": source.stored()}),
         "model": opened.name,
         "identity": identity,
         "data": benchmark.data.where,
