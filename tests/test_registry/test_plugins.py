@@ -246,6 +246,49 @@ def test_a_run_never_runs_the_file_that_it_names(
     assert "it was run" not in done.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "score {0}",
+        "score {0} --scoring official",
+        "report {0}",
+        "report {0} {0}x --format html",
+        "compare {0} {0}x",
+        "export {0} --to jsonl",
+        "export {0} --to authors",
+        "score model_evil.py.jsonl",
+        "score model_evil.xlsx",
+    ],
+)
+@pytest.mark.parametrize("name", ["evil.py", "evil.py:bench", "evil:bench", "./evil.py"])
+def test_a_name_in_a_strangers_files_never_leads_to_a_program(
+    snellen: Snellen, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    Path("evil.py").write_text("open('ran', 'w').close()\ndef bench() -> 'Benchmark': ...\n")
+    Path("model_evil.py.jsonl").write_text('{"id": "a", "prediction": "b"}\n')
+    Path("model_evil.xlsx").write_text("")
+    done = snellen("run", "-b", "eyechart:n=12", "-m", "baseline/first", "--json")
+    run = run_of(done)
+    document = manifest(run)
+    document["benchmark"] = document["identity"]["benchmark"] = name
+    (run / "manifest.json").write_text(json.dumps(document))
+    shutil.copytree(run, f"{run}x")
+    done = snellen(*words.format(run).split())
+    assert not Path("ran").exists()
+    assert "Traceback" not in done.err
+
+
+def test_a_probe_keeps_where_a_benchmark_comes_from(snellen: Snellen, file: Path) -> None:
+    spec = f"{file}:letter_count"
+    done = snellen(
+        "run", "-b", spec, "-m", MODEL, "--data", "synthetic", "--blind", "none", "--json"
+    )
+    run = run_of(done)
+    assert manifest(run)["benchmark_source"]["spec"] == spec
+    assert snellen("score", run, "-b", spec, "--json").json["identity"]["probe"]
+
+
 def test_the_stored_report_of_a_file_is_shown_without_running_it(
     snellen: Snellen, file: Path, file_run: Path
 ) -> None:

@@ -43,7 +43,7 @@ def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
 
     begun = incomplete[: max(incomplete.rfind(sign) for sign in ":,") + 1]
     try:
-        options = registry.options_of(name)
+        options = registry.listed_options(name)
     except CatalogError:
         return []
     return [

@@ -198,6 +198,16 @@ def options_of(spec: str) -> dict[str, dict[str, Any]]:
     return {} if isinstance(value, Benchmark) else described(value)
 
 
+def listed_options(name: str) -> dict[str, dict[str, Any]]:
+    """The same of a name that may come from a stranger's file: no file or module is run for it.
+
+    Raises:
+        CatalogError: no benchmark that is listed has that name.
+    """
+    value = _of_entry(*resolve(name)).value
+    return {} if isinstance(value, Benchmark) else described(value)
+
+
 def reads_data(spec: str) -> bool:
     """Whether `data` means anything to what is named: a file of rows, or a benchmark of files.
 

@@ -449,6 +449,8 @@ def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
         UsageError: no benchmark is called so.
     """
     for model, name in named:
+        if registry.is_own_code(name):
+            continue  # a file's name never leads to running a file
         try:
             registry.benchmark(name)
         except CatalogError:

@@ -162,7 +162,7 @@ def _defaults(side: Asked) -> Mapping[str, Any]:
     """What a benchmark's options are where nobody says; empty for one that is not in the
     catalogue."""
     try:
-        found = registry.options_of(str(side.identity.get("benchmark")))
+        found = registry.listed_options(str(side.identity.get("benchmark")))
     except CatalogError:
         return {}
     return {option: one["default"] for option, one in found.items()}
