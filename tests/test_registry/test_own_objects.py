@@ -205,11 +205,13 @@ def test_an_object_made_from_a_file_of_rows_does_not_share_its_folder(tmp_path: 
         snellen.score(ours)
 
 
-def test_a_name_of_ones_own_leaves_the_identity_as_it_was(tmp_path: Path) -> None:
-    """Folders of earlier versions are gone on with."""
+def test_an_object_with_a_name_of_its_own_is_known_by_its_source(tmp_path: Path) -> None:
     run = folder_of(snellen.evaluate(own("nobody-elses"), no, out=tmp_path))
     assert manifest(run)["benchmark_object"] is True
     assert "benchmark_object" not in manifest(run)["identity"]
+    source = manifest(run)["benchmark_source"]
+    assert source == {"kind": "object", "digest": manifest(run)["identity"]["source"]}
+    assert folder_of(snellen.evaluate(own("nobody-elses"), no, out=tmp_path)) == run
 
 
 def rows_in(folder: Path) -> Path:
