@@ -384,7 +384,7 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
 
     assert "Get them? [Y/n]" in said
     assert process.returncode == 130
-    assert not (tmp_path / "home").exists()
+    assert not (tmp_path / "home" / "data").exists()
 
 
 def test_a_line_of_progress_has_bytes_rate_and_time() -> None:

@@ -218,6 +218,7 @@ def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: 
     assert compared.json["comparisons"][0]["samples"] == N
     page = snellen("report", other, file_run, *own, "--format", "html")
     assert (page.code, page.err) == (0, "")
+    assert snellen("report", file_run / "report.json", *own).code == 0
     assert snellen("export", file_run, *own, "--to", "jsonl", "-o", "out.jsonl").code == 0
     judged = snellen("judge", file_run, *own, "--judge", "baseline/first")
     assert "none of its scorings has a judge" in judged.err

@@ -18,7 +18,7 @@ from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
 from snellen.errors import SnellenError, UsageError
-from snellen.store import DEPTH, MANIFEST, Run, found_elsewhere, runs_below
+from snellen.store import DEPTH, MANIFEST, REPORT, Run, found_elsewhere, runs_below
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -117,7 +117,7 @@ def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
     code = DONE
     for run, named in ((run, run == path) for path in given for run in _runs(path)):
         try:
-            results.append(api.load_run(run, registry.supplied(benchmarks, Run(run).manifest())))
+            results.append(_result(run, benchmarks))
         except SnellenError as error:
             if named:
                 raise
@@ -126,6 +126,14 @@ def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
     if not results:
         raise UsageError("No run could be read: nothing to report.")
     return results, code
+
+
+def _result(run: Path, benchmarks: Sequence[str]) -> Result:
+    """A stored result. What the user's own benchmarks say of it is only known if they are named."""
+    if not benchmarks:
+        return api.load_run(run)
+    folder = run.parent if run.name == REPORT else run
+    return api.load_run(run, registry.supplied(benchmarks, Run(folder).manifest()))
 
 
 def _warn_out_of_date(results: Sequence[Result]) -> None:

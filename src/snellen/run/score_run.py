@@ -35,7 +35,7 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Mirror, Run, data_at, is_object_run, runs_at
+from snellen.store import MANIFEST, REPORT, Mirror, Run, data_at, is_object_run, runs_at
 from snellen.transforms.probes import again
 
 if TYPE_CHECKING:
@@ -492,4 +492,5 @@ def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Resu
     run = runs_at(path)
     if benchmark is None:
         return load_report(run)
-    return load_report(run, benchmark_of(run, Run(run).manifest(), benchmark))
+    folder = run.parent if run.name == REPORT else run
+    return load_report(run, benchmark_of(folder, Run(folder).manifest(), benchmark))
