@@ -135,12 +135,12 @@ def test_the_benchmark_file_of_the_guide_goes_where_the_guide_says(
         '{"id": "a", "sum": "2 + 2", "right": 4}\n{"id": "b", "sum": "1 + 2", "right": 3}\n'
     )
     guide = (DOCS / "plugins.md").read_text()
-    [block, later] = re.findall(r"```console\n(.*?)```", guide, re.DOTALL)
+    [block, later] = re.findall(r"```bash\n(.*?)```", guide, re.DOTALL)
     for line in block.splitlines():
-        done = snellen(*line.removeprefix("$ snellen ").split())
+        done = snellen(*line.removeprefix("snellen ").split())
         assert done.code == 0, done.err
     run = next(Path("runs/sums").glob("*/*/manifest.json")).parent
-    score = later.splitlines()[0].removeprefix("$ snellen ").replace("runs/sums/...", f"{run}")
+    score = later.splitlines()[0].removeprefix("snellen ").replace("runs/sums/...", f"{run}")
     done = snellen(*score.split(), "--json")
     assert done.code == 0, done.err
     assert done.json["scorings"]["official"]["metrics"]["accuracy"]["value"] == 0.5
