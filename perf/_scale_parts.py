@@ -20,13 +20,13 @@ import numpy as np
 import PIL.Image
 import pybase64
 
+from snellen import registry
 from snellen.cli.progress_lines import ProgressLines
 from snellen.core.model import Generates, Reply, Request, Usage, loaded, request_digest
 from snellen.core.profile import Profile
 from snellen.media import images, video
 from snellen.media.content import Image, Video
 from snellen.models.openai import OpenAI
-from snellen.registry import catalog
 from snellen.run.lifecycle import run_async
 from snellen.run.plan import Plan
 from snellen.run.recorder import question_record
@@ -129,7 +129,7 @@ class There(Timed):
         super().__init__()
         self._servers: list[Generates] = []
         for url in urls:
-            model = catalog.model("openai/stand-in", Profile(base_url=url)).model
+            model = registry.model("openai/stand-in", Profile(base_url=url)).model
             assert isinstance(model, Generates)
             self._servers.append(model)
         self._with = [0] * len(urls)
@@ -152,9 +152,9 @@ def ask(*, work: str, n: int, slots: int, bytes: int, urls: list[str]) -> dict[s
     """A whole run: its span from the first call to the end of the last, and the CPU in it."""
     out = Path(work) / f"runs-{os.getpid()}"
     model = There(urls) if urls else Here()
-    opened = catalog.Opened(model=model, name=MODEL, server=MODEL, timed=bool(urls))
+    opened = registry.Opened(model=model, name=MODEL, server=MODEL, timed=bool(urls))
     plan = Plan(
-        benchmarks=[catalog.benchmark(str(rows(Path(work), n, bytes)))],
+        benchmarks=[registry.benchmark(str(rows(Path(work), n, bytes)))],
         models=[opened],
         out=out,
         concurrency=slots,
@@ -193,12 +193,12 @@ def per_call(call: Callable[[int], object], n: int) -> float:
 
 def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
     """CPU seconds a sample of the steps of one question, each called by itself."""
-    benchmark = catalog.benchmark(str(rows(Path(work), n, bytes)))
+    benchmark = registry.benchmark(str(rows(Path(work), n, bytes)))
     read = list(benchmark.data)
     samples = [benchmark.read(row) for row in read]
     requests = [benchmark.request(sample, ()) for sample in samples]
     ready = [loaded(request) for request in requests[:PICTURES] if request is not None]
-    model = catalog.model("openai/stand-in", Profile(base_url="http://127.0.0.1:1")).model
+    model = registry.model("openai/stand-in", Profile(base_url="http://127.0.0.1:1")).model
     assert isinstance(model, OpenAI)
     run = Run(Path(work) / f"stages-{os.getpid()}")
     Folder.create(run.path)
@@ -247,7 +247,7 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
     Folder.create(path)
     run = Run(path)
     data = rows(Path(work), 1000, 1000)
-    benchmark = catalog.benchmark(str(data))
+    benchmark = registry.benchmark(str(data))
     run.put_manifest(
         {
             "benchmark": benchmark.name,
@@ -320,7 +320,7 @@ def score(*, path: str) -> dict[str, float]:
     """Scores, intervals, baselines and the report of a run."""
     run = Run(Path(path))
     manifest = run.manifest()
-    benchmark = catalog.benchmark(manifest["data"])
+    benchmark = registry.benchmark(manifest["data"])
     run.load()
     began, before = time.process_time(), memory()
     result = scored(run, benchmark)
@@ -332,7 +332,7 @@ def score(*, path: str) -> dict[str, float]:
 def groups(*, work: str, n: int) -> dict[str, float]:
     """What the runner keeps of each question that is still to be asked, where those that share a
     picture are asked together."""
-    benchmark = catalog.benchmark(str(rows(Path(work), n, 1000)))
+    benchmark = registry.benchmark(str(rows(Path(work), n, 1000)))
     before, kept = memory(), []
     for row in benchmark.data:
         kept.append([(row, benchmark.read(row))])

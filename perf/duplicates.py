@@ -21,11 +21,11 @@ import PIL.Image
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageFont
 
+from snellen import registry
 from snellen.analysis.contamination import contamination
 from snellen.analysis.contamination.pictures import SIDE, Index, _Band
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from tests.scenes import CHANGES, jpeg, scene
 
 DRAWN, SAME_LAYOUT = 300, 60
@@ -207,7 +207,7 @@ def texts() -> float:
             for _ in range(20_000):
                 said = [{"from": turn[n % 2], "value": sentence(60)} for n in range(4)]
                 file.write(json.dumps({"conversations": said}) + "\n")
-        benchmark = catalog.benchmark(str(questions))
+        benchmark = registry.benchmark(str(questions))
         started = time.process_time()
         contamination([benchmark])
         before = time.process_time() - started

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from snellen.api import Plan, run_plan
 from snellen.core.profile import Profile
-from snellen.registry.catalog import benchmark
+from snellen.registry import benchmark
 from tests.servers import said, serving
 
 ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

@@ -199,10 +199,10 @@ def authors(work: Path) -> dict[str, float]:
 
 
 def evaluate(work: Path) -> dict[str, float]:
+    from snellen import registry
     from snellen.core.model import Reply
-    from snellen.registry import catalog
 
-    benchmark = catalog.benchmark("vqav2", data=work)
+    benchmark = registry.benchmark("vqav2", data=work)
     samples = [benchmark.read(row) for row in benchmark.data]
     said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
     scoring = benchmark.scorings["official"]
@@ -230,11 +230,11 @@ def intervals(work: Path) -> dict[str, float]:
     """Of the official accuracy and its break-downs, as the report makes them."""
     import numpy as np
 
+    from snellen import registry
     from snellen.core.model import Reply
     from snellen.metrics import Category, Columns, mean
-    from snellen.registry import catalog
 
-    benchmark = catalog.benchmark("vqav2", data=work)
+    benchmark = registry.benchmark("vqav2", data=work)
     said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
     scoring = benchmark.scorings["official"]
     scores: list[float] = []

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 
+from snellen import registry
 from snellen.answers.choice import option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import whole_score
-from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.truth.labelled import said
 from tests.truth.readings import filled, of_tools
@@ -99,7 +99,7 @@ def compared(case: Case) -> Table:
 
 
 def of_scoring(spec: str, pack: str, name: str) -> Rule:
-    scoring = catalog.benchmark(spec, data=golden(pack)).scorings[name]
+    scoring = registry.benchmark(spec, data=golden(pack)).scorings[name]
 
     def rule(text: str, sample: Sample) -> tuple[str, float]:
         reading = drawn_by_id(scoring.parse(Reply(text=text), sample), sample)
@@ -117,7 +117,7 @@ def own(name: str) -> str:
 
 
 def of_tools_themselves(spec: str, pack: str) -> dict[str, Rule]:
-    scorings = catalog.benchmark(spec, data=golden(pack)).scorings
+    scorings = registry.benchmark(spec, data=golden(pack)).scorings
     return {
         own(name): of_scoring(spec, pack, theirs)
         for name, theirs in OWN.items()
@@ -282,7 +282,7 @@ def pope() -> Case:
 
 
 def asked(spec: str, pack: str) -> dict[str, Sample]:
-    benchmark = catalog.benchmark(spec, data=golden(pack))
+    benchmark = registry.benchmark(spec, data=golden(pack))
     return {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from snellen.api import Finished, Plan, run_plan
 from snellen.core.profile import Profile, Timeouts
-from snellen.registry.catalog import benchmark
+from snellen.registry import benchmark
 from tests.servers import Answer
 from tests.vendors import VENDORS, Vendor
 

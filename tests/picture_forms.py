@@ -25,6 +25,7 @@ import numpy as np
 import PIL.Image
 
 import snellen
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Origin, Request, loaded
 from snellen.core.profile import Profile
@@ -34,7 +35,6 @@ from snellen.media import encode, images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.models.vlmevalkit import open_model
-from snellen.registry import catalog
 from snellen.run import fetched
 from tests import tiny
 from tests.servers_download import Served, serving_files
@@ -177,12 +177,12 @@ def own_rows(form: Any, kind: Form, read: Read) -> Any:
         parquet.write_table(
             pyarrow.table({name: [cell] for name, cell in row.items()}), "r.parquet"
         )
-        return of_benchmark(read, catalog.benchmark("r.parquet", task="vqa"))
+        return of_benchmark(read, registry.benchmark("r.parquet", task="vqa"))
     try:
         Path("rows.jsonl").write_text(json.dumps(row))
     except TypeError:
         return ABSENT
-    return of_benchmark(read, catalog.benchmark("rows.jsonl", task="vqa"))
+    return of_benchmark(read, registry.benchmark("rows.jsonl", task="vqa"))
 
 
 def sheet(form: Any, kind: Form, read: Read, column: str) -> Any:
@@ -205,13 +205,13 @@ def sheet(form: Any, kind: Form, read: Read, column: str) -> Any:
         writer = csv.DictWriter(file, names, delimiter="\t", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
-    return of_benchmark(read, catalog.benchmark("rows.tsv", task="vqa"), row=1)
+    return of_benchmark(read, registry.benchmark("rows.tsv", task="vqa"), row=1)
 
 
 def data_set_class(form: Any, kind: Form, read: Read) -> Any:
     Path("set.py").write_text(SET)
     with shared(form):
-        return of_benchmark(read, catalog.benchmark("vlmevalkit-class:set.py:Set:Set"))
+        return of_benchmark(read, registry.benchmark("vlmevalkit-class:set.py:Set:Set"))
 
 
 def ask(form: Any, kind: Form, read: Read) -> Any:

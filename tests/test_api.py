@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.api import Plan, run_async, run_plan
 from snellen.core.model import Reply, Request
@@ -27,7 +28,7 @@ from snellen.errors import CatalogError, DataError, StoreError, UsageError
 from snellen.media.content import Image
 from snellen.media.drawing import Canvas
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
+from snellen.registry import models
 from snellen.store import Run
 from tests.tiny import Says, benchmark, run, sample_of
 
@@ -82,7 +83,7 @@ class Unread:
 def test_a_package_that_a_model_lacks_is_said_before_any_row_is_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(catalog, "EXTRAS", {"hf": ("hf", ("torch_that_is_nowhere",))})
+    monkeypatch.setattr(models, "EXTRAS", {"hf": ("hf", ("torch_that_is_nowhere",))})
     plan = Plan(benchmarks=[replace(benchmark(), data=Unread())], models=["hf/mine"], out=tmp_path)
     with pytest.raises(UsageError, match=r"torch_that_is_nowhere: pip install .* 'snellen\[hf\]'"):
         run_plan(plan)
@@ -158,9 +159,8 @@ def test_a_value_that_an_option_does_not_take_is_met_with_those_it_does(tmp_path
 
 
 def test_another_toolkits_name_is_known() -> None:
-    from snellen.registry import catalog
 
-    benchmark = catalog.benchmark("MathVision_MINI")
+    benchmark = registry.benchmark("MathVision_MINI")
     assert (benchmark.name, benchmark.provenance.options["split"]) == ("mathvision", "testmini")
 
 
@@ -590,6 +590,7 @@ def test_a_file_of_a_million_rows_is_scored_and_says_what_nobody_asked(tmp_path:
 def test_a_run_may_have_as_many_open_files_as_the_system_allows() -> None:
     script = """
 import os, resource
+from snellen.registry import models
 from snellen.run.lifecycle import run_async
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, most))

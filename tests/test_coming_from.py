@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
+from snellen import registry
 from snellen.cli import Verbs, cli
-from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen, snellen
 
 __all__ = ["snellen"]
@@ -44,7 +44,7 @@ def test_every_option_on_the_page_is_one_of_run(option: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name in BENCHMARKS if ".py" not in name))
 def test_every_data_set_on_the_page_is_known(name: str) -> None:
-    assert catalog.reads_data(name) or name == "eyechart"
+    assert registry.reads_data(name) or name == "eyechart"
 
 
 @pytest.fixture

@@ -23,6 +23,10 @@ from snellen.models.hf_settings import HfSettings
 from snellen.testing import check_benchmark, check_metric, check_model
 from tests import tiny
 from tests.servers import Answer, serving
+from tests.test_cli.conftest import Snellen
+from tests.test_cli.conftest import snellen as snellen_fixture
+
+snellen = snellen_fixture
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -133,6 +137,28 @@ def test_the_comparison_of_the_guide_says_which_is_better(
     monkeypatch.chdir(tmp_path)
     module("comparisons.md", "my_comparison", tmp_path)
     assert "baseline/reader is 76.33 pp above baseline/first" in capsys.readouterr().out
+
+
+def test_the_benchmark_file_of_the_guide_goes_where_the_guide_says(
+    snellen: Snellen, tmp_path: Path
+) -> None:
+    Path("sums.py").write_text(code("plugins.md"))
+    Path("model.py").write_text("def answer(messages):\n    return '4'\n")
+    rows = Path("rows/sums")
+    rows.mkdir(parents=True)
+    (rows / "sums.jsonl").write_text(
+        '{"id": "a", "sum": "2 + 2", "right": 4}\n{"id": "b", "sum": "1 + 2", "right": 3}\n'
+    )
+    guide = (DOCS / "plugins.md").read_text()
+    [block, later] = re.findall(r"```bash\n(.*?)```", guide, re.DOTALL)
+    for line in block.splitlines():
+        done = snellen(*line.removeprefix("snellen ").split())
+        assert done.code == 0, done.err
+    run = next(Path("runs/sums").glob("*/*/manifest.json")).parent
+    score = later.splitlines()[0].removeprefix("snellen ").replace("runs/sums/...", f"{run}")
+    done = snellen(*score.split(), "--json")
+    assert done.code == 0, done.err
+    assert done.json["scorings"]["official"]["metrics"]["accuracy"]["value"] == 0.5
 
 
 def test_the_judge_of_the_guide_reads_its_verdicts_strictly(tmp_path: Path) -> None:

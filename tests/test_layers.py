@@ -35,9 +35,9 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "av": ("media/",),
     "fsspec": ("store/remote.py",),
     "ray": ("models/executors/cluster.py",),
-    "os.environ": ("data/", "registry/catalog.py", "store/locations.py"),
-    "os.environb": ("data/", "registry/catalog.py", "store/locations.py"),
-    "os.getenv": ("data/", "registry/catalog.py", "store/locations.py"),
+    "os.environ": ("data/", "registry/keys.py", "store/locations.py"),
+    "os.environb": ("data/", "registry/keys.py", "store/locations.py"),
+    "os.getenv": ("data/", "registry/keys.py", "store/locations.py"),
     # What a request was made from: a back end that reads it could fit its prompt to the benchmark.
     ".origin": ("core/benchmark.py", "models/vlmevalkit.py"),
 }

@@ -15,11 +15,11 @@ from time import process_time
 
 import pytest
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
-from snellen.registry import catalog
 
 LENGTH = 100_000
 SECONDS = 4.0
@@ -28,7 +28,7 @@ REPEATED = (
     *("(", "$", "\\", "\\frac{", "\\boxed{", "7", "1,", "选A", "A,", "Answer:", " ", "\n", '"'),
     *("the answer is A. ", "<think>", "\u200b", "\u202e", "\u0301", "👨‍👩‍👧", "a.b.", '{"a":'),
 )
-BENCHMARKS = [*(entry.name for entry in catalog.entries()), "vcr-wiki:lang=zh"]
+BENCHMARKS = [*(entry.name for entry in registry.entries()), "vcr-wiki:lang=zh"]
 
 
 class TooSlow(Exception):
@@ -87,7 +87,7 @@ def parsers(scoring: Scoring) -> Iterator[tuple[str, Callable[[str, Sample], obj
 
 def slow(name: str, length: int, seconds: float) -> Iterator[tuple[float, str]]:
     """CPU seconds and where, of each parser and text; endless where it took over `seconds`."""
-    benchmark = catalog.benchmark(name, data=Path(catalog.SYNTHETIC))
+    benchmark = registry.benchmark(name, data=Path(registry.SYNTHETIC))
     sample = sample_of(benchmark)
     for kind, scoring in benchmark.scorings.items():
         for what, parse in parsers(scoring):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.sample import Sample
 from snellen.errors import DataError, MediaError
 from snellen.media import forms
 from snellen.media.content import Image, Message, assistant, user
-from snellen.registry import catalog
 from tests import picture_forms as page
 from tests import tiny
 from tests.picture_forms import PNG
@@ -135,7 +135,7 @@ def test_what_cannot_be_shown_is_an_error_in_words(value: Any, says: str) -> Non
 def test_a_choice_that_is_a_picture_is_refused(folder: Path, choice: Any) -> None:
     row = {"id": 1, "question": "Which?", "choices": ["a cat", choice], "answer": "A"}
     (folder / "mine.jsonl").write_text(json.dumps(row))
-    made = catalog.benchmark("mine.jsonl")
+    made = registry.benchmark("mine.jsonl")
     with pytest.raises(DataError, match=r"row 1 of mine\.jsonl has a choice B that .*<image 1>"):
         made.read(next(iter(made.data)))
 
@@ -144,14 +144,14 @@ def test_a_choice_may_say_that_it_is_text(folder: Path) -> None:
     choices = ["a cat", {"type": "text", "text": "a.png"}]
     row = {"id": 1, "question": "Which?", "choices": choices, "answer": "B"}
     (folder / "mine.jsonl").write_text(json.dumps(row))
-    made = catalog.benchmark("mine.jsonl")
+    made = registry.benchmark("mine.jsonl")
     assert made.read(next(iter(made.data))).choices == ("a cat", "a.png")
 
 
 def test_a_question_that_is_a_list_of_parts_is_refused(folder: Path) -> None:
     question = [{"type": "image", "value": "a.png"}, "What is it?"]
     (folder / "mine.jsonl").write_text(json.dumps({"id": 1, "question": question, "answer": "a"}))
-    made = catalog.benchmark("mine.jsonl", task="vqa")
+    made = registry.benchmark("mine.jsonl", task="vqa")
     with pytest.raises(DataError, match="has a question that is a list, not text"):
         made.read(next(iter(made.data)))
 

@@ -133,10 +133,10 @@ def test_each_turn_of_own_rows_has_its_own_pictures(
     (tmp_path / "mine.jsonl").write_text(
         json.dumps({"id": 1, "turns": turns, "answer": ["1", "1"]}) + "\n"
     )
-    from snellen.registry import catalog
+    from snellen import registry
 
     eyes = Eyes()
-    made = catalog.benchmark(str(tmp_path / "mine.jsonl"), task="vqa")
+    made = registry.benchmark(str(tmp_path / "mine.jsonl"), task="vqa")
     first = made.headline
     scoring = replace(made.scorings[first], parse=eyes.parse, score=lambda *_: 1.0)
     made = replace(made, scorings={first: scoring})

@@ -11,12 +11,12 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from snellen import registry
 from snellen.data.download import expected
 from snellen.data.published import File
 from snellen.errors import UsageError
-from snellen.registry import catalog
 
-BENCHMARKS = [entry.name for entry in catalog.entries()]
+BENCHMARKS = [entry.name for entry in registry.entries()]
 
 
 def variants(name: str) -> Iterator[tuple[File, ...]]:

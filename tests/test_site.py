@@ -9,7 +9,7 @@ from types import ModuleType
 import click
 import pytest
 
-from snellen.registry import catalog
+from snellen import registry
 from tests.pages import FENCE
 
 ROOT = Path(__file__).parents[1]
@@ -36,21 +36,21 @@ looks = extension("looks")
 def test_a_benchmarks_page_has_its_sheet_commands_scorings_and_example(
     name: str, tmp_path: Path
 ) -> None:
-    entry = next(one for one in catalog.entries() if one.name == name)
+    entry = next(one for one in registry.entries() if one.name == name)
     page = generated.benchmark_page(entry, tmp_path)
 
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     assert headings[:2] == ["Paper", "Data"]
     assert {"Run it", "Prompt", "Scoring", "Proof"} <= set(headings)
     assert f"-b {name}" in page
-    for scoring in catalog.benchmark(name).scorings:
+    for scoring in registry.benchmark(name).scorings:
         assert f"**{scoring}**, version " in page
     for picture in re.findall(r"\]\(\.\./pictures/([^)]+)\)", page):
         assert (tmp_path / picture).stat().st_size > 0
 
 
 def test_every_word_of_a_sheet_is_on_its_page(tmp_path: Path) -> None:
-    for entry in catalog.entries():
+    for entry in registry.entries():
         parts = generated.sections(entry.sheet)
         assert list(parts) == ["Paper", "Data", "Prompt", "Scoring", "Proof"], entry.name
         said = " ".join(" ".join(lines) for lines in parts.values()).split()
@@ -76,7 +76,7 @@ def test_a_block_that_holds_a_fence_is_fenced_with_more() -> None:
 
 
 def test_every_leaf_has_the_benchmarks_whose_files_name_it() -> None:
-    page = generated.measures_page(list(catalog.entries()))
+    page = generated.measures_page(list(registry.entries()))
     (row,) = re.findall(r"^\| counting \| (.*) \|$", page, re.MULTILINE)
     assert "[eyechart](benchmarks/eyechart.md)" in row and "pope" not in row
 

@@ -21,7 +21,7 @@ from snellen.errors import DataError, Rejected, UsageError
 from snellen.media.content import Message, assistant, system, user
 from snellen.media.drawing import Canvas
 from snellen.models.recorded import Recorded
-from snellen.registry.catalog import of_run
+from snellen.registry import of_run
 from snellen.run.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.scoring import score_predictions
 from snellen.store import Run

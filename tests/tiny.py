@@ -13,7 +13,7 @@ from snellen.core.scoring import Reading, Scoring
 from snellen.data import Drawn, Row
 from snellen.media.content import user
 from snellen.metrics import mean
-from snellen.registry.catalog import Opened
+from snellen.registry import Opened
 from snellen.store import ReplyRecord, Run
 
 QUICK = {"backoff": 0.001, "longest_wait": 0.01}

@@ -128,12 +128,22 @@ class Viewer(NamedTuple):
 
 
 @contextlib.contextmanager
-def viewing(folder: Path, *more: Path) -> Iterator[Viewer]:
+def viewing(folder: Path, *more: Path, options: Sequence[str] = ()) -> Iterator[Viewer]:
     """`snellen view` of folders."""
     folders = map(str, (folder, *more))
-    command = [sys.executable, "-m", "snellen", "view", *folders, "--port", "0", "--no-open"]
+    command = [
+        sys.executable,
+        "-m",
+        "snellen",
+        "view",
+        *folders,
+        "--port",
+        "0",
+        "--no-open",
+        *options,
+    ]
     with subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*command, "--no-open", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None
         try:

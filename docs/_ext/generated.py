@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen import registry
 from snellen.analysis import capabilities
 from snellen.cli import show
 from snellen.core.benchmark import Benchmark
 from snellen.core.presentation import UNMAPPED
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.run.declarations import declarations
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ def flowing(lines: Sequence[str]) -> str:
     return text(whole) + "\n"
 
 
-def benchmark_page(entry: catalog.Entry, pictures: Path) -> str:
+def benchmark_page(entry: registry.Entry, pictures: Path) -> str:
     """One benchmark's page; the pictures of its example are written to `pictures`."""
-    made = catalog.benchmark(entry.name)
-    few = catalog.benchmark(entry.name, data=Path(catalog.SYNTHETIC))
-    document = show.sheet(entry.name, Path(catalog.SYNTHETIC))
+    made = registry.benchmark(entry.name)
+    few = registry.benchmark(entry.name, data=Path(registry.SYNTHETIC))
+    document = show.sheet(entry.name, Path(registry.SYNTHETIC))
     sheet = sections(entry.sheet)
     title = entry.title.partition(":")
     asks = title[2].strip() or title[0]
@@ -161,11 +161,11 @@ def _files(made: Benchmark) -> str:
 
 def _commands(name: str, made: Benchmark) -> str:
     published = made.interop.files.published if made.interop.files else ()
-    data = "" if published or not catalog.reads_data(name) else " --data PATH"
+    data = "" if published or not registry.reads_data(name) else " --data PATH"
     lines = [f"snellen data get {name}"] if published else []
     lines.append(f"snellen run -m openai/NAME --base-url http://localhost:8000/v1 -b {name}{data}")
     lines.append(f"snellen score PREDICTIONS -b {name}{data}")
-    if catalog.reads_data(name):
+    if registry.reads_data(name):
         lines.append(
             f"snellen run -m baseline/first -b {name} --data synthetic   # offline, on made rows"
         )
@@ -268,7 +268,7 @@ def _capabilities(made: Benchmark) -> str:
     return "\n".join(parts)
 
 
-def _names(entry: catalog.Entry) -> str:
+def _names(entry: registry.Entry) -> str:
     """The names that other tools' users know it by, told apart as `snellen export` does."""
     theirs: dict[str, list[str]] = {"VLMEvalKit": [], "lmms-eval": []}
     for alias, options in entry.aliases.items():
@@ -282,13 +282,13 @@ def _names(entry: catalog.Entry) -> str:
     return "## Names elsewhere\n\nThey work with `-b` too.\n\n" + table(["tool", "names"], rows)
 
 
-def benchmarks_page(entries: Sequence[catalog.Entry]) -> str:
+def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
     """The list of all benchmarks, and the tree of pages."""
     rows = [
         [
             f"[{text(one.name)}](benchmarks/{one.name}.md)",
             text(one.title.partition(": ")[2]),
-            ", ".join(catalog.benchmark(one.name).scorings),
+            ", ".join(registry.benchmark(one.name).scorings),
             text(_proven(one)),
         ]
         for one in entries
@@ -305,7 +305,7 @@ def benchmarks_page(entries: Sequence[catalog.Entry]) -> str:
     )
 
 
-def _proven(entry: catalog.Entry) -> str:
+def _proven(entry: registry.Entry) -> str:
     """On what a sheet's scorer is proven, in a few words."""
     whole = " ".join(sections(entry.sheet)["Proof"])
     if found := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole):
@@ -314,11 +314,11 @@ def _proven(entry: catalog.Entry) -> str:
     return next((said for word, said in kinds.items() if word in whole), "its page says")
 
 
-def measures_page(entries: Sequence[catalog.Entry]) -> str:
+def measures_page(entries: Sequence[registry.Entry]) -> str:
     """Which benchmark measures what: the tree of capabilities, with the benchmarks at each leaf."""
     of: dict[str, list[str]] = {}
     for entry in entries:
-        said = catalog.benchmark(entry.name).presentation.capabilities
+        said = registry.benchmark(entry.name).presentation.capabilities
         for leaf in dict.fromkeys(said.leaves.values() if said else ()):
             of.setdefault(leaf, []).append(entry.name)
     parts = [
@@ -418,7 +418,7 @@ def options_page() -> str:
 
 def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     """Every page's name under `docs/generated`, and its text."""
-    entries = list(catalog.entries())
+    entries = list(registry.entries())
     for entry in entries:
         yield f"benchmarks/{entry.name}.md", benchmark_page(entry, pictures)
     yield "benchmarks.md", benchmarks_page(entries)

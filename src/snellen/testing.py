@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.capabilities import LEAVES
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
@@ -40,7 +40,6 @@ from snellen.media.content import Frame
 from snellen.metrics import Category, Columns, Metric
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 from snellen.run import dummies
 from snellen.scoring import replies_of
 from snellen.store import SCORES, Run
@@ -88,7 +87,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
         AssertionError: the file breaks the contract; says how.
     """
     benchmark = (
-        catalog.benchmark(name, data=Path(catalog.SYNTHETIC)) if isinstance(name, str) else name
+        registry.benchmark(name, data=Path(registry.SYNTHETIC)) if isinstance(name, str) else name
     )
     _keeps_to_the_contract(benchmark)
     assert benchmark.check is not None
@@ -131,14 +130,14 @@ def _asked_for(benchmark: Benchmark) -> list[str]:
 
 def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     name = benchmark.name
-    entry = next((entry for entry in catalog.entries() if entry.name == name), None)
+    entry = next((entry for entry in registry.entries() if entry.name == name), None)
     if entry is not None:
         for heading in SHEET:
             assert heading in entry.sheet, (
                 f"{name}: say in the sheet where its {heading} comes from"
             )
         for alias, options in entry.aliases.items():
-            same = catalog.benchmark(alias, data=Path("synthetic"))
+            same = registry.benchmark(alias, data=Path("synthetic"))
             assert same.name == name, f"{name}: {alias!r} names another benchmark"
             assert alias not in (name, name.replace("-", "_")), f"{name}: {alias!r} is its own name"
             for key, value in options.items():
@@ -191,7 +190,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
 
 
 def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
-    opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
+    opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     n = result.report.conversations or result.report.n
@@ -221,7 +220,7 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
             for judge in judges
         }
     model = Scripted(lambda request: said[request.messages], name="scripted")
-    opened = catalog.Opened(model=model, name=model.name, server=model.name, concurrency=32)
+    opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
     return api.judge_run(result.run, plan, benchmark=benchmark)[0]
 
@@ -235,7 +234,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
     if not any(chances.values()) or benchmark.procedure.kind != "generate":
         return []
     repeats = math.ceil(DRAWS / len(samples))
-    opened = catalog.model("baseline/random")
+    opened = registry.model("baseline/random")
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, repeats=repeats)
     result = _judged(benchmark, api.run_plan(plan)[0].result)
     assert result.run is not None

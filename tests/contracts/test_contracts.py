@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 import snellen.metrics
+from snellen import registry
 from snellen.core.model import Generates, Request
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import user
-from snellen.registry import catalog
 from snellen.testing import check_benchmark, check_metric, check_model
 
-BENCHMARKS = [entry.name for entry in catalog.entries()]
+BENCHMARKS = [entry.name for entry in registry.entries()]
 METRICS = [
     name
     for name in snellen.metrics.__all__
@@ -41,17 +41,17 @@ def test_a_split_whose_answers_are_hidden_keeps_to_the_contract(name: str) -> No
     assert not report.rows
 
 
-@pytest.mark.parametrize("entry", list(catalog.entries()), ids=lambda entry: entry.name)
-def test_another_toolkits_name_asks_in_that_toolkits_words(entry: catalog.Entry) -> None:
+@pytest.mark.parametrize("entry", list(registry.entries()), ids=lambda entry: entry.name)
+def test_another_toolkits_name_asks_in_that_toolkits_words(entry: registry.Entry) -> None:
     """Where the benchmark has them. A name with a capital is VLMEvalKit's."""
     others = {}
     for alias in entry.aliases:
         theirs = "lmms-eval" if alias.islower() else "vlmevalkit"
         try:
-            catalog.benchmark(alias, data=Path("synthetic"), options={"prompt": theirs})
+            registry.benchmark(alias, data=Path("synthetic"), options={"prompt": theirs})
         except UsageError:
             continue
-        found = catalog.benchmark(alias, data=Path("synthetic")).provenance.options["prompt"]
+        found = registry.benchmark(alias, data=Path("synthetic")).provenance.options["prompt"]
         if found != theirs:
             others[alias] = found
     assert not others
@@ -74,13 +74,13 @@ def test_another_toolkits_name_asks_in_that_toolkits_words(entry: catalog.Entry)
 )
 def test_a_reply_is_as_long_as_lmms_eval_lets_it_be(name: str, limit: int) -> None:
     # EvolvingLMMs-Lab/lmms-eval@75571cf: max_new_tokens of each task's YAML
-    assert catalog.benchmark(name, data=Path("synthetic")).max_answer_tokens == limit
+    assert registry.benchmark(name, data=Path("synthetic")).max_answer_tokens == limit
 
 
 def test_a_name_in_nobodys_letters_is_asked_back_where_two_toolkits_have_it() -> None:
     with pytest.raises(CatalogError, match="did you mean TextVQA_VAL or textvqa_val"):
-        catalog.benchmark("TEXTVQA_VAL")
-    assert catalog.benchmark("mmbench_dev_en", data=Path("synthetic")).name == "mmbench"
+        registry.benchmark("TEXTVQA_VAL")
+    assert registry.benchmark("mmbench_dev_en", data=Path("synthetic")).name == "mmbench"
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -90,7 +90,7 @@ def test_a_metric_keeps_to_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("name", BLIND)
 def test_a_blind_baseline_keeps_to_the_contract(name: str) -> None:
-    model = catalog.model(name).model
+    model = registry.model(name).model
     assert isinstance(model, Generates)
     reply = check_model(model, QUESTION)
     assert reply.text in ("A", "B")
@@ -98,6 +98,6 @@ def test_a_blind_baseline_keeps_to_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("name", BLIND)
 def test_a_blind_baseline_says_nothing_to_an_open_question(name: str) -> None:
-    model = catalog.model(name).model
+    model = registry.model(name).model
     assert isinstance(model, Generates)
     assert check_model(model, Request(messages=(user("How many?"),))).text == ""

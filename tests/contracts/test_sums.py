@@ -9,16 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.metrics import Columns, Compute
 from snellen.models.recorded import Recorded
-from snellen.registry import catalog
 from snellen.run import dummies
 from snellen.stats import Estimate
 
 DRAWN = {"eyechart", "eyechart-video"}
 """Hundreds of pictures; `metrics.mean` is others' too, and their own metrics have other tests."""
-BENCHMARKS = [entry.name for entry in catalog.entries() if entry.name not in DRAWN]
+BENCHMARKS = [entry.name for entry in registry.entries() if entry.name not in DRAWN]
 WITHOUT: Mapping[str, set[str]] = {"gqa": {"distribution"}}
 """Metrics that have a value on these replies, and are no function of sums over clusters."""
 HELD_FIXED = {"cider", "final_score"}
@@ -70,7 +69,7 @@ class Seen:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_metric_is_the_aggregate_of_its_clusters_sums(name: str, tmp_path: Path) -> None:
-    benchmark = catalog.benchmark(name, data=Path(catalog.SYNTHETIC))
+    benchmark = registry.benchmark(name, data=Path(registry.SYNTHETIC))
     assert benchmark.check is not None
     right, wrong = dummies.oracle(benchmark.check), dummies.wrong(benchmark.check)
     count = itertools.count()
@@ -82,7 +81,7 @@ def test_a_metric_is_the_aggregate_of_its_clusters_sums(name: str, tmp_path: Pat
         )
         for scoring, one in benchmark.scorings.items()
     }
-    opened = catalog.Opened(
+    opened = registry.Opened(
         model=Recorded("some", some), name="some", server="some", concurrency=None
     )
     watched = replace(benchmark, scorings=scorings)

@@ -21,13 +21,13 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.model import Generation, Ranked, Reply, Request
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image, Message, Part, Video, assistant, system, user
 from snellen.models.hf import open_model
-from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_ranks
 from tests.heavy.tiny_models import build
@@ -100,10 +100,10 @@ def ragged(n: int) -> list[Request]:
 
 def replies(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Any]:
     """Asked all at once; where one fails, why."""
-    return asked_of(catalog.model(f"hf/{folder}", Profile(extra=extra)), requests)
+    return asked_of(registry.model(f"hf/{folder}", Profile(extra=extra)), requests)
 
 
-def asked_of(opened: catalog.Opened, requests: Sequence[Request]) -> list[Any]:
+def asked_of(opened: registry.Opened, requests: Sequence[Request]) -> list[Any]:
     model: Any = opened.model
 
     async def body() -> list[Any]:
@@ -353,7 +353,7 @@ def rankable(k: int) -> Request:
 
 
 def ranked(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Sequence[Ranked]]:
-    model: Any = catalog.model(f"hf/{folder}", Profile(extra=extra)).model
+    model: Any = registry.model(f"hf/{folder}", Profile(extra=extra)).model
 
     async def body() -> list[Sequence[Ranked]]:
         try:
@@ -379,7 +379,7 @@ def test_choices_have_the_log_probabilities_of_a_forward_for_each(
 
 
 def test_it_ranks_by_the_contract(llava: Path) -> None:
-    model: Any = catalog.model(f"hf/{llava}").model
+    model: Any = registry.model(f"hf/{llava}").model
     check_ranks(model, rankable(1))
 
 
@@ -388,7 +388,7 @@ def test_seed_bench_is_ranked_as_by_a_plain_loop(llava: Path, tmp_path: Path) ->
         "seed-bench:ask=rank", f"hf/{llava}", data="synthetic", out=tmp_path / "runs"
     )
     assert result.run is not None and result.failed == 0
-    benchmark = catalog.benchmark("seed-bench:ask=rank", data=Path("synthetic"))
+    benchmark = registry.benchmark("seed-bench:ask=rank", data=Path("synthetic"))
     plain = Plain(llava)
     chosen, right = {}, 0
     for row in benchmark.data:
@@ -451,7 +451,7 @@ class Small:
                 raise torch.OutOfMemoryError("CUDA out of memory (made up)")
 
         made.replicas[0].model.register_forward_pre_hook(check, with_kwargs=True)
-        self.opened = catalog._opened(made, made.name, made.revision, None)
+        self.opened = registry.wrap(made, made.name, made.revision, None)
 
 
 def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_made_again(llava: Path) -> None:
@@ -490,7 +490,7 @@ def test_an_allocator_that_has_no_memory_is_out_of_memory(llava: Path, kind: str
             torch.empty(1 << 50)  # RuntimeError, and no OutOfMemoryError
 
     made.replicas[0].model.register_forward_pre_hook(take, with_kwargs=True)
-    opened = catalog._opened(made, made.name, made.revision, None)
+    opened = registry.wrap(made, made.name, made.revision, None)
     if kind == "asked":
         alike = [ask(user(f"{k} what ?")) for k in range(4)]
         assert texts(asked_of(opened, alike)) == texts(replies(llava, alike))
@@ -508,7 +508,7 @@ def test_what_a_models_code_raises_fails_its_request(llava: Path, kind: type[Exc
         raise kind("not so")
 
     made.replicas[0].model.register_forward_pre_hook(fail)
-    (failed,) = asked_of(catalog._opened(made, made.name, made.revision, None), ragged(1))
+    (failed,) = asked_of(registry.wrap(made, made.name, made.revision, None), ragged(1))
     assert isinstance(failed, Rejected)
     assert f"{kind.__name__}: not so" in str(failed)
 
@@ -523,7 +523,7 @@ def test_scores_that_are_no_numbers_make_no_reply(llava: Path) -> None:
         out.logits[given["input_ids"].ne(padding).sum(-1) > 150] = math.nan
 
     model.register_forward_hook(spoil, with_kwargs=True)
-    opened = catalog._opened(made, made.name, made.revision, None)
+    opened = registry.wrap(made, made.name, made.revision, None)
     first, spoilt, last = asked_of(opened, requests)
     assert isinstance(spoilt, Rejected)
     assert "are no numbers (NaN)" in str(spoilt)
@@ -545,14 +545,14 @@ def test_replicas_share_the_requests(llava: Path) -> None:
 
         replica.model.register_forward_hook(count)
     requests = ragged(16)
-    opened = catalog._opened(made, made.name, made.revision, None)
+    opened = registry.wrap(made, made.name, made.revision, None)
     assert texts(asked_of(opened, requests)) == texts(replies(llava, requests))
     assert min(calls) > 0
 
 
 def test_its_revision_tells_weights_numbers_attention_and_processor(llava: Path) -> None:
     def revision(**extra: Any) -> str:
-        found = catalog.model(f"hf/{llava}", Profile(extra=extra)).revision
+        found = registry.model(f"hf/{llava}", Profile(extra=extra)).revision
         assert found is not None
         return found
 
@@ -598,12 +598,12 @@ def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path
 )
 def test_a_wrong_profile_is_said_at_once(llava: Path, extra: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        catalog.model(f"hf/{llava}", Profile(extra=extra))
+        registry.model(f"hf/{llava}", Profile(extra=extra))
 
 
 def test_a_folder_that_is_not_there_is_looked_for_nowhere_else(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no folder"):
-        catalog.model(f"hf/{tmp_path}/nothing")
+        registry.model(f"hf/{tmp_path}/nothing")
 
 
 def test_weights_that_break_off_are_said_at_once(llava: Path, tmp_path: Path) -> None:
@@ -611,7 +611,7 @@ def test_weights_that_break_off_are_said_at_once(llava: Path, tmp_path: Path) ->
     (weights,) = folder.glob("*.safetensors")
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(UsageError, match=r"it cannot be loaded: .*header"):
-        catalog.model(f"hf/{folder}")
+        registry.model(f"hf/{folder}")
 
 
 def test_an_image_processor_that_is_not_there_is_not_replaced(
@@ -621,12 +621,12 @@ def test_an_image_processor_that_is_not_there_is_not_replaced(
 
     monkeypatch.setattr(transformers.utils, "is_torchvision_available", lambda: False)
     with pytest.raises(UsageError, match="torchvision is not here"):
-        catalog.model(f"hf/{llava}", Profile(extra={"image_processor": "torchvision"}))
+        registry.model(f"hf/{llava}", Profile(extra={"image_processor": "torchvision"}))
 
 
 def test_a_folder_without_a_model_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="it cannot be loaded"):
-        catalog.model(f"hf/{tmp_path}")
+        registry.model(f"hf/{tmp_path}")
 
 
 CODE = """\
@@ -650,7 +650,7 @@ def test_code_in_a_models_folder_runs_only_where_that_is_allowed(
     config["auto_map"] = {"AutoConfig": "mine.Config", "AutoModelForImageTextToText": "mine.Model"}
     (own / "config.json").write_text(json.dumps(config))
     with pytest.raises(UsageError, match="--trust-remote-code"):
-        catalog.model(f"hf/{own}")
+        registry.model(f"hf/{own}")
     command = [sys.executable, "-m", "snellen", "run", "-m", f"hf/{own}", "-b", "pope"]
     command += ["--data", "synthetic", "--limit", "1", "--out", str(tmp_path / "runs")]
     allowed = subprocess.run(

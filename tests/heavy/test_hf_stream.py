@@ -15,13 +15,13 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from snellen import registry
 from snellen.api import Plan, run_plan
 from snellen.core.model import Emission, Generation, Query, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media.content import Frame, Image
 from snellen.models.hf_stream import HfSession, open_model
-from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_streams
 
@@ -482,40 +482,40 @@ async def test_the_loop_goes_on_while_the_model_computes(watched: Watched) -> No
 def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(UsageError, match=r"pip install 'snellen\[hf\]'"):
-        catalog.model(f"hf-stream/{folder}")
+        registry.model(f"hf-stream/{folder}")
 
 
 def test_a_folder_that_is_no_model_of_the_family_is_turned_down(
     folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="no model's folder"):
-        catalog.model(f"hf-stream/{tmp_path}/nothing")
+        registry.model(f"hf-stream/{tmp_path}/nothing")
     (tmp_path / "config.json").write_text('{"model_type": "llava"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'llava'"):
-        catalog.model(f"hf-stream/{tmp_path}")
+        registry.model(f"hf-stream/{tmp_path}")
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     with pytest.raises(UsageError, match="cannot be loaded"):
-        catalog.model(f"hf-stream/{tmp_path}")
+        registry.model(f"hf-stream/{tmp_path}")
     with pytest.raises(UsageError, match="cache_bytes"):
-        catalog.model(f"hf-stream/{folder}", Profile(extra={"top_k": 4}))
+        registry.model(f"hf-stream/{folder}", Profile(extra={"top_k": 4}))
 
 
 def test_other_weights_are_another_revision(tmp_path: Path) -> None:
     build(tmp_path / "a")
-    first = catalog.model(f"hf-stream/{tmp_path}/a").revision
-    assert first == catalog.model(f"hf-stream/{tmp_path}/a").revision
+    first = registry.model(f"hf-stream/{tmp_path}/a").revision
+    assert first == registry.model(f"hf-stream/{tmp_path}/a").revision
     weights = tmp_path / "a" / "model.safetensors"
     changed = bytearray(weights.read_bytes())
     changed[-1] ^= 1
     weights.write_bytes(changed)
-    assert catalog.model(f"hf-stream/{tmp_path}/a").revision != first
+    assert registry.model(f"hf-stream/{tmp_path}/a").revision != first
 
 
 # -- a run
 
 
 def replies(folder: Path, out: Path, options: str = "") -> dict[str, str]:
-    benchmark = catalog.benchmark(f"ovo-bench:mode=polled{options}", data=Path("synthetic"))
+    benchmark = registry.benchmark(f"ovo-bench:mode=polled{options}", data=Path("synthetic"))
     plan = Plan(
         benchmarks=[benchmark], models=[f"hf-stream/{folder}"], out=out, max_tokens=8, concurrency=1
     )

@@ -24,12 +24,12 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from snellen import registry
 from snellen.core.model import Reply, Request, loaded
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, user
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog
 from snellen.testing import check_model
 from tests import videos
 from tests.test_cli.conftest import Snellen, snellen
@@ -236,13 +236,13 @@ def question(*parts: Any) -> Request:
 
 def ask(name: str, cluster: str, *requests: Request, n: int = 1) -> list[Any]:
     """What replicas of a model of `says.py` say, or raise."""
-    opened = catalog.model(
+    opened = registry.model(
         f"python:says.py:{name}", Profile(concurrency=8), replicas=Replicas(n=n, address=cluster)
     )
     return asyncio.run(answers(opened, requests))
 
 
-async def answers(opened: catalog.Opened, requests: Sequence[Request]) -> list[Any]:
+async def answers(opened: registry.Opened, requests: Sequence[Request]) -> list[Any]:
     model: Any = opened.model
     try:
         return await asyncio.gather(*map(model.generate, requests), return_exceptions=True)
@@ -313,9 +313,9 @@ def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
 
 
 def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
-    words = "from snellen.registry import catalog; "
+    words = "from snellen import registry; "
     words += "from snellen.models.executors.replicas import Replicas; "
-    words += "catalog.model('python:works.py:answer', replicas=Replicas())"
+    words += "registry.model('python:works.py:answer', replicas=Replicas())"
     args = [sys.executable, "-c", words]
     with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
         folder = wait_for(lambda: started_in(run.pid))
@@ -459,7 +459,7 @@ def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
     jpeg(here / "one.jpg", 1)
     request = loaded(question(Image(here / "one.jpg"), "?"))
     (here / "one.jpg").unlink()
-    opened = catalog.model("python:says.py:pictures", replicas=Replicas(n=1, address=cluster))
+    opened = registry.model("python:says.py:pictures", replicas=Replicas(n=1, address=cluster))
     said: list[str] = []
     opened.listeners.append(said.append)
     replies = asyncio.run(answers(opened, [request, request]))
@@ -469,7 +469,7 @@ def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
 
 
 def test_replicas_share_the_cores_and_keep_the_contract(cluster: str, here: Path) -> None:
-    opened = catalog.model(
+    opened = registry.model(
         "python:says.py:threads", Profile(concurrency=8), replicas=Replicas(n=2, address=cluster)
     )
     model: Any = opened.model
@@ -481,7 +481,7 @@ def test_a_reply_of_a_class_of_the_models_own_is_read(cluster: str, here: Path) 
 
 
 def test_replicas_rank_where_the_model_does(cluster: str, here: Path) -> None:
-    opened = catalog.model("python:says.py:Ranking", replicas=Replicas(n=1, address=cluster))
+    opened = registry.model("python:says.py:Ranking", replicas=Replicas(n=1, address=cluster))
 
     async def body() -> tuple[Any, Any]:
         model: Any = opened.model
@@ -493,7 +493,7 @@ def test_replicas_rank_where_the_model_does(cluster: str, here: Path) -> None:
 
     ranked, said = asyncio.run(body())
     assert (ranked, said.text) == (((-0.0, 1), (-1.0, 2)), "both")
-    plain = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    plain = registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
     assert not hasattr(plain, "rank")
     asyncio.run(plain.close())  # type: ignore[union-attr]
 
@@ -515,7 +515,7 @@ def test_an_error_of_a_class_that_is_not_here_is_read_as_ours_that_it_is_of(
 
 
 def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) -> None:
-    opened = catalog.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
+    opened = registry.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
 
     async def again_and_again() -> list[Exception]:
         model: Any = opened.model
@@ -539,7 +539,7 @@ def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) ->
 def test_a_worker_that_nothing_can_be_started_for_is_given_up(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = catalog.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
+    opened = registry.model("python:says.py:dies", replicas=Replicas(n=1, address=cluster))
 
     def refuse(pool: object) -> None:
         raise ConnectionError("the cluster is gone")
@@ -574,8 +574,8 @@ def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, 
             await asyncio.sleep(1)
             Path(f"closed-{os.getpid()}").touch()
 
-    def opened() -> catalog.Opened:
-        return catalog.Opened(model=Closes(), name="closes", server="closes")
+    def opened() -> registry.Opened:
+        return registry.Opened(model=Closes(), name="closes", server="closes")
 
     pool = Pool("closes", lambda _: opened, Replicas(n=2, address=cluster), devices=False)
     dead, left = (worker.hello.pid for worker in pool._workers)
@@ -585,7 +585,7 @@ def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, 
 
 
 def test_a_question_for_which_nobody_waits_is_left(cluster: str, here: Path) -> None:
-    opened = catalog.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
+    opened = registry.model("python:says.py:slow", replicas=Replicas(n=1, address=cluster))
 
     async def body(generate: Callable[[Request], Awaitable[Reply]]) -> None:
         with pytest.raises(TimeoutError):
@@ -620,7 +620,7 @@ def test_another_version_on_a_node_is_said(
 def test_a_worker_that_dies_while_it_opens_the_model_is_said(cluster: str, here: Path) -> None:
     (here / "dead.py").write_text("import os\nos._exit(3)\n")
     with pytest.raises(UsageError, match=r"worker 1 \(process \d+ on .*\) died while it opened"):
-        catalog.model("python:dead.py:answer", replicas=Replicas(n=1, address=cluster))
+        registry.model("python:dead.py:answer", replicas=Replicas(n=1, address=cluster))
 
 
 def test_what_it_wrote_before_is_said_and_nothing_of_rays(here: Path) -> None:
@@ -637,7 +637,7 @@ def test_what_it_wrote_before_is_said_and_nothing_of_rays(here: Path) -> None:
 
 def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
     with pytest.raises(UsageError, match=r"python:nowhere\.py: there is no such file"):
-        catalog.model("python:nowhere.py:answer", replicas=Replicas(n=1, address=cluster))
+        registry.model("python:nowhere.py:answer", replicas=Replicas(n=1, address=cluster))
 
 
 def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
@@ -646,7 +646,7 @@ def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> 
         (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
     ):
         with pytest.raises(UsageError, match=said):
-            catalog.model("python:says.py:pid", replicas=replicas)
+            registry.model("python:says.py:pid", replicas=replicas)
 
 
 @pytest.fixture
@@ -659,7 +659,7 @@ def by_value() -> Iterator[None]:
     ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
 
-def of_this_process() -> catalog.Opened:
+def of_this_process() -> registry.Opened:
     """A model that is another in each process."""
 
     class Model:
@@ -668,10 +668,10 @@ def of_this_process() -> catalog.Opened:
         async def generate(self, request: Request) -> Reply:
             os._exit(1)
 
-    return catalog.Opened(model=Model(), name="mine", server="mine", revision=str(os.getpid()))
+    return registry.Opened(model=Model(), name="mine", server="mine", revision=str(os.getpid()))
 
 
-def of_a_full_device() -> catalog.Opened:
+def of_a_full_device() -> registry.Opened:
     """A model that dies once, and whose second opening finds no memory."""
     with open("opened", "a+") as file:
         file.write("x")
@@ -688,7 +688,7 @@ def of_a_full_device() -> catalog.Opened:
                 os._exit(1)
             return Reply(text=str(opened))
 
-    return catalog.Opened(model=Model(), name="mine", server="mine", revision="1")
+    return registry.Opened(model=Model(), name="mine", server="mine", revision="1")
 
 
 def test_a_worker_that_cannot_open_its_model_at_once_tries_again(
@@ -736,11 +736,11 @@ def test_workers_whose_models_are_not_alike_are_refused(
 def test_workers_that_find_no_place_in_time_are_said(
     cluster: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    four = catalog.model("python:says.py:pid", replicas=Replicas(n=4, address=cluster)).model
+    four = registry.model("python:says.py:pid", replicas=Replicas(n=4, address=cluster)).model
     monkeypatch.setattr("snellen.models.executors.ray.PLACING", 2.0)
     try:
         with pytest.raises(UsageError) as caught:
-            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster))
+            registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster))
     finally:
         asyncio.run(four.close())  # type: ignore[union-attr]
     assert str(caught.value).startswith(
@@ -757,7 +757,7 @@ def test_a_model_that_is_not_open_in_time_is_said(
     with pytest.raises(
         UsageError, match=r"was not open in worker 1 \(process \d+ on .* within 1 s"
     ):
-        catalog.model("python:waits.py:answer", replicas=Replicas(n=1, address=cluster))
+        registry.model("python:waits.py:answer", replicas=Replicas(n=1, address=cluster))
 
 
 def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
@@ -765,14 +765,14 @@ def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: P
 
     said = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
     elsewhere = Replicas(n=1, address="127.0.0.1:1")
-    there = catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
+    there = registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
     with pytest.raises(UsageError, match=said):
-        catalog.model("python:says.py:pid", replicas=elsewhere)
+        registry.model("python:says.py:pid", replicas=elsewhere)
     asyncio.run(there.close())  # type: ignore[union-attr]
     ray.init(address=cluster, log_to_driver=False, logging_level="ERROR")
     try:
         with pytest.raises(UsageError, match=said):
-            catalog.model("python:says.py:pid", replicas=elsewhere)
+            registry.model("python:says.py:pid", replicas=elsewhere)
         assert ask("own_reply", "auto", question("?")) == [Reply(text="mine", stop="stop")]
         assert ray.is_initialized(), "it is the user's to leave"
     finally:
@@ -785,7 +785,7 @@ def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:
         ("somewhere", "is HOST:PORT or auto, not somewhere"),
     ):
         with pytest.raises(UsageError, match=said):
-            catalog.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
+            registry.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
 
 
 def test_an_address_of_the_environment_is_said_to_be_one(
@@ -795,7 +795,7 @@ def test_an_address_of_the_environment_is_said_to_be_one(
     with pytest.raises(
         UsageError, match=r"no Ray cluster at 127\.0\.0\.1:1: .* else as RAY_ADDRESS"
     ):
-        catalog.model("python:says.py:pid", replicas=Replicas(n=1))
+        registry.model("python:says.py:pid", replicas=Replicas(n=1))
 
 
 def test_a_cluster_that_asks_for_a_token_is_told_of_with_what_gives_it(

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
 from snellen.core.scoring import whole_score
 from snellen.media.content import Image, user
-from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden
 from tests.heavy.counting_proxy import Seen, counting_proxy
@@ -108,7 +108,7 @@ def replies(run: Run) -> dict[str, str]:
 
 
 def mini() -> Benchmark:
-    return catalog.benchmark("mathvision:split=testmini", data=golden("mathvision"))
+    return registry.benchmark("mathvision:split=testmini", data=golden("mathvision"))
 
 
 def test_every_question_is_asked_once_and_ends_in_a_state(

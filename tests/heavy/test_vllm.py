@@ -20,12 +20,12 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.core.model import Generation, Ranked, Reply, Request
 from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Image, user
-from snellen.registry import catalog
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("default")]
 ENGINE = {"dtype": "float32", "enforce_eager": True, "max_model_len": 512, "max_num_seqs": 4}
@@ -51,7 +51,7 @@ def loop() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="module")
-def opened(folder: Path, loop: asyncio.Runner) -> Iterator[catalog.Opened]:
+def opened(folder: Path, loop: asyncio.Runner) -> Iterator[registry.Opened]:
     from safetensors.torch import load_file, save_file
 
     # vLLM knows the tower's weights by the names that checkpoints of the hub have.
@@ -65,7 +65,7 @@ def opened(folder: Path, loop: asyncio.Runner) -> Iterator[catalog.Opened]:
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     save_file(named, copy / "model.safetensors", metadata={"format": "pt"})
-    made = catalog.model(f"vllm/{copy}", Profile(extra=ENGINE))
+    made = registry.model(f"vllm/{copy}", Profile(extra=ENGINE))
     yield made
     model: Any = made.model
     loop.run(model.close())
@@ -130,7 +130,7 @@ def plain(folder: Path) -> Transformers:
 
 def questions() -> list[Request]:
     """Of the eye chart, each with a picture."""
-    benchmark = catalog.benchmark("eyechart")
+    benchmark = registry.benchmark("eyechart")
     found = []
     for row in benchmark.data:
         request = benchmark.request(benchmark.read(row), (), generation=GREEDY, seed=None)
@@ -158,7 +158,7 @@ def whole(text: str) -> str:
 
 
 def test_greedy_replies_are_those_of_transformers(
-    loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
+    loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     requests = questions()
     replies = asked(loop, opened.model, requests)
@@ -168,7 +168,7 @@ def test_greedy_replies_are_those_of_transformers(
 
 
 def test_log_probabilities_are_those_of_transformers(
-    loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
+    loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     choices = ("A", "one two three", "in the picture?", "0123 user")
     for request in [*questions()[:4], Request(messages=(user("what is one ?"),))]:
@@ -180,7 +180,7 @@ def test_log_probabilities_are_those_of_transformers(
 
 
 def test_two_pictures_stand_where_the_message_has_them(
-    loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
+    loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     first, second = (request.messages[0].images[0] for request in questions()[:2])
     found = []
@@ -193,7 +193,7 @@ def test_two_pictures_stand_where_the_message_has_them(
 
 
 def test_a_reply_says_why_it_ended_and_what_it_took(
-    loop: asyncio.Runner, opened: catalog.Opened, plain: Transformers
+    loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     request = questions()[0]
     (reply,) = asked(loop, opened.model, [request])
@@ -207,7 +207,7 @@ def test_a_reply_says_why_it_ended_and_what_it_took(
 
 
 def test_a_seed_draws_the_same_reply_again_and_another_seed_another(
-    loop: asyncio.Runner, opened: catalog.Opened
+    loop: asyncio.Runner, opened: registry.Opened
 ) -> None:
     drawn = replace(questions()[0], generation=Generation(temperature=1.0, max_tokens=16))
     seeds = (1, 2, 1)
@@ -217,7 +217,7 @@ def test_a_seed_draws_the_same_reply_again_and_another_seed_another(
 
 
 def test_a_request_that_is_too_long_is_rejected_and_the_next_answered(
-    loop: asyncio.Runner, opened: catalog.Opened
+    loop: asyncio.Runner, opened: registry.Opened
 ) -> None:
     with pytest.raises(Rejected) as error:
         asked(loop, opened.model, [Request(messages=(user("one two " * 600),))])
@@ -226,7 +226,7 @@ def test_a_request_that_is_too_long_is_rejected_and_the_next_answered(
     assert asked(loop, opened.model, questions()[:1])[0].text
 
 
-def test_the_revision_names_the_engine_the_type_and_the_weights(opened: catalog.Opened) -> None:
+def test_the_revision_names_the_engine_the_type_and_the_weights(opened: registry.Opened) -> None:
     import vllm
 
     assert opened.revision is not None
@@ -239,9 +239,9 @@ def test_options_that_vllm_does_not_know_are_refused(
     folder: Path, extra: dict[str, object]
 ) -> None:
     with pytest.raises(UsageError, match=next(iter(extra))):
-        catalog.model(f"vllm/{folder}", Profile(extra=extra))
+        registry.model(f"vllm/{folder}", Profile(extra=extra))
 
 
 def test_a_model_that_is_not_there_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be loaded"):
-        catalog.model(f"vllm/{tmp_path}/none")
+        registry.model(f"vllm/{tmp_path}/none")

@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 
 import snellen
-from snellen import SnellenError
+from snellen import SnellenError, registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Scoring
 from snellen.data import Row
 from snellen.metrics import Columns
-from snellen.registry import catalog
 from snellen.stats import Estimate
 from tests.parity.lines import Line, Proof
 
@@ -128,7 +127,7 @@ class Scores:
 def scores(case: Case) -> Scores:
     """What `snellen.score` gives for the published bytes, as figures and for every single row."""
     rows: dict[str, Columns] = {}
-    published = catalog.benchmark(case.benchmark, data=case.data)
+    published = registry.benchmark(case.benchmark, data=case.data)
     benchmark = _observed(published, rows, case.expected)
     names = [*(case.expected or benchmark.scorings)]
     result = snellen.score(case.replies, benchmark, scorings=names, missing=case.missing)
@@ -154,7 +153,7 @@ def scores(case: Case) -> Scores:
 
 def score(replies: Path, benchmark: str, data: Path, **options: Any) -> Result:
     """`snellen.score` without the baselines, which take most of its time."""
-    published = catalog.benchmark(benchmark, data=data)
+    published = registry.benchmark(benchmark, data=data)
     return snellen.score(replies, replace(published, check=None), **options)
 
 

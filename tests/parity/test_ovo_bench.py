@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks.ovo_bench import GROUPS, ovo_bench
 from snellen.core.exchange import Published
-from snellen.registry import catalog
 from snellen.report.words import markdown
 from tests.golden_data import golden
 
@@ -62,7 +62,7 @@ def by_script(found: Iterator[Row]) -> dict[str, float | None]:
 
 def figures(path: Path, scoring: str = "official", **options: Any) -> Mapping[str, Any]:
     """The accuracies alone, for the time that intervals of the others take."""
-    benchmark = catalog.benchmark("ovo-bench", data=golden("ovobench"))
+    benchmark = registry.benchmark("ovo-bench", data=golden("ovobench"))
     one = benchmark.scorings[scoring]
     only = replace(one, metrics={"accuracy": one.metrics["accuracy"]})
     result = snellen.score(

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import ovo_bench
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import ovo_proactive as proactive
@@ -32,7 +33,6 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.metrics import Columns
 from snellen.metrics.streaming import METRICS, Heard, Watch, columns_of
-from snellen.registry import catalog
 from tests.golden_data import golden
 
 Say = Callable[[Watch], tuple[Spoken, ...]]
@@ -71,7 +71,7 @@ def value(name: str, task: str, say: Say) -> float:
 @cache
 def polled_benchmark(task: str) -> tuple[Scoring, Mapping[str, Sample]]:
     """The official scoring, and the points by their names."""
-    benchmark = catalog.benchmark(f"ovo-bench:task={task}", data=golden("ovobench"))
+    benchmark = registry.benchmark(f"ovo-bench:task={task}", data=golden("ovobench"))
     samples = map(benchmark.read, benchmark.data)
     return benchmark.scorings["official"], {sample.id: sample for sample in samples}
 

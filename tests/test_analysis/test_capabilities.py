@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snellen import report
+from snellen import registry, report
 from snellen.analysis.capabilities import LEAVES, over
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import Benchmark, vary
@@ -16,7 +16,6 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
 from snellen.data import jsonl
 from snellen.metrics import mean
-from snellen.registry import catalog
 from snellen.scoring import CapabilityReport, MetricReport, Report, Scored, Tally
 from snellen.testing import check_benchmark
 
@@ -175,7 +174,7 @@ def test_leaves_stand_in_the_order_of_the_tree_and_unmapped_last() -> None:
 
 def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> None:
     benchmarks = [
-        catalog.benchmark(name, data=Path("synthetic")) for name in ("scienceqa", "mathvision")
+        registry.benchmark(name, data=Path("synthetic")) for name in ("scienceqa", "mathvision")
     ]
     plan = Plan(benchmarks=benchmarks, models=["baseline/first"], out=tmp_path)
     results = [one.result for one in run_plan(plan) if one.result is not None]
@@ -186,9 +185,9 @@ def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> N
     assert "capability" not in report.as_text(results[:1])
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in catalog.entries()])
+@pytest.mark.parametrize("name", [entry.name for entry in registry.entries()])
 def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
-    made = catalog.benchmark(name)
+    made = registry.benchmark(name)
     found = made.presentation.capabilities
     if name == "vlmevalkit":
         assert found is None  # its sets are many, and none of them says what it asks for
@@ -202,7 +201,7 @@ def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
 
 
 def test_a_leaf_that_is_none_of_the_trees_breaks_the_contract() -> None:
-    made = catalog.benchmark("scienceqa", data=Path("synthetic"))
+    made = registry.benchmark("scienceqa", data=Path("synthetic"))
     strange = Capabilities(tag="subject", leaves={"NAT": "perception/smell"}, source="x")
     with pytest.raises(AssertionError, match="perception/smell"):
         check_benchmark(vary(made, capabilities=strange))

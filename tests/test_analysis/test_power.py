@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from snellen import api, stats
+from snellen import api, registry, stats
 from snellen.cli.power import command
 from snellen.errors import UsageError
-from snellen.registry import catalog
 
 
 def rows(path: Path, *, pictures: int, each: int, hidden: int = 0) -> Path:
@@ -32,7 +31,7 @@ def said(*args: object) -> str:
 
 
 def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
     found = api.power(benchmark, disagree=[0.3], icc=0.25, difference=0.1)
     # 1 + (5 - 1) 0.25 = 2: two hundred samples are worth a hundred
     assert (found.samples, found.clusters, found.design_effect) == (200, 40, 2.0)
@@ -45,7 +44,7 @@ def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
 
 
 def test_as_many_clusters_are_needed_as_have_a_test(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
     (row,) = api.power(benchmark, disagree=[0.5], difference=0.5).rows
     needed = stats.needed_pairs(0.5, 0.5)
     # Fewer than three pictures would have enough questions; ten, of five each, have an interval.
@@ -55,33 +54,33 @@ def test_as_many_clusters_are_needed_as_have_a_test(tmp_path: Path) -> None:
 
 def test_clusters_of_different_sizes_count_by_what_a_sample_sees(tmp_path: Path) -> None:
     path = rows(tmp_path / "own.jsonl", pictures=2, each=4)
-    benchmark = catalog.benchmark(str(path))
+    benchmark = registry.benchmark(str(path))
     # of the first five rows four share a picture and one has its own: (16 + 1) / 5
     assert api.power(benchmark, limit=5).cluster_size == pytest.approx(3.4)
 
 
 def test_hidden_answers_tell_nothing_and_are_counted_apart(tmp_path: Path) -> None:
     path = rows(tmp_path / "own.jsonl", pictures=12, each=1, hidden=3)
-    found = api.power(catalog.benchmark(str(path)))
+    found = api.power(registry.benchmark(str(path)))
     assert (found.samples, found.hidden, found.clusters) == (12, 3, 12)
     assert "3 more samples have a hidden answer, and tell nothing here" in found.notes
 
 
 def test_where_all_answers_are_hidden_there_is_nothing_to_find() -> None:
-    benchmark = catalog.benchmark("docvqa:split=test", data=Path(catalog.SYNTHETIC))
+    benchmark = registry.benchmark("docvqa:split=test", data=Path(registry.SYNTHETIC))
     with pytest.raises(UsageError, match="answers to all 3 samples are hidden"):
         api.power(benchmark)
 
 
 def test_below_ten_clusters_no_difference_is_found(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark(str(rows(tmp_path / "own.jsonl", pictures=9, each=50)))
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=9, each=50)))
     found = api.power(benchmark)
     assert all(row.smallest is None for row in found.rows)
     assert any("9 independent clusters" in note for note in found.notes)
 
 
 def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
-    benchmark = catalog.benchmark("eyechart")
+    benchmark = registry.benchmark("eyechart")
     assert max(row.disagree for row in api.power(benchmark, accuracy=0.97).rows) < 0.06
     with pytest.raises(UsageError, match="cannot disagree on more than 6 %"):
         api.power(benchmark, accuracy=0.97, disagree=[0.2])
@@ -108,7 +107,7 @@ def test_two_runs_give_their_own_standard_error(tmp_path: Path) -> None:
     for model in ("baseline/reader", "baseline/first"):
         api.run_plan(
             api.Plan(
-                benchmarks=[catalog.benchmark("eyechart")], models=[model], out=tmp_path, limit=60
+                benchmarks=[registry.benchmark("eyechart")], models=[model], out=tmp_path, limit=60
             )
         )
     one, other = sorted(path.parent for path in tmp_path.glob("*/*/*/manifest.json"))

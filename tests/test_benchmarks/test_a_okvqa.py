@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import a_okvqa as file
 from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
 from snellen.core.benchmark import Benchmark
@@ -17,7 +18,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.report.export import export
 from snellen.scoring import Report, score_predictions
 
@@ -665,7 +665,7 @@ def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
 
 
 def test_vlmevalkits_name_means_its_multiple_choice_and_ours_the_direct_answers() -> None:
-    theirs, ours = (catalog.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
+    theirs, ours = (registry.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
     asked = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
     assert asked.items() <= theirs.provenance.options.items()
     assert ours.provenance.options["setting"] == "da"

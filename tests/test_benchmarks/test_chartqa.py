@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import chartqa as file
 from snellen.benchmarks.chartqa import Preset, Questions, chartqa
 from snellen.core.benchmark import Benchmark
@@ -15,7 +16,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "chartqa"
@@ -140,7 +140,7 @@ def test_a_file_of_one_kind_without_the_other_is_missed(tmp_path: Path) -> None:
 
 
 def test_other_toolkits_names_are_known() -> None:
-    assert catalog.benchmark("ChartQA_TEST", data=BUNDLED).provenance.options["split"] == "test"
+    assert registry.benchmark("ChartQA_TEST", data=BUNDLED).provenance.options["split"] == "test"
 
 
 # -- prompts

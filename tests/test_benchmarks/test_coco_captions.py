@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import coco_captions as file
 from snellen.benchmarks.coco_captions import Preset, Split, coco_captions
 from snellen.core.benchmark import Benchmark
@@ -17,7 +18,6 @@ from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.metrics.captions import bleu, captions, rouge_l_scores
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "coco_captions"
@@ -145,7 +145,7 @@ def test_a_file_of_another_form_is_said_to_be_one(tmp_path: Path, text: str) -> 
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts

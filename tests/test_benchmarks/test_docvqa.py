@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import docvqa as file
 from snellen.benchmarks.docvqa import docvqa
 from snellen.benchmarks.families.documents import Preset
@@ -16,7 +17,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "docvqa"
@@ -173,7 +173,7 @@ def test_a_file_that_is_not_the_organisers_is_said_to_be_none(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts

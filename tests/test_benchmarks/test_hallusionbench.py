@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import hallusionbench as file
 from snellen.benchmarks.hallusionbench import Preset, hallusionbench, published
 from snellen.core.benchmark import Benchmark
@@ -19,7 +20,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import MetricReport, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "hallusionbench"
@@ -106,7 +106,7 @@ def test_each_part_has_its_published_file() -> None:
 
 def test_other_toolkits_names_are_known() -> None:
     every, *images = (
-        catalog.benchmark(name, data=BUNDLED)
+        registry.benchmark(name, data=BUNDLED)
         for name in ("hallusionbench", "HallusionBench", "hallusion_bench_image")
     )
     assert every.provenance.options["questions"] == "all"
@@ -419,7 +419,7 @@ def test_another_file_of_rows_is_left_to_others(tmp_path: Path) -> None:
 
 
 def test_a_figure_whose_question_failed_is_in_no_share_of_figures() -> None:
-    made = catalog.benchmark("hallusionbench", data=Path(catalog.SYNTHETIC))
+    made = registry.benchmark("hallusionbench", data=Path(registry.SYNTHETIC))
     asked = [made.read(row) for row in made.data]
     shown = next(sample for sample in asked if sample.tags["input"] != "none")
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import info_vqa as file
 from snellen.benchmarks.families.documents import Preset
 from snellen.benchmarks.info_vqa import KINDS, info_vqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "info_vqa"
@@ -63,7 +63,7 @@ def test_a_kind_that_the_evaluator_does_not_name_is_kept_as_it_is(tmp_path: Path
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 @pytest.mark.parametrize("number", ["98001", "98004", "98007"])

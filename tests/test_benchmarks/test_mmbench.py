@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import mmbench as file
 from snellen.benchmarks.mmbench import Lang, Preset, Split, Version, mmbench, published
 from snellen.core.benchmark import Benchmark
@@ -17,7 +18,6 @@ from snellen.core.scoring import Missing
 from snellen.errors import UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import Report, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmbench"
@@ -177,7 +177,7 @@ def test_options_name_the_sheet_that_vlmevalkit_publishes(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, sheet: str) -> None:
-    found = catalog.benchmark(name, data=BUNDLED)
+    found = registry.benchmark(name, data=BUNDLED)
     assert found.data.where.endswith(sheet)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.benchmarks import mme as file
 from snellen.benchmarks.mme import COGNITION, PERCEPTION, TASKS, Preset, mme
@@ -19,7 +20,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mme"
 TABLES = BUNDLED / "eval_tool" / "Your_Results"
@@ -134,7 +134,7 @@ def test_what_tasks_share_of_cocos_pictures_is_one_cluster() -> None:
 
 @pytest.mark.parametrize("name", ["MME", "mme"])
 def test_other_toolkits_names_are_known(name: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).name == "mme"
+    assert registry.benchmark(name, data=BUNDLED).name == "mme"
 
 
 # -- prompts

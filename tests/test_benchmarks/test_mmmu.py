@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api
+from snellen import api, registry
 from snellen.benchmarks import mmmu as file
 from snellen.benchmarks.families.mmmu import DOMAIN_OF
 from snellen.benchmarks.mmmu import Preset, Split, mmmu
@@ -26,7 +26,6 @@ from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 from snellen.scoring import Predicted, Tally, resolve
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"
@@ -114,7 +113,7 @@ def test_the_answers_of_test_are_hidden_but_where_they_lie_beside_its_rows(tmp_p
     [("MMMU_DEV_VAL", "val"), ("MMMU_TEST", "test"), ("mmmu_val", "val"), ("mmmu_test", "test")],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 def test_published_are_sheets_with_digests_and_the_answers_of_test() -> None:
@@ -547,7 +546,7 @@ def test_a_run_draws_in_the_order_of_the_data(tmp_path: Path) -> None:
         mmmu(data=tmp_path), prompt=lambda sample, _: (user(f"{sample.id}\n{sample.choices}"),)
     )
     model = Scripted(lambda request: replies[request.messages[0].text.split("\n")[0]], name="made")
-    opened = catalog.Opened(model=model, name="made", server="made", concurrency=8)
+    opened = registry.Opened(model=model, name="made", server="made", concurrency=8)
     for sample in (50, None):
         plan = api.Plan(benchmarks=[shown], models=[opened], out=tmp_path / "runs", sample=sample)
         (finished,) = api.run_plan(plan)

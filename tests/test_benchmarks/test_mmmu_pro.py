@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import mmmu_pro as file
 from snellen.benchmarks.mmmu_pro import Mode, Preset, Setting, mmmu_pro
 from snellen.core.benchmark import Benchmark
@@ -20,7 +21,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.testing import check_benchmark
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu_pro"
@@ -150,7 +150,7 @@ def test_a_row_may_have_a_list_as_its_one_choice(tmp_path: Path) -> None:
     ],
 )
 def test_other_toolkits_names_are_known(name: str, setting: str, mode: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).provenance.options
+    options = registry.benchmark(name, data=BUNDLED).provenance.options
     assert (options["setting"], options["mode"]) == (setting, mode)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import ocrbench as file
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
@@ -18,7 +19,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ocrbench"
@@ -137,7 +137,7 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
 
 
 def test_vlmevalkits_name_is_known() -> None:
-    assert catalog.benchmark("OCRBench", data=BUNDLED).name == "ocrbench"
+    assert registry.benchmark("OCRBench", data=BUNDLED).name == "ocrbench"
 
 
 # -- prompts

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import ok_vqa as file
 from snellen.benchmarks.ok_vqa import Preset, ok_vqa
 from snellen.core.benchmark import Benchmark
@@ -14,7 +15,6 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import whole_score
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "ok_vqa"
 ASK = "Answer the question using a single word or phrase."
@@ -124,10 +124,10 @@ def test_of_two_of_blips_lists_the_one_of_this_data_set_is_read(tmp_path: Path) 
 
 def test_other_toolkits_names_are_known() -> None:
     assert (
-        catalog.benchmark("ok_vqa_val2014", data=BUNDLED).provenance.options["prompt"]
+        registry.benchmark("ok_vqa_val2014", data=BUNDLED).provenance.options["prompt"]
         == "lmms-eval"
     )
-    assert catalog.benchmark("OKVQA", data=BUNDLED).name == "ok-vqa"
+    assert registry.benchmark("OKVQA", data=BUNDLED).name == "ok-vqa"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.benchmarks import ovo_bench as module
 from snellen.benchmarks.ovo_bench import ovo_bench, seen_until
@@ -19,7 +20,6 @@ from snellen.core.sample import Sample
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Video
 from snellen.metrics import Category, Columns
-from snellen.registry import catalog
 
 DIGESTS = [
     "f825899ecacf4e13",
@@ -110,7 +110,7 @@ def test_chunks_are_whole_videos_of_their_own(tmp_path: Path) -> None:
 
 def test_tasks_and_groups_can_be_asked_alone() -> None:
     for task, n in (("EPM", 1), ("backward", 3), ("realtime", 6), ("forward", 12), ("REC", 3)):
-        made = catalog.benchmark(f"ovo-bench:task={task}", data=ROWS)
+        made = registry.benchmark(f"ovo-bench:task={task}", data=ROWS)
         assert made.data.facts().rows == n
 
 
@@ -156,7 +156,7 @@ def test_a_question_that_nobody_could_answer_is_named(
     path = tmp_path / "ovo_bench_new.json"
     path.write_text(json.dumps([row]), encoding="utf-8")
     with pytest.raises(DataError, match=says):
-        catalog.benchmark(f"ovo-bench:mode={mode}", data=path).data.facts()
+        registry.benchmark(f"ovo-bench:mode={mode}", data=path).data.facts()
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_question_that_nobody_could_answer_is_named(
 )
 def test_an_option_without_effect_is_refused(options: str, idle: str, beside: str) -> None:
     with pytest.raises(UsageError, match=f"{idle} changes nothing with {beside}"):
-        catalog.benchmark(f"ovo-bench:{options}", data=ROWS)
+        registry.benchmark(f"ovo-bench:{options}", data=ROWS)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_an_option_without_effect_is_refused(options: str, idle: str, beside: st
     ],
 )
 def test_options_with_an_effect_and_defaults_are_taken(options: str) -> None:
-    assert catalog.benchmark(f"ovo-bench:{options}", data=ROWS).name == "ovo-bench"
+    assert registry.benchmark(f"ovo-bench:{options}", data=ROWS).name == "ovo-bench"
 
 
 @pytest.mark.parametrize("speed", ["0", "-1", "inf", "nan"])
 def test_a_speed_is_finite_and_above_nought(speed: str) -> None:
     with pytest.raises(UsageError, match="is to be finite, and above 0"):
-        catalog.benchmark(f"ovo-bench:mode=polled,clock=simulated,speed={speed}", data=ROWS)
+        registry.benchmark(f"ovo-bench:mode=polled,clock=simulated,speed={speed}", data=ROWS)
 
 
 # -- standing questions

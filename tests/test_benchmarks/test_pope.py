@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import pope as file
 from snellen.benchmarks.pope import Images, Preset, Release, Sets, pope, published
 from snellen.core.benchmark import Benchmark
@@ -16,7 +17,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "pope"
 DOG = Sample(id="1", question="Is there a dog in the image?", choices=("yes", "no"), target="no")
@@ -129,7 +129,7 @@ def test_each_published_file_has_its_address_and_digest() -> None:
     ("name", "sets"), [("POPE", "all"), ("pope_adv", "adversarial"), ("pope_random", "random")]
 )
 def test_other_toolkits_names_are_known(name: str, sets: Sets) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["sets"] == sets
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["sets"] == sets
 
 
 # -- prompts

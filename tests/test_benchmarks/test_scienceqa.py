@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import scienceqa as file
 from snellen.benchmarks.scienceqa import Preset, scienceqa
 from snellen.core.benchmark import Benchmark
@@ -17,7 +18,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import Scored, resolve, score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "scienceqa"
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_problems_json_is_said_to_be_none(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, split: str, shown: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).provenance.options
+    options = registry.benchmark(name, data=BUNDLED).provenance.options
     assert (options["split"], options["images"]) == (split, shown)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import seed_bench as file
 from snellen.benchmarks.seed_bench import published, results, seed_bench
 from snellen.core.benchmark import Benchmark
@@ -18,7 +19,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError, UsageError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 from tests import videos
 
@@ -224,7 +224,7 @@ def test_what_has_no_words_or_is_a_choice_of_pictures_is_not_asked(tmp_path: Pat
     ],
 )
 def test_other_toolkits_names_are_known(name: str, wanted: dict[str, str]) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).provenance.options
+    options = registry.benchmark(name, data=BUNDLED).provenance.options
     assert {key: options[key] for key in wanted} == wanted
 
 

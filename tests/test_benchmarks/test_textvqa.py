@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import textvqa as file
 from snellen.benchmarks.textvqa import Ocr, Preset, textvqa
 from snellen.core.benchmark import Benchmark
@@ -19,7 +20,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "textvqa"
 VAL = "TextVQA_0.5.1_val.json"
@@ -142,7 +142,7 @@ def test_tokens_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
     [("TextVQA_VAL", "val"), ("textvqa_val", "val"), ("textvqa_test", "test")],
 )
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts

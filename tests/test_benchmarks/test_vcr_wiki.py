@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import vcr_wiki as file
 from snellen.benchmarks.vcr_wiki import (
     ENGLISH,
@@ -28,7 +29,6 @@ from snellen.core.scoring import Reading, whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vcr_wiki"
@@ -113,7 +113,7 @@ def test_a_cell_that_is_no_list_of_texts_is_an_error(tmp_path: Path, cell: str) 
     ],
 )
 def test_other_toolkits_names_are_known(name: str, wanted: tuple[str, ...]) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).provenance.options
+    options = registry.benchmark(name, data=BUNDLED).provenance.options
     assert (options["lang"], options["difficulty"], options["size"]) == wanted
 
 

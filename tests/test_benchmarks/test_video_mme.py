@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import video_mme as file
 from snellen.benchmarks.video_mme import lines_of, of_template, results, video_mme
 from snellen.core.benchmark import Benchmark
@@ -19,7 +20,6 @@ from snellen.core.scoring import Reading
 from snellen.errors import DataError
 from snellen.media import video
 from snellen.media.content import Video
-from snellen.registry import catalog
 from snellen.scoring import Report, Scored, Tally
 
 BUNDLED = Path(file.__file__).parent / "rows" / "video_mme"
@@ -223,7 +223,7 @@ def test_every_task_type_is_of_a_capability() -> None:
     ],
 )
 def test_other_toolkits_names_are_known(name: str, prompt: str, duration: str) -> None:
-    options = catalog.benchmark(name, data=BUNDLED).provenance.options
+    options = registry.benchmark(name, data=BUNDLED).provenance.options
 
     assert (options["prompt"], options["duration"]) == (prompt, duration)
 

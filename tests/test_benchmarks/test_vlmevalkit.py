@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import vlmevalkit as file
 from snellen.benchmarks.families.vlmevalkit_sets import ELSEWHERE, sets
 from snellen.benchmarks.vlmevalkit import ALIASES, OTHER_WORDS, Preset, published, vlmevalkit
@@ -21,7 +22,6 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import CatalogError, DataError
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.scoring import score_predictions
 from snellen.testing import check_benchmark
 
@@ -134,14 +134,14 @@ def test_every_set_is_a_name_of_the_catalog() -> None:
 
 
 def test_no_other_benchmark_has_a_sets_name() -> None:
-    others = [entry for entry in catalog.entries() if entry.name != "vlmevalkit"]
+    others = [entry for entry in registry.entries() if entry.name != "vlmevalkit"]
     taken = {alias.lower() for entry in others for alias in (entry.name, *entry.aliases)}
     assert not taken & {name.lower() for name in sets()}
 
 
 @pytest.mark.parametrize("spec", ["RealWorldQA", "realworldqa", "vlmevalkit:name=RealWorldQA"])
 def test_a_set_is_found_by_its_name(spec: str, tmp_path: Path) -> None:
-    found = catalog.benchmark(spec, data=tmp_path)
+    found = registry.benchmark(spec, data=tmp_path)
     assert found.provenance.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
     assert found.data.where.endswith("RealWorldQA.tsv")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks.families.vlmevalkit_class import flattened
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import DataError, UsageError
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
 from snellen.scoring import Scored, Tally
 from snellen.scoring.document import MetricReport
 
@@ -79,7 +79,7 @@ def scored(made: Benchmark, replies: dict[str, str | None]) -> dict[str, MetricR
 
 
 def test_rows_and_prompts_are_the_classs(tmp_path: Path) -> None:
-    made = catalog.benchmark(written(tmp_path))
+    made = registry.benchmark(written(tmp_path))
     sample = made.read(next(iter(made.data)))
     request = made.request(sample)
 
@@ -92,7 +92,7 @@ def test_rows_and_prompts_are_the_classs(tmp_path: Path) -> None:
 
 
 def test_the_whole_set_is_scored_by_evaluate(tmp_path: Path) -> None:
-    made = catalog.benchmark(written(tmp_path))
+    made = registry.benchmark(written(tmp_path))
     found = scored(made, {"0": "A", "1": "A", "2": "A", "3": "B"})  # three of four are right
 
     assert {name: one.value for name, one in found.items()} == {
@@ -105,7 +105,7 @@ def test_the_whole_set_is_scored_by_evaluate(tmp_path: Path) -> None:
 
 
 def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Path) -> None:
-    made = catalog.benchmark(written(tmp_path))
+    made = registry.benchmark(written(tmp_path))
     scored(made, {"0": "A", "1": "=1+1", "2": "", "3": "None"})
 
     rows = json.loads((tmp_path / "rows.json").read_text())
@@ -121,7 +121,7 @@ def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Pa
 
 
 def test_a_question_without_a_reply_is_not_in_the_file(tmp_path: Path) -> None:
-    made = catalog.benchmark(written(tmp_path))
+    made = registry.benchmark(written(tmp_path))
     found = scored(made, {"0": "A", "1": None, "2": "A", "3": "A"})
 
     assert found["by|n"].value == 3.0
@@ -134,7 +134,7 @@ def test_a_reply_too_long_for_a_spreadsheet_is_handed_over_in_a_tsv(tmp_path: Pa
         "lines = Path(eval_file).read_text().splitlines()\n"
         "        head, *rows = [line[1:-1].split('\"\\t\"') for line in lines]",
     )
-    made = catalog.benchmark(written(tmp_path, source))
+    made = registry.benchmark(written(tmp_path, source))
     found = scored(made, {"0": "A" * 40_000, "1": "B", "2": "A", "3": "B"})
 
     assert found["primary"].value == 75.0
@@ -145,7 +145,7 @@ def test_an_evaluate_that_raises_gives_no_score_and_its_reason(tmp_path: Path) -
     source = CLASS.replace(
         'return {"Overall"', 'raise KeyError("judge")\n        return {"Overall"'
     )
-    found = scored(catalog.benchmark(written(tmp_path, source)), {})
+    found = scored(registry.benchmark(written(tmp_path, source)), {})
 
     assert found["primary"].value is None
     assert "evaluate failed: KeyError: 'judge' (my_set.py, line" in (found["primary"].reason or "")
@@ -153,7 +153,7 @@ def test_an_evaluate_that_raises_gives_no_score_and_its_reason(tmp_path: Path) -
 
 def test_an_evaluate_without_numbers_gives_no_score(tmp_path: Path) -> None:
     source = CLASS.replace('return {"Overall"', 'return None\n        return {"Overall"')
-    found = scored(catalog.benchmark(written(tmp_path, source)), {})
+    found = scored(registry.benchmark(written(tmp_path, source)), {})
 
     assert (found["primary"].value, found["primary"].reason) == (None, "evaluate gave no number")
 
@@ -161,19 +161,19 @@ def test_an_evaluate_without_numbers_gives_no_score(tmp_path: Path) -> None:
 def test_the_class_says_which_number_is_its_first(tmp_path: Path) -> None:
     source = f"{CLASS}\n    @classmethod\n    def report_primary_metric(cls, metrics):\n"
     source += "        return {'rows': metrics['by|n']}\n"
-    assert scored(catalog.benchmark(written(tmp_path, source)), {})["primary"].value == 4.0
+    assert scored(registry.benchmark(written(tmp_path, source)), {})["primary"].value == 4.0
 
 
 @pytest.mark.parametrize("number", ["float('nan')", "'none'", "[1]"])
 def test_a_first_number_that_is_none_is_no_score(tmp_path: Path, number: str) -> None:
     source = f"{CLASS}\n    @classmethod\n    def report_primary_metric(cls, metrics):\n"
-    made = catalog.benchmark(written(tmp_path, f"{source}        return {{'first': {number}}}\n"))
+    made = registry.benchmark(written(tmp_path, f"{source}        return {{'first': {number}}}\n"))
     found = scored(made, {"0": "A"})["primary"]
     assert (found.value, found.reason) == (None, "report_primary_metric gave no number")
 
 
 def test_several_replies_to_a_question_are_not_handed_over(tmp_path: Path) -> None:
-    made = catalog.benchmark(written(tmp_path))
+    made = registry.benchmark(written(tmp_path))
     sample = made.read(next(iter(made.data)))
     tally = Tally(made)
     tally.add(Scored(sample, repeat, "ok", Reply(text="A")) for repeat in range(2))
@@ -182,14 +182,14 @@ def test_several_replies_to_a_question_are_not_handed_over(tmp_path: Path) -> No
 
 
 def test_another_text_of_the_class_is_another_benchmark(tmp_path: Path) -> None:
-    before = catalog.benchmark(written(tmp_path)).provenance.options
-    after = catalog.benchmark(written(tmp_path, CLASS + "\n")).provenance.options
+    before = registry.benchmark(written(tmp_path)).provenance.options
+    after = registry.benchmark(written(tmp_path, CLASS + "\n")).provenance.options
     assert before != after
 
 
 def test_a_benchmark_of_ours_keeps_its_name(tmp_path: Path) -> None:
     source = CLASS.replace('["Letters"]', '["MMBench"]')
-    assert catalog.benchmark(written(tmp_path, source)).name == "MMBench-class"
+    assert registry.benchmark(written(tmp_path, source)).name == "MMBench-class"
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_a_class_that_cannot_be_asked_says_why(
     tmp_path: Path, old: str, new: str, says: str
 ) -> None:
     with pytest.raises(UsageError, match=says):
-        catalog.benchmark(written(tmp_path, CLASS.replace(old, new)))
+        registry.benchmark(written(tmp_path, CLASS.replace(old, new)))
 
 
 def test_a_set_that_the_class_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no set 'Other'; it has Letters\."):
-        catalog.benchmark(f"{written(tmp_path)}:Other")
+        registry.benchmark(f"{written(tmp_path)}:Other")
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_row_that_cannot_be_asked_says_which(
     tmp_path: Path, new: str, kind: type[Exception], says: str
 ) -> None:
     source = CLASS.replace("return [*parts", f"return {new}\n        return [*parts")
-    made = catalog.benchmark(written(tmp_path, source))
+    made = registry.benchmark(written(tmp_path, source))
     with pytest.raises(kind, match=says):
         made.read(next(iter(made.data)))
 
@@ -243,7 +243,7 @@ def test_a_row_that_cannot_be_asked_says_which(
 @pytest.mark.parametrize("spec", ["vlmevalkit-class:my_set.py", "vlmevalkit-class:a:b:c:d"])
 def test_a_name_that_is_none_says_how_one_is_written(spec: str) -> None:
     with pytest.raises(UsageError, match="write vlmevalkit-class:FILE:CLASS"):
-        catalog.benchmark(spec)
+        registry.benchmark(spec)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks import vqav2 as file
 from snellen.benchmarks.vqav2 import Preset, Split, vqav2
 from snellen.core.benchmark import Benchmark
@@ -17,7 +18,6 @@ from snellen.core.scoring import whole_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
-from snellen.registry import catalog
 
 BUNDLED = Path(file.__file__).parent / "rows" / "vqav2"
 QUESTIONS = "v2_OpenEnded_mscoco_val2014_questions.json"
@@ -178,7 +178,7 @@ def test_a_file_that_is_none_of_vqas_is_said_to_be_none(
 
 @pytest.mark.parametrize(("name", "split"), [("vqav2_val", "val"), ("vqav2_test", "test")])
 def test_other_toolkits_names_are_known(name: str, split: str) -> None:
-    assert catalog.benchmark(name, data=BUNDLED).provenance.options["split"] == split
+    assert registry.benchmark(name, data=BUNDLED).provenance.options["split"] == split
 
 
 # -- prompts

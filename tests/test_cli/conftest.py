@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from snellen import cli
-from snellen.registry import catalog
+from snellen import cli, registry
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def snellen(
     """`snellen("list", "--json")`, in a folder of its own without data and keys."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
-    for variable in catalog.keys_set():
+    for variable in registry.keys_set():
         monkeypatch.delenv(variable, raising=False)
 
     def call(*args: str | Path) -> Said:

@@ -15,7 +15,7 @@ from snellen.core.procedure import Conversation
 from snellen.core.sample import Sample
 from snellen.media.content import Message, user
 from snellen.media.drawing import Canvas
-from snellen.registry.catalog import Opened
+from snellen.registry import Opened
 from tests import videos
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written

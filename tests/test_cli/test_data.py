@@ -20,18 +20,18 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.benchmarks import mathvision
 from snellen.cli.data import progress_line
 from snellen.data.download import FileProgress
 from snellen.data.published import File
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
-from snellen.registry.catalog import bundled
+from snellen.registry import bundled
 from tests.golden_data import golden
 from tests.servers_download import Asked, Served, Server, serving_files
 from tests.test_cli.conftest import Snellen
 
-ROWS = catalog.ROWS / "mathvision"
+ROWS = registry.ROWS / "mathvision"
 HUB = "/datasets/MathLLMs/MathVision/resolve/08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip"
 
 
@@ -385,7 +385,7 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
 
     assert "Get them? [Y/n]" in said
     assert process.returncode == 130
-    assert not (tmp_path / "home").exists()
+    assert not (tmp_path / "home" / "data").exists()
 
 
 def test_a_line_of_progress_has_bytes_rate_and_time() -> None:

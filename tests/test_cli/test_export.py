@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.registry.catalog import bundled
+from snellen.registry import bundled
 from tests.test_cli.conftest import Snellen
 
 FAILING = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from snellen.registry.catalog import bundled
+from snellen.registry import bundled
 from tests.test_cli.conftest import Said, Snellen
 
 DATA = str(bundled("ovo_bench"))

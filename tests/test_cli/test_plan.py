@@ -102,12 +102,12 @@ def test_a_suite_that_is_none_is_told(
 
 
 def test_every_suite_names_benchmarks_that_there_are() -> None:
-    from snellen.registry import catalog
+    from snellen import registry
     from snellen.registry.suites import SUITES
 
     for suite in SUITES.values():
         for name in suite.benchmarks:
-            assert catalog.benchmark(name).name == name.partition(":")[0]
+            assert registry.benchmark(name).name == name.partition(":")[0]
 
 
 def test_replies_of_another_run_are_taken_for_the_very_same_requests(

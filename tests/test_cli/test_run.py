@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from snellen.media.drawing import Canvas
-from snellen.registry.catalog import bundled
+from snellen.registry import bundled
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
 

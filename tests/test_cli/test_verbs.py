@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import snellen as package
+from snellen import registry
 from snellen.cli import VERBS, doctor, show
-from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 
-ROWS = catalog.ROWS / "own"
+ROWS = registry.ROWS / "own"
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
@@ -89,7 +89,7 @@ def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snelle
 
 
 def test_the_sheet_counts_rows_where_the_data_is(snellen: Snellen) -> None:
-    rows = (catalog.ROWS / "mathvision" / "testmini.jsonl").read_text().splitlines()
+    rows = (registry.ROWS / "mathvision" / "testmini.jsonl").read_text().splitlines()
     found = snellen("show", "mathvision:split=testmini", "--data", "synthetic", "--json").json
 
     assert found["rows"] == len(rows)
@@ -116,7 +116,7 @@ def test_a_file_of_rows_has_a_sheet_too(snellen: Snellen) -> None:
 def test_what_hedging_scores_is_told_where_it_beats_chance(
     scored: float, told: float | None
 ) -> None:
-    made = catalog.benchmark("mathvision", data=Path(catalog.SYNTHETIC))
+    made = registry.benchmark("mathvision", data=Path(registry.SYNTHETIC))
     assert made.check is not None
     generous = replace(made.check, expect={"official": {"hedging": scored}})
 

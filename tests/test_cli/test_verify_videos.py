@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from snellen.registry import catalog
+from snellen import registry
 from tests.test_cli.conftest import Snellen
 
 
 @pytest.fixture
 def video_mme(tmp_path: Path) -> Path:
     """Eight questions, four on each of two videos."""
-    return Path(shutil.copytree(catalog.ROWS / "video_mme", tmp_path / "video-mme"))
+    return Path(shutil.copytree(registry.ROWS / "video_mme", tmp_path / "video-mme"))
 
 
 def test_a_missing_video_is_named_with_what_it_takes_from_n(
@@ -64,7 +64,7 @@ def test_an_option_takes_the_questions_and_their_videos_away(
 
 
 def test_ovo_bench_says_which_tasks_lose_points(snellen: Snellen, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalog.ROWS / "ovo_bench", tmp_path / "ovo"))
+    folder = Path(shutil.copytree(registry.ROWS / "ovo_bench", tmp_path / "ovo"))
     (gone,) = folder.glob("src_videos/**/count.mp4")
     gone.unlink()
     # Those of the one question on that video, which counts: a point for each of its times.

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 import snellen.core
+from snellen import registry
 from snellen.core import Benchmark, Presentation
 from snellen.core.benchmark import vary, with_note
-from snellen.registry import catalog
 from snellen.transforms.probes import probed
 
 CORE = Path(snellen.core.__file__).parent
 
 
 def benchmark() -> Benchmark:
-    return catalog.benchmark("eyechart:n=12,seed=3")
+    return registry.benchmark("eyechart:n=12,seed=3")
 
 
 def test_an_author_sees_at_most_twelve_fields() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.scoring import Scoring
@@ -13,7 +14,6 @@ from snellen.metrics.among import among
 from snellen.metrics.groups import share_of_groups
 from snellen.metrics.streaming import METRICS, Heard, Message, Point, Slot, Watch, columns_of
 from snellen.metrics.yes_no import f1, precision, yes_ratio
-from snellen.registry import catalog
 from snellen.scoring import Scored, Tally
 from snellen.stats import Estimate
 from tests import tiny
@@ -76,8 +76,8 @@ SYNTHETIC = Path("synthetic")
 
 
 def catalog_benchmarks() -> Iterator[Benchmark]:
-    for name in (*(entry.name for entry in catalog.entries()), PROACTIVE):
-        yield catalog.benchmark(name, data=SYNTHETIC)
+    for name in (*(entry.name for entry in registry.entries()), PROACTIVE):
+        yield registry.benchmark(name, data=SYNTHETIC)
 
 
 def test_each_metric_of_the_catalog_has_the_direction_of_its_definition() -> None:
@@ -106,7 +106,7 @@ def test_a_headline_of_the_catalog_is_higher_for_the_better_model() -> None:
 
 @pytest.mark.parametrize("spec", [*HIGHER, PROACTIVE])
 def test_a_metric_states_the_unit_of_its_estimates(spec: str) -> None:
-    benchmark = catalog.benchmark(spec, data=SYNTHETIC)
+    benchmark = registry.benchmark(spec, data=SYNTHETIC)
     if benchmark.check is None:
         pytest.skip("it has no dummy models")
     says = benchmark.check.says

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.result import Result
 from snellen.core.model import Streams
 from snellen.errors import UsageError
 from snellen.media.content import Frame, Image
-from snellen.registry import catalog
 from snellen.testing import check_streams
 from tests import videos
 
@@ -74,8 +73,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(data: Path, out: Path, model: str, options: str) -> Result:
-    benchmark = catalog.benchmark(f"ovo-bench:{options}", data=data)
-    plan = api.Plan(benchmarks=[benchmark], models=[catalog.model(model)], out=out)
+    benchmark = registry.benchmark(f"ovo-bench:{options}", data=data)
+    plan = api.Plan(benchmarks=[benchmark], models=[registry.model(model)], out=out)
     (finished,) = api.run_plan(plan)
     assert finished.result is not None
     return finished.result
@@ -168,7 +167,7 @@ def test_questions_that_stand_in_one_session_are_answered_by_name(
 
 @pytest.mark.parametrize("name", ["eager", "after:5", "blind-history"])
 def test_a_blind_watcher_keeps_the_contract(name: str) -> None:
-    model = catalog.model(f"baseline/{name}").model
+    model = registry.model(f"baseline/{name}").model
     assert isinstance(model, Streams)
     check_streams(model, [Frame(time=0.0, image=Image(b"")), Frame(time=1.0, image=Image(b""))])
 
@@ -179,11 +178,13 @@ def test_a_blind_watcher_keeps_the_contract(name: str) -> None:
 @pytest.mark.parametrize("seconds", ["", ":", ":soon", ":-1", ":nan", ":inf"])
 def test_after_no_number_of_seconds_is_turned_down(seconds: str) -> None:
     with pytest.raises(UsageError, match="baseline/after:5"):
-        catalog.model(f"baseline/after{seconds}")
+        registry.model(f"baseline/after{seconds}")
 
 
 def test_a_watcher_answers_no_ordinary_questions(tmp_path: Path) -> None:
-    benchmark: Any = catalog.benchmark("eyechart")
-    plan = api.Plan(benchmarks=[benchmark], models=[catalog.model("baseline/silent")], out=tmp_path)
+    benchmark: Any = registry.benchmark("eyechart")
+    plan = api.Plan(
+        benchmarks=[benchmark], models=[registry.model("baseline/silent")], out=tmp_path
+    )
     with pytest.raises(UsageError, match="asks for `generate`"):
         api.run_plan(plan)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.api import Finished, Plan, run_plan
 from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile, Timeouts
 from snellen.media.content import Message
 from snellen.models.threads import MAX_HUNG
-from snellen.registry import catalog
-from snellen.registry.catalog import Opened, benchmark
+from snellen.registry import Opened, benchmark
 from snellen.store import ReplyRecord, Run
 
 QUICK = {"backoff": 0.001, "longest_wait": 0.01, "attempts": 2}
@@ -72,7 +72,7 @@ def test_the_questions_behind_a_call_that_hangs_are_answered(
             hang()
         return "A"
 
-    finished = ask(tmp_path, catalog.given(answer))
+    finished = ask(tmp_path, registry.from_object(answer))
     assert failures(finished) == {"q0": f"no reply within {TIMEOUT} s"}
     assert finished.result is not None
     assert finished.result.report.replies == {"ok": 5, "failed": 1}
@@ -105,7 +105,7 @@ def test_a_batch_that_hangs_is_given_up_and_the_next_one_answered(
                 hang()
             return ["A"] * len(conversations)
 
-    finished = ask(tmp_path, catalog.given(Mine()), n=40)
+    finished = ask(tmp_path, registry.from_object(Mine()), n=40)
     missing = failures(finished)
     # Batches hold eight: those beside q0 were with the model when it hung.
     assert "q0" in missing and len(missing) <= 8
@@ -125,7 +125,7 @@ def test_a_call_that_was_given_up_stops_when_it_executes_python_code_again(
                 time.sleep(0.01)
         return "A"
 
-    ask(tmp_path, catalog.given(answer))
+    ask(tmp_path, registry.from_object(answer))
     assert len(threads) == QUICK["attempts"]
     for thread in threads:
         thread.join(5)
@@ -138,7 +138,7 @@ def test_a_model_that_always_hangs_is_not_asked_for_ever(
     def answer(messages: Sequence[Message]) -> object:
         return hang()
 
-    opened = catalog.given(answer, threads=MAX_HUNG)
+    opened = registry.from_object(answer, threads=MAX_HUNG)
     finished = ask(tmp_path, opened, n=60)
     assert finished.stopped is not None and "earlier calls of the model hang" in finished.stopped
     unseen = [text for text in failures(finished).values() if text.startswith("not asked")]
@@ -149,13 +149,13 @@ def test_the_process_ends_though_a_call_never_does(tmp_path: Path) -> None:
     program = f"""
 import threading
 from pathlib import Path
-from snellen.registry import catalog
+from snellen import registry
 from tests.test_models.test_hanging import ask
 
 def answer(messages):
     threading.Event().wait()
 
-ask(Path({str(tmp_path)!r}), catalog.given(answer), n=1)
+ask(Path({str(tmp_path)!r}), registry.from_object(answer), n=1)
 print("done", flush=True)
 """
     began = time.monotonic()

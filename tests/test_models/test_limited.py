@@ -14,6 +14,7 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.model import Generates, Ranked, Ranks, Reply, Request, SessionSpec
 from snellen.core.profile import ImageLimits, Profile, read_profile
@@ -21,7 +22,6 @@ from snellen.errors import Rejected, UsageError
 from snellen.media.content import Image, user
 from snellen.media.images import smaller
 from snellen.models.limited import limited
-from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_model, check_ranks
 from tests.servers import said, serving
@@ -142,7 +142,7 @@ def test_the_sizes_that_were_sent_and_those_before_are_stored(
 ) -> None:
     row = {"id": "c", "image": "wide.jpg", "question": "What?", "A": "x", "B": "y", "answer": "A"}
     rows.write_text(json.dumps(row))
-    own = catalog.benchmark(str(rows))
+    own = registry.benchmark(str(rows))
     benchmark = replace(own, procedure=replace(own.procedure, kind=asks))  # type: ignore[arg-type]
     result = snellen.evaluate(
         benchmark, Both(), profile=Profile(images=limits), out=rows.parent / "runs"
@@ -243,7 +243,7 @@ def test_a_model_with_limits_keeps_to_the_contract() -> None:
 
     with serving(said("A")) as server:
         profile = Profile(base_url=server.url, images=ImageLimits(max_side=30))
-        model = catalog.model("openai/m", profile).model
+        model = registry.model("openai/m", profile).model
         assert isinstance(model, Generates)
         assert check_model(model, request).text == "A"
     both = limited(Both(), ImageLimits(max_side=30))

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.model import Generates, Reply, Request, Usage
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected
 from snellen.media.content import user
-from snellen.registry import catalog
 from snellen.store import ReplyRecord, Run
 from tests.servers import Answer, Asked, Server, serving
 from tests.vendors import ANTHROPIC, GOOGLE, OPENAI, RESPONSES, VENDORS, Vendor, answer, stream
@@ -177,7 +177,7 @@ async def reply_of(vendor: Vendor, body: Answer) -> Reply:
 
 
 async def asked(vendor: Vendor, server: Server) -> Reply:
-    model: Any = catalog.model(f"{vendor.kind}/m", Profile(base_url=server.url)).model
+    model: Any = registry.model(f"{vendor.kind}/m", Profile(base_url=server.url)).model
     assert isinstance(model, Generates)
     try:
         return await model.generate(HELLO)
@@ -235,7 +235,7 @@ async def test_no_value_of_another_type_makes_a_reply_empty(vendor: Vendor) -> N
     bodies += [stream(odd) for odd in events if isinstance(odd, list)]
     waiting = iter(bodies)
     with serving(lambda request: next(waiting)) as server:
-        model: Any = catalog.model(f"{vendor.kind}/m", Profile(base_url=server.url)).model
+        model: Any = registry.model(f"{vendor.kind}/m", Profile(base_url=server.url)).model
         for _ in bodies:
             try:
                 reply = await model.generate(HELLO)

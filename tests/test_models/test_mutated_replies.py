@@ -11,7 +11,7 @@ from snellen.core.model import Generates, Request
 from snellen.core.profile import Profile
 from snellen.errors import Overloaded, Rejected
 from snellen.media.content import user
-from snellen.registry.catalog import model
+from snellen.registry import model
 from tests.mutations import Mutations, run_on, sending
 from tests.servers import serving
 from tests.vendors import VENDORS, Vendor

@@ -15,6 +15,7 @@ import PIL.Image
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks.eyechart import LADDERS, eyechart
 from snellen.core.model import Generates, Reply, Request, loaded
 from snellen.core.sample import Sample
@@ -24,7 +25,6 @@ from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.media.drawing import UNIT, Canvas
 from snellen.models.reader import Reader
-from snellen.registry import catalog
 
 CHART = eyechart(seed=5, n=9 * 96)
 TASKS = ("letters", "rotation", "noise", "clutter", "contrast")
@@ -274,7 +274,7 @@ def test_a_damaged_picture_is_a_failure_and_no_answer() -> None:
 
 
 def test_opened_by_its_name_it_answers_many_at_once() -> None:
-    model = catalog.model("baseline/reader").model
+    model = registry.model("baseline/reader").model
     assert isinstance(model, Generates)
     asked = [sample for sample in samples() if sample.tags["task"] == "counts"][:20]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.core.model import Request, loaded
 from snellen.core.profile import Profile, Serve
 from snellen.errors import MediaError, ModelError, UsageError, install
@@ -24,7 +25,6 @@ from snellen.models.executors.replica import (
     ReplicaRequest,
 )
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog
 from tests import videos
 from tests.test_cli.conftest import Snellen, rows, snellen
 
@@ -60,7 +60,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def replica(spec: str) -> Replica:
     one = Replica()
-    assert isinstance(one.open(spec, partial(catalog.model, spec), str(Path.cwd())), ReplicaInfo)
+    assert isinstance(one.open(spec, partial(registry.model, spec), str(Path.cwd())), ReplicaInfo)
     return one
 
 
@@ -93,7 +93,7 @@ def test_a_model_that_gains_nothing_by_replicas_has_none(
 
 def test_a_server_of_its_own_has_no_replicas() -> None:
     with pytest.raises(UsageError, match="A server is asked more at once with --concurrency"):
-        catalog.check_replicated("openai/x", Profile(serve=Serve(kind="vllm")))
+        registry.check_replicated("openai/x", Profile(serve=Serve(kind="vllm")))
 
 
 def test_ray_that_is_missing_is_said_before_the_rows_are_read(
@@ -196,7 +196,7 @@ def test_a_worker_says_what_it_cannot_read(says: str, tmp_path: Path) -> None:
 
 
 def test_a_worker_in_another_folder_says_so(says: str) -> None:
-    opening = partial(catalog.model, "python:elsewhere.py:sizes")
+    opening = partial(registry.model, "python:elsewhere.py:sizes")
     told = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
     assert isinstance(told, ReplicaFailure)
     assert "there is no such file" in told.message

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from snellen import registry
 from snellen.core.profile import Profile, Serve
 from snellen.errors import UsageError
 from snellen.models.executors.serve import ModelServer
-from snellen.registry import catalog
 from snellen.run.lifecycle import close_model
 from snellen.store import Run
 from tests.test_cli.conftest import Snellen, snellen
@@ -133,7 +133,7 @@ async def test_a_folder_of_other_weights_is_another_revision(here: Path) -> None
     (here / "tiny").mkdir()
     for weights in (b"one", b"two", b"two"):
         (here / "tiny" / "model.safetensors").write_bytes(weights)
-        opened = catalog.model("openai/tiny", Profile(serve=Serve(kind="vllm")))
+        opened = registry.model("openai/tiny", Profile(serve=Serve(kind="vllm")))
         await close_model(opened.model)
         revisions.add(opened.revision)
 

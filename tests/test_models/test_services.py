@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Generates, Generation, Reply, Request, Usage
 from snellen.core.profile import ImageLimits, Profile, Timeouts, read_profile
@@ -23,7 +24,6 @@ from snellen.core.sample import Sample
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError
 from snellen.media import images, video
 from snellen.media.content import Frame, Image, Video, assistant, system, user
-from snellen.registry import catalog
 from snellen.testing import check_model
 from tests.servers import (
     Answer,
@@ -60,7 +60,7 @@ all_of_them = pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vend
 
 
 def opened(vendor: Vendor, url: str, **profile: Any) -> Any:
-    return catalog.model(f"{vendor.kind}/m", Profile(**{**profile, "base_url": url})).model
+    return registry.model(f"{vendor.kind}/m", Profile(**{**profile, "base_url": url})).model
 
 
 @asynccontextmanager
@@ -254,7 +254,7 @@ async def test_a_gif_goes_to_the_others_as_it_is(tmp_path: Path) -> None:
 async def test_a_google_model_is_named_in_the_address() -> None:
     with serving(GOOGLE.said("A")) as server:
         for name in ("gemini-x", "tunedModels/my one", "models/gemini-x"):
-            model = catalog.model(f"google/{name}", Profile(base_url=server.url)).model
+            model = registry.model(f"google/{name}", Profile(base_url=server.url)).model
             assert isinstance(model, Generates)
             check_model(model, HELLO)
     paths = list(dict.fromkeys(asked.path for asked in server.asked))
@@ -446,16 +446,16 @@ def test_a_run_keeps_its_key_to_itself(
 def test_a_service_s_key_is_looked_for_by_its_own_names_and_goes_to_no_other_server(
     kind: str, variables: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in catalog.keys_set():
+    for name in registry.keys_set():
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError, match=f"no key in {' or '.join(variables)}"):
-        catalog.model(f"{kind}/m")
+        registry.model(f"{kind}/m")
     for name in reversed(variables):
         monkeypatch.setenv(name, f"the-key-in-{name}")
-        there: Any = catalog.model(f"{kind}/m").model
+        there: Any = registry.model(f"{kind}/m").model
         assert f"the-key-in-{name}" in str(vars(there._there.transport))
         assert there._there.key_variable == name
-    elsewhere: Any = catalog.model(f"{kind}/m", Profile(base_url="http://127.0.0.1:9/v1")).model
+    elsewhere: Any = registry.model(f"{kind}/m", Profile(base_url="http://127.0.0.1:9/v1")).model
     assert "the-key-in" not in str(vars(elsewhere._there.transport))
 
 
@@ -928,7 +928,7 @@ def asked_of(made: Benchmark, n: int) -> Iterator[tuple[Sample, Request]]:
 def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
     vendor: Vendor, streamed: bool, tmp_path: Path
 ) -> None:
-    made = catalog.benchmark("eyechart")
+    made = registry.benchmark("eyechart")
     targets = {}
     for sample, request in asked_of(made, 5):
         [picture] = request.messages[-1].images
@@ -954,7 +954,7 @@ def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
 
 @all_of_them
 def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> None:
-    made = catalog.benchmark("eyechart-video:clips=3")
+    made = registry.benchmark("eyechart-video:clips=3")
     with serving(vendor.said("A")) as server:
         result = snellen.evaluate(
             made, f"{vendor.kind}/m", base_url=server.url, limit=3, frames="uniform:4", out=tmp_path

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.model import Generates, Generation, Ranked, Reply, Request, request_digest
 from snellen.errors import CatalogError, Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image, user
 from snellen.models.recorded import Recorded
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 from snellen.testing import check_model, check_ranks, check_streams
 
 CHOICES = ("a cat", "a dog", "a horse")
@@ -28,16 +28,16 @@ def ask(model: object, request: Request) -> Reply:
 
 
 def test_a_blind_model_names_a_choice_by_its_letter_where_the_question_lists_it() -> None:
-    assert ask(catalog.model("baseline/first").model, LISTED).text == "A"
-    assert ask(catalog.model("baseline/longest").model, LISTED).text == "C"
+    assert ask(registry.model("baseline/first").model, LISTED).text == "A"
+    assert ask(registry.model("baseline/longest").model, LISTED).text == "C"
 
 
 def test_a_blind_model_says_the_choice_itself_where_no_letters_are_listed() -> None:
-    assert ask(catalog.model("baseline/longest").model, BARE).text == "a horse"
+    assert ask(registry.model("baseline/longest").model, BARE).text == "a horse"
 
 
 def test_the_random_model_draws_by_the_seed_and_evenly() -> None:
-    model = catalog.model("baseline/random").model
+    model = registry.model("baseline/random").model
     drawn = [
         ask(model, Request(messages=LISTED.messages, choices=CHOICES, seed=seed)).text
         for seed in range(300)
@@ -130,10 +130,10 @@ BATCH = (
 )
 
 
-def own(tmp_path: Path, source: str, name: str = "answer") -> catalog.Opened:
+def own(tmp_path: Path, source: str, name: str = "answer") -> registry.Opened:
     path = tmp_path / "my_model.py"
     path.write_text(source)
-    return catalog.model(f"python:{path}:{name}")
+    return registry.model(f"python:{path}:{name}")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
         "def answer(messages):\n    i = messages[-1].images[0]\n    return f'{i.mime} "
         "{i.width} {len(i.source)}'\n"
     )
-    benchmark = catalog.benchmark("eyechart:n=1")
+    benchmark = registry.benchmark("eyechart:n=1")
     sample = next(benchmark.sample(row.place, row) for row in benchmark.data)
     request = benchmark.request(sample)
     assert request is not None
@@ -212,17 +212,17 @@ def test_weights_that_a_file_does_not_show_are_named_beside_it(tmp_path: Path) -
     own_revision = own(tmp_path, FUNCTION).revision
     profile = Profile(revision="step-2000")
 
-    named = catalog.model(f"python:{tmp_path / 'my_model.py'}:answer", profile)
+    named = registry.model(f"python:{tmp_path / 'my_model.py'}:answer", profile)
 
     assert named.revision == f"step-2000 {own_revision}"
-    assert catalog.model("baseline/first", profile).revision == "step-2000"
-    assert catalog.model("baseline/first").revision is None
+    assert registry.model("baseline/first", profile).revision == "step-2000"
+    assert registry.model("baseline/first").revision is None
 
 
 @pytest.mark.parametrize("name", ["baseline/randm", "nothing/x", "openai", "openai/"])
 def test_an_unknown_model_is_met_with_those_there_are(name: str) -> None:
     with pytest.raises(CatalogError, match=r"no model .*(did you mean|there are|are named)"):
-        catalog.model(name)
+        registry.model(name)
 
 
 def test_the_official_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +230,7 @@ def test_the_official_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatc
     from snellen.models import openai
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-official")
-    opened = catalog.model("openai/m", Profile(base_url="http://127.0.0.1:9/v1"))
+    opened = registry.model("openai/m", Profile(base_url="http://127.0.0.1:9/v1"))
 
     assert isinstance(opened.model, openai.OpenAI)
     assert "sk-official" not in str(vars(opened.model._there.transport))
@@ -242,4 +242,4 @@ def test_a_named_key_that_is_not_set_is_said(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("MY_KEY", raising=False)
     profile = Profile(base_url="http://127.0.0.1:9/v1", api_key_env="MY_KEY")
     with pytest.raises(UsageError, match="the environment variable MY_KEY is not set"):
-        catalog.model("openai/m", profile)
+        registry.model("openai/m", profile)

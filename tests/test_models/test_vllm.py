@@ -4,17 +4,17 @@ import sys
 
 import pytest
 
+from snellen import registry
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.registry import catalog
 
 
 def test_without_vllm_its_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(UsageError, match=r"vllm/some/model needs.*snellen\[vllm\]"):
-        catalog.model("vllm/some/model")
+        registry.model("vllm/some/model")
 
 
 def test_a_key_is_none_of_the_options_that_are_stored() -> None:
     with pytest.raises(UsageError, match="hf_token stands in the profile"):
-        catalog.model("vllm/some/model", Profile(extra={"hf_token": "hf_0123456789"}))
+        registry.model("vllm/some/model", Profile(extra={"hf_token": "hf_0123456789"}))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.core.model import (
     Emission,
     Forks,
@@ -23,7 +24,6 @@ from snellen.core.model import (
 from snellen.core.profile import Profile, Timeouts
 from snellen.errors import Overloaded, Rejected, UsageError
 from snellen.media.content import Frame, Image
-from snellen.registry import catalog
 from snellen.testing import check_streams
 
 SPEC = SessionSpec(rate=2.0, seed=3, generation=Generation(max_tokens=7, extra={"a": [1, None]}))
@@ -60,7 +60,7 @@ def asked(text: str) -> Query:
 def opened(folder: Path, source: str, name: str, profile: Profile | None = None) -> Streams:
     path = folder / "mine.py"
     path.write_text(source)
-    model = catalog.model(f"worker:{path}:{name}", profile).model
+    model = registry.model(f"worker:{path}:{name}", profile).model
     assert isinstance(model, Streams)
     return model
 
@@ -325,17 +325,17 @@ def test_what_gives_no_session_is_said_when_one_opens(
 
 def test_a_file_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
-        catalog.model(f"worker:{tmp_path}/none.py:Mine")
+        registry.model(f"worker:{tmp_path}/none.py:Mine")
     with pytest.raises(UsageError, match="write worker:FILE:NAME"):
-        catalog.model("worker:mine.py")
+        registry.model("worker:mine.py")
 
 
 def test_another_file_is_another_revision(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(HELLO)
-    first = catalog.model(f"worker:{path}:Hello")
+    first = registry.model(f"worker:{path}:Hello")
     path.write_text(HELLO + "#\n")
-    assert catalog.model(f"worker:{path}:Hello").revision != first.revision
+    assert registry.model(f"worker:{path}:Hello").revision != first.revision
     assert first.concurrency == 1
 
 

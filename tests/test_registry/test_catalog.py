@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from snellen import registry
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 
-NAMES = [entry.name for entry in catalog.entries()]
+NAMES = [entry.name for entry in registry.entries()]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_benchmark_but_the_one_that_draws_its_rows_reads_data(name: str) -> None:
-    assert catalog.reads_data(name) == (name not in ("eyechart", "eyechart-video"))
+    assert registry.reads_data(name) == (name not in ("eyechart", "eyechart-video"))
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,10 @@ def test_every_benchmark_but_the_one_that_draws_its_rows_reads_data(name: str) -
 def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
     spec: str, vlmevalkits: str, lmms_evals: str
 ) -> None:
-    made = catalog.benchmark(spec, data=Path("synthetic"))
+    made = registry.benchmark(spec, data=Path("synthetic"))
     manifest = {"benchmark": made.name, "identity": {"options": dict(made.provenance.options)}}
-    assert catalog.vlmevalkit_name(manifest) == vlmevalkits
-    assert catalog.lmms_eval_name(manifest) == lmms_evals
+    assert registry.vlmevalkit_name(manifest) == vlmevalkits
+    assert registry.lmms_eval_name(manifest) == lmms_evals
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
     ],
 )
 def test_an_adapter_has_one_name_however_it_is_written(given: str, named: str) -> None:
-    opened = catalog.Opened(model=Scripted("yes"), name="one", server="one")
-    assert catalog.watching(opened, given)[1] == named
+    opened = registry.Opened(model=Scripted("yes"), name="one", server="one")
+    assert registry.watching(opened, given)[1] == named

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api
+from snellen import api, registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring
@@ -17,7 +17,6 @@ from snellen.data import Drawn
 from snellen.errors import CatalogError, UsageError
 from snellen.media.content import Message, user
 from snellen.metrics import mean
-from snellen.registry import catalog
 from snellen.report import export
 from snellen.transforms.probes import probed
 from snellen.transforms.shots import with_shots
@@ -175,14 +174,14 @@ def test_python_takes_the_object_again(tmp_path: Path, runs: tuple[Path, Path]) 
 
 
 def test_the_catalogs_benchmark_is_not_taken_for_the_object(runs: tuple[Path, Path]) -> None:
-    pope = replace(catalog.benchmark("pope", data=Path("synthetic")), asks=1)
+    pope = replace(registry.benchmark("pope", data=Path("synthetic")), asks=1)
     with pytest.raises(UsageError, match="Pass the object that the run was made with"):
-        snellen.score(runs[0], catalog.benchmark("pope", data=Path("synthetic")))
+        snellen.score(runs[0], registry.benchmark("pope", data=Path("synthetic")))
     assert not pope.provenance.from_catalog
 
 
 def test_an_object_and_the_catalogs_benchmark_never_share_a_folder(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark("eyechart:n=12")
+    benchmark = registry.benchmark("eyechart:n=12")
     changed = replace(
         benchmark, prompt=lambda sample, history: (user(*sample.media, "What is it?"),)
     )
@@ -196,7 +195,7 @@ def test_an_object_and_the_catalogs_benchmark_never_share_a_folder(tmp_path: Pat
 
 
 def test_an_object_made_from_a_file_of_rows_does_not_share_its_folder(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark(str(rows_in(tmp_path)), task="vqa")
+    benchmark = registry.benchmark(str(rows_in(tmp_path)), task="vqa")
     changed = replace(benchmark, prompt=lambda sample, history: (user("Say something."),))
     theirs = folder_of(snellen.evaluate(benchmark, no, out=tmp_path / "runs"))
     ours = folder_of(snellen.evaluate(changed, no, out=tmp_path / "runs"))
@@ -206,11 +205,13 @@ def test_an_object_made_from_a_file_of_rows_does_not_share_its_folder(tmp_path: 
         snellen.score(ours)
 
 
-def test_a_name_of_ones_own_leaves_the_identity_as_it_was(tmp_path: Path) -> None:
-    """Folders of earlier versions are gone on with."""
+def test_an_object_with_a_name_of_its_own_is_known_by_its_source(tmp_path: Path) -> None:
     run = folder_of(snellen.evaluate(own("nobody-elses"), no, out=tmp_path))
     assert manifest(run)["benchmark_object"] is True
     assert "benchmark_object" not in manifest(run)["identity"]
+    source = manifest(run)["benchmark_source"]
+    assert source == {"kind": "object", "digest": manifest(run)["identity"]["source"]}
+    assert folder_of(snellen.evaluate(own("nobody-elses"), no, out=tmp_path)) == run
 
 
 def rows_in(folder: Path) -> Path:
@@ -223,13 +224,13 @@ def rows_in(folder: Path) -> Path:
 def test_a_benchmark_of_the_catalog_is_scored_by_its_folder_whatever_was_asked(
     command_line: Snellen, tmp_path: Path
 ) -> None:
-    eyechart = catalog.benchmark("eyechart:n=12")
-    shown = with_shots(catalog.benchmark("eyechart:n=12,seed=1"), 1, source=eyechart)
+    eyechart = registry.benchmark("eyechart:n=12")
+    shown = with_shots(registry.benchmark("eyechart:n=12,seed=1"), 1, source=eyechart)
     for benchmark in (
         eyechart,
         probed(eyechart, blind="none"),
         shown,
-        catalog.benchmark(str(rows_in(tmp_path)), task="vqa"),
+        registry.benchmark(str(rows_in(tmp_path)), task="vqa"),
     ):
         result = snellen.evaluate(benchmark, no, out=tmp_path / "runs")
         run = folder_of(result)
@@ -240,7 +241,7 @@ def test_a_benchmark_of_the_catalog_is_scored_by_its_folder_whatever_was_asked(
 
 
 def test_a_run_of_the_catalog_scored_by_an_object_says_so(tmp_path: Path) -> None:
-    benchmark = catalog.benchmark("eyechart:n=12")
+    benchmark = registry.benchmark("eyechart:n=12")
     run = folder_of(snellen.evaluate(benchmark, "baseline/first", out=tmp_path))
     result = snellen.score(
         run, replace(benchmark, presentation=replace(benchmark.presentation, notes=("mine",)))

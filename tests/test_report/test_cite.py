@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from snellen.registry import catalog
+from snellen import registry
 from snellen.report import cite
 
 OF_THEIR_OWN = {"eyechart", "eyechart-video", "vlmevalkit"}
@@ -42,7 +42,7 @@ def test_a_sheet_without_a_paper_has_no_bibtex(sheet: str) -> None:
 
 def test_every_benchmark_with_a_paper_can_be_cited() -> None:
     without = set()
-    for entry in catalog.entries():
+    for entry in registry.entries():
         found = cite.bibtex(entry.sheet)
         if found is None:
             without.add(entry.name)

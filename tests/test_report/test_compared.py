@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from snellen import registry
 from snellen.analysis.result import ACTED_ON
 from snellen.api import compare
-from snellen.registry import catalog
 from snellen.report import compared_html, compared_markdown, compared_text
 from tests.test_analysis.comparing.test_compare import A, B, run
 from tests.tiny import benchmark
@@ -63,7 +63,7 @@ def test_several_benchmarks_end_in_a_table_of_models_by_benchmarks(tmp_path: Pat
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
         for model, which in (("a", A), ("b", B)):
             known = range(20) if name == "easy" else which
-            run(tmp_path / "runs", model, known, catalog.benchmark(str(path)))
+            run(tmp_path / "runs", model, known, registry.benchmark(str(path)))
     document = compare(tmp_path / "runs").comparisons
 
     assert document.tests == 2

@@ -22,8 +22,8 @@ from snellen.core.scoring import Scoring
 from snellen.data import Row
 from snellen.errors import Rejected
 from snellen.metrics.circular import circular
-from snellen.registry.catalog import benchmark as from_catalog
-from snellen.registry.catalog import bundled
+from snellen.registry import benchmark as from_catalog
+from snellen.registry import bundled
 from snellen.view.pages import Pages
 from tests import tiny
 from tests.test_scoring import test_judge

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from snellen import report
 from snellen.analysis.result import Result, Shown, shown
-from snellen.registry.catalog import BUNDLED
+from snellen.registry import BUNDLED
 from snellen.scoring import (
     Baselines,
     CapabilityReport,

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from snellen import report
-from snellen.registry.catalog import BUNDLED
+from snellen.registry import BUNDLED
 from tests.test_report.made import HOSTILE, comparisons, metric, result
 
 

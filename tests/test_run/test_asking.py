@@ -17,7 +17,7 @@ from snellen.data import Row
 from snellen.errors import DataError, Overloaded, Rejected, UsageError
 from snellen.media.content import Image, Message, assistant, user
 from snellen.metrics import mean
-from snellen.registry.catalog import Opened
+from snellen.registry import Opened
 from tests.tiny import QUICK, Says, benchmark, parse, records, right, run, states
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.result import Result
 from snellen.core.model import Generation, SessionSpec
-from snellen.registry import catalog
+from snellen.registry.keys import FOR_WORKERS
 from tests import videos
 
 FPS = 2
@@ -198,8 +198,8 @@ def spy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, model: str, out: Path, options: str = "mode=polled") -> Result:
-    benchmark = catalog.benchmark(f"ovo-bench:task=CRR,{options}", data=folder)
-    plan = api.Plan(benchmarks=[benchmark], models=[catalog.model(model)], out=out)
+    benchmark = registry.benchmark(f"ovo-bench:task=CRR,{options}", data=folder)
+    plan = api.Plan(benchmarks=[benchmark], models=[registry.model(model)], out=out)
     (finished,) = api.run_plan(plan)
     assert finished.result is not None
     assert finished.result.report.replies.get("failed", 0) == 0, finished.result.report.notes
@@ -279,7 +279,7 @@ def test_a_questions_name_does_not_say_which_of_how_many_it_is(
 def test_its_folder_is_empty_and_its_environment_bare(
     found: Mapping[float, dict[str, Any]],
 ) -> None:
-    ours = {"HOME", "TMPDIR", "PYTHONPATH", *catalog.PASSED}
+    ours = {"HOME", "TMPDIR", "PYTHONPATH", *FOR_WORKERS}
     for told in found.values():
         assert told["folder"] == []
         assert told["home"]

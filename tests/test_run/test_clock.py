@@ -22,7 +22,7 @@ time.time = jumping
 time.time_ns = lambda: int(jumping() * 1e9)
 
 from snellen.api import Plan, run_plan
-from snellen.registry.catalog import benchmark
+from snellen.registry import benchmark
 from snellen.core.profile import Profile, Timeouts
 
 rows, url, out, fields = sys.argv[1:]

@@ -18,7 +18,7 @@ import pytest
 import snellen
 from snellen.api import Finished, Plan, run_plan
 from snellen.core.profile import Profile, Timeouts
-from snellen.registry.catalog import benchmark
+from snellen.registry import benchmark
 from snellen.store import ReplyRecord, Run
 from tests.servers import (
     Answer,

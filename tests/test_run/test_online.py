@@ -12,7 +12,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Emission, Query, Reply, Request, SessionSpec
@@ -27,7 +27,6 @@ from snellen.media.content import Frame, Video, user
 from snellen.metrics import mean
 from snellen.models.scripted import Scripted
 from snellen.models.sliding_window import SlidingWindow
-from snellen.registry import catalog
 from snellen.run import streamed_session
 from tests import videos
 from tests.servers_download import Served, serving_files
@@ -153,7 +152,7 @@ class SpyFork(SpySession):
 
 
 def run(benchmark: Benchmark, model: object, out: Path, **options: Any) -> Result:
-    opened = catalog.Opened(model=model, name="spy", server="spy", concurrency=4)  # type: ignore[arg-type]
+    opened = registry.Opened(model=model, name="spy", server="spy", concurrency=4)  # type: ignore[arg-type]
     plan = api.Plan(benchmarks=[benchmark], models=[opened], out=out, **options)
     (finished,) = api.run_plan(plan)
     assert finished.result is not None

@@ -19,7 +19,7 @@ from snellen.core.model import Reply, Request, Usage
 from snellen.core.profile import Prices, Profile
 from snellen.core.sample import Sample
 from snellen.errors import DataError, Overloaded, Rejected, StoreError, UsageError
-from snellen.registry.catalog import Opened
+from snellen.registry import Opened
 from snellen.run import Progress, attempts, observer, scheduler, selection
 from snellen.store import ReplyRecord, Run
 from tests.tiny import Says, benchmark, records, run, states

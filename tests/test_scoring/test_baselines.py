@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from snellen import report
+from snellen import registry, report
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark, Check
 from snellen.core.sample import Sample
 from snellen.data import jsonl
 from snellen.media.content import user
 from snellen.metrics import Columns, mean
-from snellen.registry import catalog
 from snellen.scoring import Baselines, score_predictions
 from snellen.stats import Estimate
 from tests.test_scoring.test_judge import scoring
@@ -74,12 +73,12 @@ def test_what_rules_read_alone_is_drawn_and_the_draws_are_counted(judged: Benchm
 def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None:
     # Of eight colours, four quarters and four sides: (1/8 + 1/4 + 1/4) / 3, though replies to other
     # questions of the benchmark may be right in part.
-    made = catalog.benchmark("eyechart:tasks=colours+positions+relations,n=30")
+    made = registry.benchmark("eyechart:tasks=colours+positions+relations,n=30")
     replies = {made.read(row).id: "red" for row in made.data}
     found = score_predictions(made, replies, where="here").baselines
     assert found is not None and found.draws is None
     assert found.chance == pytest.approx(5 / 24)
-    letters = catalog.benchmark("eyechart:n=30")
+    letters = registry.benchmark("eyechart:n=30")
     replies = {letters.read(row).id: "red" for row in letters.data}
     found = score_predictions(letters, replies, where="here").baselines
     assert found is None or found.chance is None

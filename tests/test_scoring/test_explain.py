@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from snellen import api, report
+from snellen import api, registry, report
 from snellen.errors import Overloaded, UsageError
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 from tests.test_scoring.test_judge import JUDGE, benchmark, opened, openly, plan, replied
 
 
@@ -25,7 +24,7 @@ def test_a_runs_sample_is_told_with_what_was_sent_and_what_came(tmp_path: Path) 
 def test_every_attempt_is_told(tmp_path: Path) -> None:
     made = benchmark(tmp_path)
     model = Scripted([Overloaded("busy"), "A"])
-    asked = catalog.Opened(model=model, name="m", server="m", concurrency=1)
+    asked = registry.Opened(model=model, name="m", server="m", concurrency=1)
     settings = api.Plan(
         benchmarks=[made], models=[asked], out=tmp_path, limit=1, retry={"backoff": 0.0}
     )

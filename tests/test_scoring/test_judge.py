@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.presentation import Presentation
@@ -21,7 +21,6 @@ from snellen.media.content import user
 from snellen.metrics import mean
 from snellen.metrics.circular import circular
 from snellen.models.scripted import Scripted
-from snellen.registry import catalog
 from snellen.scoring import Scored, Tally, score_predictions
 
 N = 40
@@ -90,16 +89,16 @@ def replied(folder: Path, made: Benchmark, say: Callable[[Request], str] = openl
     return finished[0].run
 
 
-def opened(say: Callable[[Request], str | ModelError], name: str) -> catalog.Opened:
-    return catalog.Opened(model=Scripted(say, name=name), name=name, server=name, concurrency=4)
+def opened(say: Callable[[Request], str | ModelError], name: str) -> registry.Opened:
+    return registry.Opened(model=Scripted(say, name=name), name=name, server=name, concurrency=4)
 
 
-def requests(model: catalog.Opened) -> list[Request]:
+def requests(model: registry.Opened) -> list[Request]:
     assert isinstance(model.model, Scripted)
     return model.model.requests
 
 
-def plan(*models: catalog.Opened, repeats: int = 1) -> api.Plan:
+def plan(*models: registry.Opened, repeats: int = 1) -> api.Plan:
     return api.Plan(benchmarks=[], models=models, repeats=repeats, retry={"attempts": 1})
 
 
@@ -356,7 +355,7 @@ def test_a_verdict_that_was_withheld_or_cut_off_is_none(tmp_path: Path, stop: st
     made = benchmark(tmp_path)
     run = replied(tmp_path, made)
     model = Scripted(lambda _: Reply(text="A", stop=stop), name="judge")
-    judge = catalog.Opened(model=model, name="judge", server="judge", concurrency=4)
+    judge = registry.Opened(model=model, name="judge", server="judge", concurrency=4)
     result, _ = api.judge_run(run, plan(judge), benchmark=made)
     assert result.scoring().readings["not-judged"] == N // 2
 
@@ -365,7 +364,7 @@ def test_a_cut_verdict_is_one_where_so_few_tokens_are_asked_for(tmp_path: Path) 
     made = benchmark(tmp_path, replace(JUDGE, reads_cut=True))
     run = replied(tmp_path, made)
     model = Scripted(lambda _: Reply(text="A", stop="length"), name="judge")
-    judge = catalog.Opened(model=model, name="judge", server="judge", concurrency=4)
+    judge = registry.Opened(model=model, name="judge", server="judge", concurrency=4)
     result, _ = api.judge_run(run, plan(judge), benchmark=made)
     assert result.scoring().readings == {"answered": N}
 
@@ -427,7 +426,7 @@ def test_a_damaged_run_beside_this_one_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_baselines_say_nothing_where_a_judge_reads_blind_models_too(tmp_path: Path) -> None:
-    made = catalog.benchmark("mathvista", data=Path("synthetic"))
+    made = registry.benchmark("mathvista", data=Path("synthetic"))
     replies = {sample.id: "something" for sample in map(made.read, made.data)}
     report = score_predictions(made, replies, where="said")
     assert report.baselines is None or report.baselines.constant is None

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen import api
+from snellen import api, registry
 from snellen.errors import StoreError
-from snellen.registry import catalog
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.test_registry.test_own_objects import no, own
@@ -174,7 +173,7 @@ def test_verdicts_and_labels_that_came_after_the_report_are_noticed(tmp_path: Pa
     )
     assert result.run is not None
     report = (result.run / "report.json").read_bytes()
-    api.judge_run(result.run, api.Plan(benchmarks=[], models=[catalog.given(judge)]))
+    api.judge_run(result.run, api.Plan(benchmarks=[], models=[registry.from_object(judge)]))
     assert snellen.load_run(result.run).report.out_of_date == []
     (result.run / "report.json").write_bytes(report)
     (reason,) = snellen.load_run(result.run).report.out_of_date

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.errors import DataError, UsageError
-from snellen.registry import catalog
 from tests.golden_data import golden
 
-IDS = [row["pid"] for row in catalog.benchmark("mathvista", data=Path(catalog.SYNTHETIC)).data]
+IDS = [row["pid"] for row in registry.benchmark("mathvista", data=Path(registry.SYNTHETIC)).data]
 
 
 def published(path: Path, names: list[str]) -> Path:
@@ -115,7 +115,7 @@ def test_published_files_ask_what_the_data_ask(file: str, spec: str) -> None:
 
 def test_ids_are_read_from_the_column_that_has_the_benchmarks(tmp_path: Path) -> None:
     """As VLMEvalKit writes MMMU: `index` numbers the sheet's rows, `id` is the authors'."""
-    made = catalog.benchmark("mmmu", data=Path(catalog.SYNTHETIC))
+    made = registry.benchmark("mmmu", data=Path(registry.SYNTHETIC))
     names = [made.read(row).id for row in made.data]
     file = tmp_path / "model_MMMU_DEV_VAL.tsv"
     rows = (f"{number}\t{name}\tA" for number, name in enumerate(names, 1))

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from snellen import api
+from snellen import api, registry
 from snellen.core.model import Reply, Request, Times, Usage
 from snellen.core.profile import Prices, Profile
-from snellen.registry import catalog
 from snellen.scoring import Seconds, Spent, spent
 from snellen.store import Failure, Run, reply_record
 from tests.test_scoring.test_judge import benchmark, replied
@@ -87,7 +86,7 @@ def test_what_a_judge_took_stands_apart(tmp_path: Path) -> None:
     def judge(request: Request) -> Reply:
         return said
 
-    model = catalog.Opened(model=Says(judge), name="judge", server="judge", concurrency=4)
+    model = registry.Opened(model=Says(judge), name="judge", server="judge", concurrency=4)
     prices = Prices(input=1, output=10)
     plan = api.Plan(benchmarks=[], models=[model], profile=Profile(prices=prices))
     result, _ = api.judge_run(run, plan, benchmark=made)

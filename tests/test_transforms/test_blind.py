@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
 from snellen.store import Run
 from snellen.transforms.blind import may_stand_for
 from snellen.transforms.probes import Blind, again, probed
@@ -43,7 +43,7 @@ def asked(made: Benchmark) -> dict[str, tuple[Message, ...]]:
 def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
     path = folder / "mine.jsonl"
     path.write_text("".join(json.dumps({"answer": "x"} | row) + "\n" for row in rows))
-    return catalog.benchmark(str(path), task="vqa")
+    return registry.benchmark(str(path), task="vqa")
 
 
 def picture(folder: Path, name: str, width: int, height: int = 8) -> str:
@@ -237,7 +237,7 @@ def test_every_turn_of_a_conversation_is_asked_blind(tmp_path: Path) -> None:
 
 
 def test_videos_may_be_left_out_or_another_rows_but_not_blank() -> None:
-    made = catalog.benchmark("video-mme", data=Path("synthetic"))
+    made = registry.benchmark("video-mme", data=Path("synthetic"))
     with pytest.raises(UsageError, match="take none or other"):
         probed(made, blind="blank")
     assert not any(one.videos for (one,) in asked(probed(made, blind="none")).values())
@@ -249,7 +249,7 @@ def test_videos_may_be_left_out_or_another_rows_but_not_blank() -> None:
 
 def test_streams_are_refused() -> None:
     with pytest.raises(UsageError, match="asks for sessions here"):
-        probed(catalog.benchmark("eyechart-video:mode=polled"), blind="none")
+        probed(registry.benchmark("eyechart-video:mode=polled"), blind="none")
 
 
 def test_a_server_gets_no_picture(tmp_path: Path) -> None:
@@ -304,8 +304,8 @@ def test_a_reader_that_sees_nothing_says_nothing(tmp_path: Path, kind: Blind) ->
 
 def test_a_reader_answers_about_the_picture_that_it_is_shown(tmp_path: Path) -> None:
     """It is right where the other picture's square happens to be in the same quarter."""
-    made = probed(catalog.benchmark(POSITIONS), blind="other")
-    plain = asked(catalog.benchmark(POSITIONS))
+    made = probed(registry.benchmark(POSITIONS), blind="other")
+    plain = asked(registry.benchmark(POSITIONS))
     targets = {s.id: s.target for s in map(made.read, made.data)}
     whose = {str(digests(messages)): name for name, messages in plain.items()}
     alike = sum(
@@ -354,7 +354,7 @@ def test_a_blind_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert first.run == whole.run and whole.report.n == 24
     assert whole.run is not None
     stored = {one.key[0]: one.media[0].digest for one in Run(whole.run).questions()}
-    made = probed(catalog.benchmark(POSITIONS), blind="other")
+    made = probed(registry.benchmark(POSITIONS), blind="other")
     assert stored == {name: digests(messages)[0] for name, messages in asked(made).items()}
 
 
@@ -398,4 +398,4 @@ def shots_file(folder: Path) -> Path:
 
 
 def eyechart() -> Benchmark:
-    return catalog.benchmark("eyechart:n=20")
+    return registry.benchmark("eyechart:n=20")

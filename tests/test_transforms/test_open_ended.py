@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.errors import UsageError
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
 from snellen.transforms.open_ended import NEEDS_OPTIONS
 from snellen.transforms.probes import probed
 from tests.tiny import Says, run
@@ -24,7 +24,7 @@ ASKED = (
 
 
 def bundled(spec: str) -> Benchmark:
-    return catalog.benchmark(spec, data=Path("synthetic"))
+    return registry.benchmark(spec, data=Path("synthetic"))
 
 
 def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
@@ -32,7 +32,7 @@ def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
     options = {"A": "a cat", "B": "two dogs", "C": "3", "answer": "B"}
     lines = ({"id": f"q{n}", **options, **row} for n, row in enumerate(rows))
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return catalog.benchmark(str(path))
+    return registry.benchmark(str(path))
 
 
 @pytest.mark.parametrize("spec", ASKED)

@@ -10,11 +10,11 @@ from string import ascii_uppercase
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
 from snellen.errors import Rejected, UsageError
-from snellen.registry import catalog
 from snellen.scoring import LETTERED, ORDER, ProbeReport
 from snellen.transforms.permuted import orders
 from snellen.transforms.probes import probed
@@ -38,7 +38,7 @@ ASKED = (
 
 
 def bundled(spec: str) -> Benchmark:
-    return catalog.benchmark(spec, data=Path("synthetic"))
+    return registry.benchmark(spec, data=Path("synthetic"))
 
 
 def mine(folder: Path, answers: Sequence[str], options: int = 4, **more: object) -> Path:
@@ -62,7 +62,7 @@ def right(request: Request) -> int:
 
 
 def probe(path: Path, say: Callable[[Request], str], most: int, out: Path) -> ProbeReport:
-    made = probed(catalog.benchmark(str(path)), permute_options=most)
+    made = probed(registry.benchmark(str(path)), permute_options=most)
     result = run(out, Says(say), made).result
     assert result is not None and result.report.probe is not None
     return result.report.probe
@@ -100,7 +100,7 @@ def test_the_seed_draws_other_orders_and_the_same_one_the_same() -> None:
 
 def test_other_orders_are_other_rows(tmp_path: Path) -> None:
     """Whose digest says whether two runs asked the same."""
-    rows = catalog.benchmark(str(mine(tmp_path, "ABCDEF", options=6)))
+    rows = registry.benchmark(str(mine(tmp_path, "ABCDEF", options=6)))
     facts = {
         probed(rows, permute_options=2, seed=seed).data.facts().digest for seed in (1, 1, 2, 3)
     }
@@ -180,7 +180,7 @@ def test_a_question_that_depends_on_the_order_is_left_out_and_said(
     path.write_text(
         "".join(json.dumps({"id": n, **one}) + "\n" for n, one in enumerate((row, other)))
     )
-    made = probed(catalog.benchmark(str(path), task="mcq"), permute_options=2)
+    made = probed(registry.benchmark(str(path), task="mcq"), permute_options=2)
     assert [made.read(one).id for one in made.data] == ["0#1", "0#2"]
     assert "permuted: 1 question, each asked up to 2 times" in made.notes[-1]
     assert "left out: 1 with" in made.notes[-1] and why in made.notes[-1]
@@ -192,7 +192,7 @@ def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> No
         Sample(id="x", question="Which?", choices=("D", "C", "B", "A"), target="B"),
         Sample(id="y", question="Which?", choices=("H", "Z"), target="Z"),
     ]
-    rows = catalog.benchmark(str(mine(tmp_path, "AB")))
+    rows = registry.benchmark(str(mine(tmp_path, "AB")))
     made = probed(replace(rows, sample=lambda place, _: samples[place]), permute_options=4)
     assert {made.read(row).target for row in made.data} == {"B", "Z"}
     result = run(tmp_path / "runs", Says(lambda request: request.choices[-1]), made).result
@@ -295,7 +295,7 @@ def test_a_question_of_which_a_pass_failed_is_in_no_figure(tmp_path: Path) -> No
             raise Rejected("no")
         return "ABCD"[right(request)]
 
-    made = probed(catalog.benchmark(str(mine(tmp_path, "ABCD"))), permute_options=4)
+    made = probed(registry.benchmark(str(mine(tmp_path, "ABCD"))), permute_options=4)
     result = run(tmp_path / "runs", Says(say), made).result
     assert result is not None and (found := result.report.probe) is not None
     assert result.failed == 1

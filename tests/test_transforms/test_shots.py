@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.benchmarks.families.own_rows import own_data
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, system, user
 from snellen.media.drawing import Canvas
-from snellen.registry import catalog
 from snellen.run import own_prompt
 from snellen.store import Run
 from snellen.transforms.shots import with_shots
@@ -287,7 +287,7 @@ def test_other_examples_are_another_run_and_the_same_ones_go_on(tmp_path: Path) 
 
 
 def test_a_run_with_examples_is_scored_from_its_folder(tmp_path: Path) -> None:
-    made = catalog.benchmark(
+    made = registry.benchmark(
         str(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)])), task="vqa"
     )
     first = run(tmp_path, Says(lambda request: "thing q1"), with_shots(made, 1))
@@ -319,14 +319,14 @@ def test_a_model_with_prompts_of_its_own_words_no_question_with_examples(tmp_pat
 
 
 def test_another_split_of_a_benchmark_gives_its_examples() -> None:
-    made = catalog.benchmark("mmbench", data=Path("synthetic"))
-    few = catalog.few_shot("mmbench", made, 1, source="lang=cn", data=Path("synthetic"))
+    made = registry.benchmark("mmbench", data=Path("synthetic"))
+    few = registry.few_shot("mmbench", made, 1, source="lang=cn", data=Path("synthetic"))
     name = ids(few)[0]
     assert [message.role for message in asked(few, name)] == ["user", "assistant", "user"]
     assert few.provenance.options == made.provenance.options
 
 
 def test_a_benchmark_needs_a_source() -> None:
-    made = catalog.benchmark("mmbench", data=Path("synthetic"))
+    made = registry.benchmark("mmbench", data=Path("synthetic"))
     with pytest.raises(UsageError, match="--shots needs rows that are not asked"):
-        catalog.few_shot("mmbench", made, 1)
+        registry.few_shot("mmbench", made, 1)

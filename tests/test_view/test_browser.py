@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
-from snellen import api
-from snellen.registry import catalog
+from snellen import api, registry
 from snellen.store import Run
 from tests.viewers import Viewer, question, reply, run_in, score, viewing
 
@@ -94,7 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models' runs of the eye chart, and one with everything that a model may say."""
     out = tmp_path_factory.mktemp("runs")
     plan = api.Plan(
-        benchmarks=[catalog.benchmark("eyechart")],
+        benchmarks=[registry.benchmark("eyechart")],
         models=["baseline/reader", "baseline/first"],
         out=out,
         limit=60,
@@ -341,7 +340,7 @@ def test_a_run_under_way_is_shown_as_it_grows(page: Page, tmp_path: Path) -> Non
 
 def test_frames_of_a_video_are_gone_through(page: Page, tmp_path: Path) -> None:
     plan = api.Plan(
-        benchmarks=[catalog.benchmark("eyechart-video")],
+        benchmarks=[registry.benchmark("eyechart-video")],
         models=["baseline/reader"],
         out=tmp_path,
         limit=1,

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
 
+from snellen import registry
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit_letter
 from snellen.answers.value import cleaned, final_value, same_value
@@ -20,7 +21,6 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Scoring, whole_score
-from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs
 
@@ -200,7 +200,7 @@ def asked(one: Labelled) -> tuple[Scoring | None, Sample]:
 
 @cache
 def loaded(spec: str, pack: str) -> tuple[Benchmark, dict[str, Sample]]:
-    benchmark = catalog.benchmark(spec, data=golden(pack))
+    benchmark = registry.benchmark(spec, data=golden(pack))
     return benchmark, {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
 
 

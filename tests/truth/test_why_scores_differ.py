@@ -19,8 +19,8 @@ from scripts.why_scores_differ import (
     tools_themselves,
     widest,
 )
+from snellen import registry
 from snellen.core.sample import Sample
-from snellen.registry import catalog
 from tests.truth.readings import filled
 
 
@@ -48,7 +48,7 @@ def test_a_tool_s_own_rule_stands_beside_its_letters_wherever_it_is_here(
     rows = tools_themselves(tables)
     for table in tables:
         spec = table.case.spec
-        known = set(catalog.benchmark(spec).scorings) if spec else set()
+        known = set(registry.benchmark(spec).scorings) if spec else set()
         for name, scoring in OWN.items():
             assert (own(name) in table.right) == (scoring in known), (spec, name)
         named = f"| {table.case.benchmark} | {table.case.model} |" in rows

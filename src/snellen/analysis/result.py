@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from snellen import registry
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UNSEEN, SnellenError, StoreError, UsageError, shortened
-from snellen.registry import catalog
 from snellen.scoring import (
     MetricReport,
     Report,
@@ -252,9 +253,9 @@ class _Inputs(msgspec.Struct, frozen=True):
     inputs: dict[str, int] = {}
 
 
-def load_report(path: Path) -> Result:
+def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
     """The stored report of a run folder, or of a `report.json`, with a note where it is out of
-    date.
+    date. `benchmark` is for runs whose manifest does not lead to theirs.
 
     Raises:
         StoreError: it is no run folder. UsageError: the run has not been scored.
@@ -277,7 +278,7 @@ def load_report(path: Path) -> Result:
             f"{folder / REPORT} has format {report.format}, but this version of Snellen reads only "
             f"formats up to {FORMAT}. Install a newer version, or score the run with this one."
         )
-    rules = _rules(manifest)
+    rules = _rules(manifest) if benchmark is None else rules_of(benchmark)
     reasons = stale_reasons(run, report, inputs, rules)
     new = [reason for reason in reasons if reason not in report.notes]
     report = replace(report, out_of_date=reasons, notes=[*new, *report.notes])
@@ -287,10 +288,11 @@ def load_report(path: Path) -> Result:
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:
     """The current rules of the run's benchmark. None if it cannot be rebuilt, or if rebuilding it
     would run a program."""
-    if catalog.runs_a_program(manifest):
+    if registry.runs_a_program(manifest):
         return None
     identity = manifest.get("identity", {})
-    parts = [identity.get("options", {}), identity.get("probe", {})]
+    source = manifest.get("benchmark_source", {})
+    parts = [identity.get("options", {}), identity.get("probe", {}), source]
     is_object = is_object_run(manifest)
     key = msgspec.json.encode([manifest.get("benchmark", ""), is_object, *parts])
     return _rules_by_key(key)
@@ -299,10 +301,14 @@ def _rules(manifest: Mapping[str, Any]) -> Rules | None:
 @lru_cache(maxsize=512)
 def _rules_by_key(key: bytes) -> Rules | None:
     """Cached `_rules`: many runs share a benchmark, and building one takes milliseconds."""
-    name, is_object, options, probe = msgspec.json.decode(key)
-    identity = {"options": options, "probe": probe}
-    manifest = {"benchmark": name, "benchmark_object": is_object, "identity": identity}
+    name, is_object, options, probe, source = msgspec.json.decode(key)
+    manifest = {
+        "benchmark": name,
+        "benchmark_object": is_object,
+        "benchmark_source": source,
+        "identity": {"options": options, "probe": probe},
+    }
     try:
-        return rules_of(catalog.of_run(manifest))
+        return rules_of(registry.of_run(manifest))
     except (SnellenError, AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Unpack
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
@@ -13,7 +14,6 @@ from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.media import forms, video
 from snellen.media.content import Video, user
-from snellen.registry import catalog
 from snellen.run import fetched
 from snellen.run.declarations import checked
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
@@ -61,7 +61,9 @@ def evaluate(
 
 def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
     """Run a plan with a model that is the caller's object."""
-    opened = catalog.given(model, threads=plan.options["concurrency"] or plan.profile.concurrency)
+    opened = registry.from_object(
+        model, threads=plan.options["concurrency"] or plan.profile.concurrency
+    )
     try:
         finished = run_plan(plan.replaced(models=[opened]), show)[0]
     finally:
@@ -99,7 +101,7 @@ def ask(
         for number, value in enumerate(parts, 1)
         for part in forms.parts(value, f"part {number}")
     ]
-    made = catalog.model(model, profile) if isinstance(model, str) else catalog.given(model)
+    made = registry.model(model, profile) if isinstance(model, str) else registry.from_object(model)
     opened = made.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")

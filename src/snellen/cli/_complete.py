@@ -18,13 +18,14 @@ def benchmarks(
     that is begun; files where none of these begins so."""
     from click.shell_completion import CompletionItem
 
-    from snellen.registry import catalog, suites
+    from snellen import registry
+    from snellen.registry import suites
 
     name, colon, _ = incomplete.partition(":")
     if colon and f"{name}:" != suites.PREFIX:
         found = _with_options(name, incomplete)
     else:
-        entries = list(catalog.entries())
+        entries = list(registry.entries())
         found = [(entry.name, entry.title) for entry in entries]
         found += [(f"{suites.PREFIX}{one}", suite.title) for one, suite in suites.SUITES.items()]
         if incomplete:
@@ -37,12 +38,12 @@ def benchmarks(
 
 def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
     """`mmbench:lang=en,` with each option that it has."""
+    from snellen import registry
     from snellen.errors import CatalogError
-    from snellen.registry import catalog
 
     begun = incomplete[: max(incomplete.rfind(sign) for sign in ":,") + 1]
     try:
-        options = catalog.options(name)
+        options = registry.listed_options(name)
     except CatalogError:
         return []
     return [
@@ -58,10 +59,10 @@ def models(
     """Models that are whole names, and of others what stands before a name of one's own."""
     from click.shell_completion import CompletionItem
 
-    from snellen.registry import catalog
+    from snellen import registry
 
     offered = []
-    for pattern, (_, title) in catalog.MODELS.items():
+    for pattern, title in registry.list_models():
         # openai/ of openai/NAME, python: of python:FILE:NAME
         begin = re.sub(r"(?<=[/:])[A-Z_]+(:[A-Z]+)?$", "", pattern)
         if begin.startswith(incomplete):

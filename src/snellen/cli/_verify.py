@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data.download import Digests, difference, digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
-from snellen.registry import catalog
 from snellen.store import Mirror
 
 
@@ -203,7 +203,7 @@ def verify(path: Path, data: Path | None) -> Verified:
         found.file = digests(path, with_md5=True)
     try:
         rows = path if isinstance(path, Mirror) else path.absolute()
-        made = _known(path, found) or catalog.own(rows, data, None, None, {})
+        made = _known(path, found) or registry.own(rows, data, None, None, {})
         _read(made, found)
         found.digest = made.data.facts().digest
     except DataError as error:
@@ -215,9 +215,9 @@ def _known(path: Path, found: Verified) -> Benchmark | None:
     """The benchmark whose published file has this name."""
     name = path.name.partition(".")[0]
     try:
-        if not catalog.reads_data(name):
+        if not registry.reads_data(name):
             return None
-        made = catalog.benchmark(name, data=path)
+        made = registry.benchmark(name, data=path)
     except (CatalogError, UsageError):
         return None
     files = () if made.interop.files is None else made.interop.files.published

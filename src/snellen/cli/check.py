@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from snellen import registry
 from snellen.cli import _complete
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.registry import catalog
 
 if TYPE_CHECKING:
     from snellen.testing import Checked
@@ -29,7 +29,7 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
 
     documents = []
     passed = True
-    for name in benchmarks or [entry.name for entry in catalog.entries()]:
+    for name in benchmarks or [entry.name for entry in registry.entries()]:
         try:
             checked = check_benchmark(name)
         except AssertionError as error:

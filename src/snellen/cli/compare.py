@@ -28,7 +28,10 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 @click.command("compare")
 @click.argument("sides", nargs=-1, required=True, type=RUNS, metavar="RUN|FILE...")
 @click.option(
-    "-b", "--benchmark", metavar="BENCH", help="Whose questions the files answer; a run knows it."
+    "-b",
+    "--benchmark",
+    metavar="BENCH",
+    help="Whose questions the files answer. A run knows it, unless it is of your own FILE.py.",
 )
 @click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
 @click.option("--scoring", metavar="NAME", help="Another than the headline scoring.")

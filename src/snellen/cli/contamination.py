@@ -10,7 +10,7 @@ from time import monotonic
 import click
 import msgspec
 
-from snellen import report
+from snellen import registry, report
 from snellen.analysis.contamination import Duplicate, Hit, contamination
 from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
@@ -19,7 +19,6 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.cli.progress_lines import EVERY, FIRST
 from snellen.errors import UsageError
-from snellen.registry import catalog
 
 PATH = click.Path(path_type=Path)
 
@@ -72,7 +71,7 @@ def command(
         raise UsageError(f"{images}: there is no such folder of pictures.")
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
-    made = [catalog.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
+    made = [registry.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
     found, rows = contamination(
         made, corpus=corpora, pictures_in=images, run=run, limit=limit, say=_Now()
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from snellen import registry
 from snellen.analysis.result import duration, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
@@ -25,7 +26,6 @@ from snellen.core.benchmark import Benchmark
 from snellen.data import Row, download, file_records, locations, published, verification
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
-from snellen.registry import catalog
 from snellen.store import data_at
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command() -> None:
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
     """Get BENCH's published files into its data folder; the same command goes on."""
-    made = catalog.benchmark(benchmark)
+    made = registry.benchmark(benchmark)
     files = file_records.only(_files(benchmark, made), only)
     folder = data or locations.data_folder(made.name)
     for line in _offer(made.name, files, folder):
@@ -67,7 +67,7 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
             files,
             folder,
             again=_again(benchmark, only, data),
-            token=catalog.hub_token(),
+            token=registry.hub_token(),
             say=drawn.say,
             report=drawn,
         )
@@ -109,20 +109,20 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     from snellen.cli._verify import Videos, videos_of
     from snellen.cli._verify import verify as verify_rows
 
-    if benchmark.endswith(catalog.OWN_DATA) or "/" in benchmark:
+    if registry.is_rows(benchmark):
         found = verify_rows(data_at(benchmark), data)
         if as_json:
             put(found.document())
         else:
             click.echo("\n".join(map(plain, found.lines())))
         return DONE if found.ok else FELL_SHORT
-    made = catalog.benchmark(benchmark)
+    made = registry.benchmark(benchmark)
     files = _files(benchmark, made)
     checked = verification.verify(files, _folders(data, made, files))
     videos, unread = Videos(), None
     if made.procedure.frames is not None:
         try:
-            videos = videos_of(catalog.benchmark(benchmark, data=data))
+            videos = videos_of(registry.benchmark(benchmark, data=data))
         except DataError as error:
             unread = str(error)
     fine = all(one.state in ("ok", "unknown") for one in checked)
@@ -153,7 +153,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:
     """Say where BENCH's files are looked for, in order, and what is found."""
-    made = catalog.benchmark(benchmark, data=data)
+    made = registry.benchmark(benchmark, data=data)
     files = _files(benchmark, made)
     folders = _folders(data, made, files)
     records = file_records.known(folders[0])
@@ -208,7 +208,7 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
     if packed is not None:
         done = archive_rows.unpack(packed, to)
     else:
-        made = catalog.benchmark(rows or "", data=data)
+        made = registry.benchmark(rows or "", data=data)
         done = archive_rows.pack(lambda: _with_images(made), to)
     if as_json:
         put({"rows": done.rows, "images": done.images, "to": str(to)})

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
-from snellen import api, report
+from snellen import api, registry, report
 from snellen.cli._exit import DONE, INTERRUPTED
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put_results
 from snellen.cli.progress_lines import ProgressLines
-from snellen.registry import catalog
 
 SAYS = """
 {drawn} were drawn here, and read by a small program that gets what a model gets: {shown}
@@ -35,7 +34,7 @@ def command(out: Path, video: bool, as_json: bool) -> int:
     """Run `eyechart` with `baseline/reader`: no network, no download, no GPU."""
     name = "eyechart-video" if video else "eyechart"
     plan = api.Plan(
-        benchmarks=[catalog.benchmark(name)],
+        benchmarks=[registry.benchmark(name)],
         models=["baseline/reader"],
         out=out,
         command=sys.argv[1:],

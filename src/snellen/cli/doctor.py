@@ -10,13 +10,12 @@ from typing import Any
 
 import click
 
-from snellen import __version__
+from snellen import __version__, registry
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.data import home
 from snellen.errors import install
-from snellen.registry import catalog
 
 CORE = (
     "aiohttp",
@@ -59,7 +58,7 @@ def command(as_json: bool) -> int:
         "cores": os.cpu_count(),
         "data_folder": str(folder),
         "free_disk_bytes": shutil.disk_usage(there).free,
-        "keys_set": catalog.keys_set(),
+        "keys_set": registry.keys_set(),
         "packages": packages,
         "extras": extras,
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from snellen.cli._exit import DONE
+from snellen.cli._own_benchmark import own_benchmark
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -22,6 +23,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "-o", "--output", type=PATH, metavar="FILE", help="Or a folder; default: the usual name, here."
 )
+@own_benchmark
 @click.option(
     "--data", type=DATA, help="For `authors`: where the rows are, if they were moved since."
 )
@@ -35,6 +37,7 @@ def command(
     run: Path,
     to: str,
     output: Path | None,
+    benchmark: str | None,
     data: Path | None,
     sample: int | None,
     sample_seed: int,
@@ -45,7 +48,14 @@ def command(
     samples, the file that a test server takes, results as the benchmark's authors publish them, a
     plain sheet, or a blank one on which people say what replies are worth."""
     path, notes = export.export(
-        run, to, output, data=data, scoring=scoring, sample=sample, seed=sample_seed
+        run,
+        to,
+        output,
+        data=data,
+        scoring=scoring,
+        sample=sample,
+        seed=sample_seed,
+        benchmark=benchmark,
     )
     if as_json:
         put({"file": str(path), "notes": notes})

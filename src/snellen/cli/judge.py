@@ -13,6 +13,7 @@ from snellen import api, report
 from snellen.analysis.result import plain
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
+from snellen.cli._own_benchmark import own_benchmark
 from snellen.cli._places import RUNS
 from snellen.cli._run_options import options_set, run_option, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
@@ -30,6 +31,7 @@ PATH = click.Path(path_type=Path)
 
 @click.command("judge")
 @click.argument("runs", nargs=-1, required=True, type=RUNS, metavar="RUN...")
+@own_benchmark
 @click.option(
     "--judge",
     "models",
@@ -65,6 +67,7 @@ PATH = click.Path(path_type=Path)
 def command(
     runs: tuple[Path, ...],
     models: tuple[str, ...],
+    benchmark: str | None,
     scorings: tuple[str, ...],
     against: Path | None,
     probe: str | None,
@@ -99,6 +102,7 @@ def command(
             found, finished = api.probe_run(
                 path,
                 plan,
+                benchmark=benchmark,
                 scorings=scorings,
                 n=sample or PROBED,
                 seed=plan.options["sample_seed"],
@@ -108,7 +112,13 @@ def command(
             probed += found
         else:
             result, finished = api.judge_run(
-                path, plan, scorings=scorings, against=against, show=ProgressLines(), budget=budget
+                path,
+                plan,
+                benchmark=benchmark,
+                scorings=scorings,
+                against=against,
+                show=ProgressLines(),
+                budget=budget,
             )
             results.append(result)
         for one in finished:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from snellen import registry
 from snellen.cli._exit import DONE
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.registry import catalog, suites
+from snellen.registry import suites
 
 KINDS = ["benchmarks", "suites", "models", "metrics"]
 
@@ -20,13 +21,13 @@ KINDS = ["benchmarks", "suites", "models", "metrics"]
 def command(what: str | None, as_json: bool) -> int:
     """List benchmarks, suites, models, metrics; by default all of them."""
     found = {
-        "benchmarks": [(entry.name, entry.title) for entry in catalog.entries()],
+        "benchmarks": [(entry.name, entry.title) for entry in registry.entries()],
         "suites": [
             (f"{suites.PREFIX}{name}", f"{suite.title} ({', '.join(suite.benchmarks)})")
             for name, suite in suites.SUITES.items()
         ],
-        "models": [(name, words) for name, (_, words) in catalog.MODELS.items()],
-        "metrics": list(catalog.metrics()),
+        "models": list(registry.list_models()),
+        "metrics": list(registry.list_metrics()),
     }
     if what is not None:
         found = {what: found[what]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.result import percent, plain
 from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
@@ -15,7 +15,6 @@ from snellen.cli._places import RUNS
 from snellen.cli._run_options import run_options
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.registry import catalog
 
 NEVER = "none"
 
@@ -82,7 +81,7 @@ def command(
     Shares are given as fractions: 0.02 are two points of a hundred. Asks nobody.
     """
     found = api.power(
-        catalog.benchmark(benchmark, data=data, task=task, columns=columns or None),
+        registry.benchmark(benchmark, data=data, task=task, columns=columns or None),
         runs=runs or (),
         limit=limit,
         accuracy=accuracy,

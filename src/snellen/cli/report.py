@@ -8,16 +8,17 @@ from pathlib import Path
 
 import click
 
-from snellen import api, report
+from snellen import api, registry, report
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
+from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
 from snellen.errors import SnellenError, UsageError
-from snellen.store import DEPTH, MANIFEST, found_elsewhere, runs_below
+from snellen.store import DEPTH, MANIFEST, REPORT, Run, found_elsewhere, runs_below
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -41,6 +42,7 @@ PATH = click.Path(path_type=Path)
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=RUNS, metavar="RUN...")
+@own_benchmarks
 @click.option(
     "--format",
     "form",
@@ -63,6 +65,7 @@ PATH = click.Path(path_type=Path)
 @json_option
 def command(
     runs: tuple[Path, ...],
+    benchmarks: tuple[str, ...],
     form: str | None,
     output: Path | None,
     folder: Path | None,
@@ -75,12 +78,12 @@ def command(
     plots of several also say where the runs stand by paired comparison, which scores them again.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
-    results, code = _load(runs)
+    results, code = _load(runs, benchmarks)
     if folder is not None or form in (*DRAWN, "latex", "csv"):
         _warn_out_of_date(results)
     compared = None
     if len(results) > 1 and not no_compare and (form in WITH_COMPARISON or folder is not None):
-        compared = _compared(results)
+        compared = _compared(results, benchmarks)
     if folder is not None:
         if output is not None or form not in (TERMINAL, *DRAWN):
             raise UsageError("--plots writes plots alone: leave -o out, and --format but svg, png.")
@@ -108,13 +111,13 @@ def command(
     return code
 
 
-def _load(given: Sequence[Path]) -> tuple[list[Result], int]:
+def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
     """All results, and how it went: one that cannot be read is left out unless it was named."""
     results = []
     code = DONE
     for run, named in ((run, run == path) for path in given for run in _runs(path)):
         try:
-            results.append(api.load_run(run))
+            results.append(_result(run, benchmarks))
         except SnellenError as error:
             if named:
                 raise
@@ -125,6 +128,14 @@ def _load(given: Sequence[Path]) -> tuple[list[Result], int]:
     return results, code
 
 
+def _result(run: Path, benchmarks: Sequence[str]) -> Result:
+    """A stored result. What the user's own benchmarks say of it is only known if they are named."""
+    if not benchmarks:
+        return api.load_run(run)
+    folder = run.parent if run.name == REPORT else run
+    return api.load_run(run, registry.supplied(benchmarks, Run(folder).manifest()))
+
+
 def _warn_out_of_date(results: Sequence[Result]) -> None:
     """Say on standard error which results are out of date, for formats that have no notes."""
     for result in results:
@@ -132,7 +143,7 @@ def _warn_out_of_date(results: Sequence[Result]) -> None:
             print(plain(f"{result.run}: {note}"), file=sys.stderr)
 
 
-def _compared(results: Sequence[Result]) -> Comparisons | None:
+def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Comparisons | None:
     """What comparing the runs gives; None, and why on standard error, where it cannot be done.
     Where each run was asked something else there is nothing to compare, and nothing to say."""
     questions = {
@@ -144,7 +155,8 @@ def _compared(results: Sequence[Result]) -> Comparisons | None:
         why = f"{len(results)} runs are more than {MOST}; `snellen compare` takes them"
     else:
         try:
-            return api.compare(*(result.run for result in results if result.run)).comparisons
+            runs = (result.run for result in results if result.run)
+            return api.compare(*runs, benchmark=benchmarks).comparisons
         except SnellenError as error:
             why = str(error)
     print(plain(f"not compared: {why}"), file=sys.stderr)

@@ -23,7 +23,7 @@ from snellen.errors import UsageError
     "--benchmark",
     metavar="BENCH",
     shell_complete=benchmarks,
-    help="Whose questions the files answer; a run knows it.",
+    help="Whose questions the files answer. A run knows it, unless it is of your own FILE.py.",
 )
 @click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
 @click.option(

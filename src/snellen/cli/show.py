@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from snellen import registry
 from snellen.analysis.result import percent, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
@@ -18,7 +19,6 @@ from snellen.cli.json_output import put
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.errors import DataError
-from snellen.registry import catalog
 
 
 @click.command("show")
@@ -38,16 +38,17 @@ def command(benchmark: str, data: Path | None, as_json: bool) -> int:
 
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     """All that is shown of a benchmark, in JSON's types."""
-    made = catalog.benchmark(benchmark, data=data)
-    entry = next((entry for entry in catalog.entries() if entry.name == made.name), None)
+    made = registry.benchmark(benchmark, data=data)
+    entry = registry.entry_of(benchmark)
     # A file of rows has no bundled ones: its own rows serve.
-    bundled = _bundled(benchmark) if entry else made
+    has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
+    bundled = _bundled(benchmark) if has_bundled else made
     there, few = _survey(made), _survey(bundled)
     return {
         "benchmark": made.name,
         "sheet": entry.sheet if entry else "",
         "also_known_as": list(entry.aliases) if entry else [],
-        "options": catalog.options(made.name) if entry else {},
+        "options": registry.options_of(benchmark) if entry else {},
         "rows": there.rows or None,
         "chance": there.chance,
         "bundled_rows": few.rows,
@@ -69,7 +70,7 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
 
 
 def _bundled(spec: str) -> Benchmark:
-    return catalog.benchmark(spec, data=Path(catalog.SYNTHETIC))
+    return registry.benchmark(spec, data=Path(registry.SYNTHETIC))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import click
 
 from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
+from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
@@ -19,6 +20,7 @@ from snellen.errors import UsageError, install
 
 @click.command("view")
 @click.argument("folders", nargs=-1, type=RUNS, metavar="[DIR]...")
+@own_benchmarks
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -26,7 +28,13 @@ from snellen.errors import UsageError, install
 )
 @click.option("--no-open", is_flag=True, help="Open no browser; print the address alone.")
 @json_option
-def command(folders: tuple[Path, ...], port: int | None, no_open: bool, as_json: bool) -> int:
+def command(
+    folders: tuple[Path, ...],
+    benchmarks: tuple[str, ...],
+    port: int | None,
+    no_open: bool,
+    as_json: bool,
+) -> int:
     """Show the runs in each DIR (default: runs) in a browser, also while they are written: samples,
     what the model saw and said, how it was scored, and runs side by side.
 
@@ -52,5 +60,5 @@ def command(folders: tuple[Path, ...], port: int | None, no_open: bool, as_json:
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    serve(shown, port, started)
+    serve(shown, port, started, benchmarks=benchmarks)
     return DONE

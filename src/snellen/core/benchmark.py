@@ -19,6 +19,7 @@ from snellen.core.procedure import Procedure
 from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
+from snellen.core.source import Source
 from snellen.core.streaming import Streaming
 from snellen.data import Found, Row, Table
 from snellen.errors import DataError
@@ -79,8 +80,8 @@ class Benchmark:
     """How it was loaded and transformed: for the registry and transforms alone (`vary`)."""
 
     def __post_init__(self) -> None:
-        if self._provenance.from_catalog:
-            unmarked = replace(self._provenance, from_catalog=False)
+        if self._provenance.from_catalog or self._provenance.source is not None:
+            unmarked = replace(self._provenance, from_catalog=False, source=None)
             object.__setattr__(self, "_provenance", unmarked)
 
     @property
@@ -309,16 +310,24 @@ def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
     return benchmark
 
 
+def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
+    """Mark a benchmark with where it comes from."""
+    marked = replace(benchmark.provenance, source=source)
+    object.__setattr__(benchmark, "_provenance", marked)
+    return benchmark
+
+
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
     """Replace fields, also those of its parts, in a way that a run stores: a probe, a frame policy.
 
-    Unlike `dataclasses.replace` it keeps `from_catalog`. Notes are added with `with_note`.
+    Unlike `dataclasses.replace` it keeps `from_catalog` and `source`. Notes are added with
+    `with_note`.
     """
     for name, part in PARTS.items():
         inner = {item.name for item in fields(part)} - {"notes"}
         if values := {key: changes.pop(key) for key in [*changes] if key in inner}:
             changes[name] = replace(changes.get(name, getattr(benchmark, name)), **values)
-    changed = replace(benchmark, **changes)
+    changed = mark_source(replace(benchmark, **changes), benchmark.provenance.source)
     return mark_from_catalog(changed) if benchmark.provenance.from_catalog else changed
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from snellen.core.source import Source
+
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
@@ -22,3 +24,6 @@ class Provenance:
     from_catalog: bool = field(default=False, repr=False, compare=False)
     """Whether the catalog can rebuild it from what a run stores. `dataclasses.replace` of the
     benchmark drops it, because a changed benchmark is a different benchmark."""
+    source: Source | None = field(default=None, repr=False, compare=False)
+    """Where somebody's own benchmark comes from; None: from the catalog, or not yet known. Only the
+    registry sets it, and `dataclasses.replace` drops it too."""

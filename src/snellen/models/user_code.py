@@ -45,13 +45,28 @@ def found(name: str, kind: str) -> Found:
         UsageError: there is no such file or name, or the file cannot be loaded.
     """
     file, attribute = split(name, kind)
-    module = _module(file, kind)
-    made: Any = getattr(module, attribute, None)
-    if made is None:
-        names = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise UsageError(f"{file} has no {attribute!r}; it has {names}.")
+    module = module_of(file, f"{kind}:{file}")
     source = module.__file__
-    return Found(made=made, source=source, digest=digest_of(source) if source else None)
+    return Found(
+        made=attribute_of(module, attribute, file),
+        source=source,
+        digest=digest_of(source) if source else None,
+    )
+
+
+def attribute_of(module: ModuleType, name: str, where: str) -> Any:
+    """What stands under a name in a module. Messages call the module `where`.
+
+    Raises:
+        UsageError: there is no such name.
+    """
+    value: Any = module
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    if value is None:
+        names = ", ".join(key for key in vars(module) if not key.startswith("_"))
+        raise UsageError(f"{where} has no {name!r}; it has {names}.")
+    return value
 
 
 def split(name: str, kind: str) -> tuple[str, str]:
@@ -70,8 +85,12 @@ def digest_of(source: str) -> str:
     return blake2b(Path(source).read_bytes(), digest_size=16).hexdigest()
 
 
-def _module(file: str, kind: str) -> ModuleType:
-    """The module of a file, or of that name."""
+def module_of(file: str, title: str) -> ModuleType:
+    """The module of a file (`my_model.py`), or of that name. Messages call it `title`.
+
+    Raises:
+        UsageError: there is no such file or module, or it cannot be loaded.
+    """
     path = Path(file)
     if path.suffix != ".py":
         try:
@@ -79,10 +98,10 @@ def _module(file: str, kind: str) -> ModuleType:
                 return importlib.import_module(file)
         except ImportError as error:
             raise UsageError(
-                f"{kind}:{file}: {error}. Name a file (my_model.py) or an installed module."
+                f"{title}: {error}. Name a file (my_model.py) or an installed module."
             ) from error
     if not path.is_file():
-        raise UsageError(f"{kind}:{file}: there is no such file.")
+        raise UsageError(f"{title}: there is no such file.")
     # Under its own name a file called json.py would take the place of Python's.
     name = f"snellen_python_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -1,5 +1,107 @@
 """Names to objects: benchmarks, models, metrics, suites, keys.
 
-May import what it names, and imports it when it is first named; alone reads keys.
-Start with `catalog.py`: `benchmark()` and `model()`.
+May import what it names; alone reads keys. What is below is imported when it is first used, so that
+listing what there is imports none of it.
+Start with `benchmarks.py` and `models.py`; `index.py` has what is listed.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from snellen.registry.adapters import watching
+    from snellen.registry.benchmarks import (
+        BUNDLED,
+        SYNTHETIC,
+        benchmark,
+        check_names,
+        entry_of,
+        few_shot,
+        is_mistakable,
+        is_own_code,
+        is_rows,
+        listed_options,
+        of_run,
+        options_of,
+        own,
+        reads_data,
+        runs_a_program,
+        supplied,
+    )
+    from snellen.registry.index import (
+        FOLDER,
+        MODELS,
+        ROWS,
+        Entry,
+        bundled,
+        entries,
+        list_metrics,
+        list_models,
+    )
+    from snellen.registry.keys import hub_token, keys_set
+    from snellen.registry.metrics import metric
+    from snellen.registry.models import (
+        Opened,
+        check_extra,
+        check_replicated,
+        from_object,
+        model,
+        with_profile,
+        wrap,
+    )
+    from snellen.registry.names import lmms_eval_name, vlmevalkit_name
+    from snellen.registry.sources import source_of
+
+__all__ = [
+    "BUNDLED",
+    "FOLDER",
+    "MODELS",
+    "ROWS",
+    "SYNTHETIC",
+    "Entry",
+    "Opened",
+    "benchmark",
+    "bundled",
+    "check_extra",
+    "check_names",
+    "check_replicated",
+    "entries",
+    "entry_of",
+    "few_shot",
+    "from_object",
+    "hub_token",
+    "is_mistakable",
+    "is_own_code",
+    "is_rows",
+    "keys_set",
+    "list_metrics",
+    "list_models",
+    "listed_options",
+    "lmms_eval_name",
+    "metric",
+    "model",
+    "of_run",
+    "options_of",
+    "own",
+    "reads_data",
+    "runs_a_program",
+    "source_of",
+    "supplied",
+    "vlmevalkit_name",
+    "watching",
+    "with_profile",
+    "wrap",
+]
+_FILES = ("index", "keys", "names", "benchmarks", "models", "adapters", "metrics", "sources")
+"""From what costs least to import to what costs most."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for file in _FILES:
+            module = import_module(f"snellen.registry.{file}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'snellen.registry' has no attribute {name!r}")

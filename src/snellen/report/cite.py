@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from snellen import __version__
-from snellen.registry import catalog
+from snellen import __version__, registry
 
 TITLE = "Snellen: measuring vision-language models on public benchmarks"
 AUTHORS = "The Snellen authors"
@@ -24,7 +23,7 @@ SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 def citations(benchmark: str) -> list[str]:
     """BibTeX of the benchmark's paper, where its file names one in the usual form, and of
     Snellen."""
-    entry = next((one for one in catalog.entries() if one.name == benchmark), None)
+    entry = next((one for one in registry.entries() if one.name == benchmark), None)
     paper = bibtex(entry.sheet) if entry else None
     return [*([paper] if paper else []), own()]
 

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.data import placed
 from snellen.errors import CatalogError, DataError, UsageError
@@ -24,7 +25,6 @@ from snellen.interop import (
     vlmevalkit,
     xlsx,
 )
-from snellen.registry import catalog
 from snellen.scoring import Scored, judge, replies_of
 from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
 
@@ -57,7 +57,7 @@ def export(
     scoring: str | None = None,
     sample: int | None = None,
     seed: int = 0,
-    benchmark: Benchmark | None = None,
+    benchmark: str | Benchmark | None = None,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
     must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
@@ -67,7 +67,8 @@ def export(
     first that has one) decides, drawn by `seed`; those of a smaller sheet are the first of a
     larger.
 
-    `benchmark` is the object that the run was made with, where it was made with one.
+    `benchmark` is the caller's own that the run was made with: the object, `FILE.py:NAME`, or
+    `module:NAME`.
 
     Raises:
         CatalogError: the run was made with a Benchmark object, and none is passed.
@@ -109,12 +110,16 @@ def export(
 
 
 def _benchmark_of(
-    folder: Path, manifest: Mapping[str, Any], benchmark: Benchmark | None
+    folder: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None
 ) -> Benchmark:
+    if isinstance(benchmark, str):
+        benchmark = registry.of_run(manifest, benchmark)
     if benchmark is None:
         try:
-            return catalog.of_run(manifest)
+            return registry.of_run(manifest)
         except CatalogError as error:
+            if "spec" in manifest.get("benchmark_source", {}):
+                raise CatalogError(f"{folder}: {error}") from error
             raise CatalogError(
                 f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
                 "`snellen.report.export.export(run, to, benchmark=benchmark)`."
@@ -143,7 +148,7 @@ def _as_authors(
         )
     if benchmark.provenance.from_catalog:
         was = data_place_of(manifest["data"])
-        benchmark = catalog.benchmark(
+        benchmark = registry.benchmark(
             name,
             data=data or (was if was.exists() else None),
             options=manifest["identity"]["options"],
@@ -239,12 +244,12 @@ def _table(
     replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
-        name = vlmevalkit.file_name(model, catalog.vlmevalkit_name(manifest), kind)
+        name = vlmevalkit.file_name(model, registry.vlmevalkit_name(manifest), kind)
         # Tags for metrics say nothing to a reader, and may have the name of a column: `question`.
         without = benchmark.presentation.metric_tags
         return name, vlmevalkit.table([_answered(one, without) for one in replies])
     if to == "lmms-eval":
-        name = lmms_eval.file_name(catalog.lmms_eval_name(manifest), datetime.now(UTC))
+        name = lmms_eval.file_name(registry.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.interop.submission is None:
@@ -268,8 +273,8 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         yield f"only the first of {repeats} repeats is in it"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
     sent = to == "submission"
-    if sent and catalog.BUNDLED in manifest.get("notes", []):
-        yield catalog.BUNDLED
+    if sent and registry.BUNDLED in manifest.get("notes", []):
+        yield registry.BUNDLED
     if of > n:
         wrong = ", and a test server counts the others as wrong" * sent
         yield f"partial: {n:,} of {of:,} questions are in it{wrong}"

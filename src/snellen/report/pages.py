@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen import __version__
+from snellen import __version__, registry
 from snellen.analysis.comparing import (
     BestOf,
     Comparison,
@@ -28,7 +28,6 @@ from snellen.analysis.comparing import (
     verdict,
 )
 from snellen.analysis.result import Result, baselines, plain, shown
-from snellen.registry import catalog
 from snellen.report import _differences, table_rows
 from snellen.report.charts import Axis, Curve, Mark, axis, curve, mark
 from snellen.report.cite import citations
@@ -262,7 +261,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
 @cache
 def _tagline(benchmark: str) -> str:
     """What the benchmark is, in its own file's words."""
-    found = (entry.title for entry in catalog.entries() if entry.name == benchmark)
+    found = (entry.title for entry in registry.entries() if entry.name == benchmark)
     return next(found, "").partition(":")[2].strip()
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
 from snellen.analysis.result import Result, Shown, duration, money, percent, shown
-from snellen.registry.catalog import BUNDLED
+from snellen.registry import BUNDLED
 from snellen.report.ladder import ladder, number
 from snellen.scoring import (
     Disagreement,

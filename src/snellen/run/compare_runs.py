@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from snellen import registry
 from snellen.analysis import comparing
 from snellen.analysis.comparing import Compared, Loaded
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
-from snellen.registry import catalog
 from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
@@ -21,7 +22,7 @@ from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_a
 
 def compare(
     *sides: str | Path | Result,
-    benchmark: str | Benchmark | None = None,
+    benchmark: str | Benchmark | Sequence[str | Benchmark] | None = None,
     data: str | Path | None = None,
     scoring: str | None = None,
     ids: str | None = None,
@@ -35,17 +36,15 @@ def compare(
 
     The replies are scored again from what is stored, as `score` does; nobody is asked and nothing
     is written, so a run under way can be compared as far as it is. `benchmark` and `data` are for
-    predictions, which know neither, and for runs of a `Benchmark` of the caller's; `ids`,
+    predictions, which know neither. `benchmark`, or several, is also for runs of the caller's own
+    benchmarks: the object, `FILE.py:NAME`, or `module:NAME`. `ids`,
     `replies_in` and `only` are those of `score`. `scoring` is the headline one unless named.
     Without `details` several pairs have their first metric alone, which is faster.
 
     Raises:
         SnellenError: something that the caller can mend, such as that two sides share no sample.
     """
-    # A run knows which of ours it asked, with its options.
-    callers = benchmark if isinstance(benchmark, Benchmark) else None
-    if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
+    own = [benchmark] if isinstance(benchmark, str | Benchmark) else list(benchmark or ())
     notes: list[str] = []
     broken: list[SnellenError] = []
     found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
@@ -59,6 +58,11 @@ def compare(
         for run in runs:
             found.setdefault(run.resolve(), run)
         if not runs and path.resolve() not in found:
+            if not isinstance(benchmark, str | Benchmark | None):
+                raise UsageError(f"{path} has predictions: name one benchmark for them.")
+            if isinstance(benchmark, str):
+                where = None if data is None else data_at(data)
+                benchmark = registry.benchmark(benchmark, data=where)
             found[path.resolve()] = _predictions(path, benchmark, data, ids, replies_in, only)
     if len(found) < 2 <= len(sides):
         raise UsageError(f"{paths[0]} is named twice: comparing takes two sets of replies.")
@@ -74,7 +78,7 @@ def compare(
             loaded.append(_of_predictions(one, scoring, digests=digests))
             continue
         try:
-            loaded.append(_of_run(one, callers, scoring))
+            loaded.append(_of_run(one, own, scoring))
         except SnellenError as error:
             if place in named:
                 raise
@@ -141,12 +145,11 @@ def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded
     return replace(loaded, notes=[*said.notes, *predicted.notes()])
 
 
-def _of_run(path: Path, given: Benchmark | None, scoring: str | None) -> Loaded:
+def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> Loaded:
     """A run's replies as far as they are there. It is not locked: who writes it only appends."""
     run = Run(path)
     manifest = run.manifest()
-    mine = given if given is not None and given.name == manifest.get("benchmark") else None
-    benchmark = benchmark_of(path, manifest, mine)
+    benchmark = benchmark_of(path, manifest, registry.supplied(own, manifest))
     with closing(run), ExitStack() as stack:
         run.load()
         replies = partial(judgeable, run, benchmark)

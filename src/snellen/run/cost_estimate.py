@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Usage
 from snellen.core.profile import Profile
@@ -24,7 +25,6 @@ from snellen.media import images, video
 from snellen.media.content import Image, Part
 from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
-from snellen.registry import catalog
 from snellen.run import Settings, chosen, select
 from snellen.run.identity import run_identity
 from snellen.run.plan import Plan
@@ -154,16 +154,16 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
     )
 
 
-def _unopened(spec: str, profile: Profile) -> catalog.Opened:
+def _unopened(spec: str, profile: Profile) -> registry.Opened:
     """A model by its name alone: to open it may take minutes, or a key.
 
     Raises:
         CatalogError: none is called so.
     """
-    kinds = {_kind(name) for name in catalog.MODELS}
+    kinds = {_kind(name) for name in registry.MODELS}
     if _kind(spec) not in kinds:
-        raise CatalogError(f"no model {spec!r}; models are named {', '.join(catalog.MODELS)}.")
-    return catalog.Opened(
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(registry.MODELS)}.")
+    return registry.Opened(
         model=Recorded(spec, {}),
         name=spec,
         server=spec,

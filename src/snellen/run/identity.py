@@ -12,12 +12,11 @@ from typing import Any
 
 import msgspec
 
-from snellen import __version__
+from snellen import __version__, registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import ImageLimits, Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
-from snellen.registry import catalog
 from snellen.run import Settings, own_prompt
 from snellen.run.run_config import RunConfig
 
@@ -29,17 +28,19 @@ OWN_PROMPT = "the model's own"
 def run_identity(
     benchmark: Benchmark,
     facts: Facts,
-    opened: catalog.Opened,
+    opened: registry.Opened,
     profile: Profile,
     settings: Settings,
     adapter: str | None,
 ) -> dict[str, Any]:
     """What decides which run this is: everything that can change a reply."""
     generation = settings.generation
+    source = registry.source_of(benchmark)
     return {
         "benchmark": benchmark.name,
         "asks": benchmark.asks,
-        **({"benchmark_object": True} if catalog.is_mistakable(benchmark) else {}),
+        **({"benchmark_object": True} if registry.is_mistakable(benchmark) else {}),
+        **({"source": source.digest} if source is not None and source.digest else {}),
         "options": {name: _plain(value) for name, value in benchmark.options.items()},
         **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
         **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
@@ -68,7 +69,7 @@ def run_identity(
 def manifest_of(
     config: RunConfig,
     facts: Facts,
-    opened: catalog.Opened,
+    opened: registry.Opened,
     identity: Mapping[str, Any],
     command: Sequence[str],
     before: Mapping[str, Any],
@@ -96,10 +97,12 @@ def manifest_of(
     if "prompt" in identity:
         notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
     notes += profile.images.words
+    source = registry.source_of(benchmark)
     return {
         **before,
         "benchmark": benchmark.name,
         "benchmark_object": not benchmark.from_catalog,
+        **({} if source is None else {"benchmark_source": source.stored()}),
         "model": opened.name,
         "identity": identity,
         "data": benchmark.data.where,

@@ -24,7 +24,7 @@ def judge_run(
     path: Path,
     plan: Plan,
     *,
-    benchmark: Benchmark | None = None,
+    benchmark: str | Benchmark | None = None,
     scorings: Sequence[str] = (),
     against: Path | None = None,
     show: Show | None = None,

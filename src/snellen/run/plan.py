@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Unpack, cast
 
+from snellen import registry
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
@@ -16,7 +17,6 @@ from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media import video
 from snellen.models.executors.replicas import Replicas
-from snellen.registry import catalog
 from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
 from snellen.run.options import RunOptions
@@ -59,7 +59,7 @@ class Plan:
         self,
         *,
         benchmarks: Sequence[Benchmark],
-        models: Sequence[str | catalog.Opened],
+        models: Sequence[str | registry.Opened],
         **arguments: Unpack[PlanArguments],
     ) -> None:
         self._arguments = arguments
@@ -102,7 +102,7 @@ class Plan:
         self,
         *,
         benchmarks: Sequence[Benchmark] | None = None,
-        models: Sequence[str | catalog.Opened] | None = None,
+        models: Sequence[str | registry.Opened] | None = None,
         **changes: Unpack[PlanArguments],
     ) -> Plan:
         """The same plan with other benchmarks, models, or arguments."""
@@ -128,7 +128,7 @@ class Plan:
         """The profile of a model, by its name, with the options in its place."""
         return with_options(self.profiles.get(model, self.profile), self.options)
 
-    def config(self, model: str | catalog.Opened, benchmark: Benchmark) -> RunConfig:
+    def config(self, model: str | registry.Opened, benchmark: Benchmark) -> RunConfig:
         """The run of one of the models, with one of the benchmarks."""
         name = model if isinstance(model, str) else model.name
         profile = self.profiles.get(name, self.profile)
@@ -204,7 +204,7 @@ def load_benchmarks(
         )
     names = [spec for spec in specs if isinstance(spec, str)]
     # Where one of several reads data, the others, which draw their own, are not meant.
-    reading = {name for name in names if catalog.reads_data(name)} or set(names)
+    reading = {name for name in names if registry.reads_data(name)} or set(names)
     presets = dict.fromkeys(prompts) or (chosen["prompt"],)
     benchmarks = []
     for spec, preset in product(specs, presets):
@@ -223,18 +223,19 @@ def load_benchmarks(
                 seed=chosen["probe_seed"],
             )
         )
+    registry.check_names(benchmarks)
     return benchmarks
 
 
 def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions) -> Benchmark:
     own = {"prompt": preset} if preset else None
     columns = options["columns"]
-    benchmark = catalog.benchmark(
+    benchmark = registry.benchmark(
         spec, data=data, task=options["task"], columns=columns, options=own
     )
     if options["shots"] is None:
         return benchmark
-    return catalog.few_shot(
+    return registry.few_shot(
         spec,
         benchmark,
         options["shots"],

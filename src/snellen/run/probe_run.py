@@ -36,7 +36,7 @@ def probe_run(
     path: Path,
     plan: Plan,
     *,
-    benchmark: Benchmark | None = None,
+    benchmark: str | Benchmark | None = None,
     scorings: Sequence[str] = (),
     n: int = 40,
     seed: int = 0,

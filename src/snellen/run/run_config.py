@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Generation
 from snellen.core.profile import Profile, Serve, Timeouts
-from snellen.registry import catalog
 from snellen.run import Settings
 from snellen.run.declarations import declarations
 from snellen.run.options import RunOptions
@@ -53,7 +53,7 @@ class RunConfig:
 
     benchmark: Benchmark
     """As it is asked, with the plan's frame policy."""
-    model: str | catalog.Opened
+    model: str | registry.Opened
     """A name, or a model that the caller has opened."""
     profile: Profile
     """The model's, with the options in its place."""
@@ -67,7 +67,7 @@ class RunConfig:
 
 def resolve(
     benchmark: Benchmark,
-    model: str | catalog.Opened,
+    model: str | registry.Opened,
     profile: Profile,
     options: RunOptions,
     sources: Mapping[str, Source],

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Model, Prompts
 from snellen.core.profile import Profile
 from snellen.data import Facts
 from snellen.errors import DataError, UsageError
-from snellen.registry import catalog
 from snellen.run import (
     Budget,
     Job,
@@ -64,9 +64,9 @@ def run_plan(
                     f"{name}: a model has replicas where it is given by its name, as "
                     "'python:FILE:NAME', so that each worker can open it."
                 )
-            catalog.check_replicated(spec, plan.profile_of(name))
+            registry.check_replicated(spec, plan.profile_of(name))
         elif isinstance(spec, str):
-            catalog.check_extra(spec)
+            registry.check_extra(spec)
         if plan.options["max_cost"] is not None and plan.profile_of(name).prices is None:
             raise UsageError(
                 f"--max-cost needs to know what {name}'s tokens cost: give `prices` in its profile "
@@ -147,7 +147,7 @@ def _finish(plan: Plan, job: Job) -> Finished:
 def _prepare(
     plan: Plan,
     config: RunConfig,
-    opened: catalog.Opened | None,
+    opened: registry.Opened | None,
     facts: Facts,
     limiters: dict[str, Limiter],
     budget: Budget,
@@ -164,7 +164,7 @@ def _prepare(
         settings = replace(settings, timeout=None)
     adapter = None
     if benchmark.ask == "session":
-        opened, adapter = catalog.watching(opened, options["adapter"])
+        opened, adapter = registry.watching(opened, options["adapter"])
     check_model(benchmark, opened.model)
     benchmark = _with_vlmevalkit_name(benchmark, opened.model)
     config = replace(config, benchmark=benchmark)
@@ -211,7 +211,7 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
     """The benchmark with the name that a model which words its own prompts knows it by."""
     if not isinstance(model, Prompts):
         return benchmark
-    name = catalog.vlmevalkit_name(
+    name = registry.vlmevalkit_name(
         {
             "benchmark": benchmark.name,
             "benchmark_object": not benchmark.from_catalog,
@@ -274,22 +274,22 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
     return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
 
 
-def _serves(opened: catalog.Opened) -> tuple[str, ...]:
+def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
     return (f"a server is started for it, and writes to {opened.served['log']}",)
 
 
-def _open(spec: str | catalog.Opened, profile: Profile, plan: Plan) -> catalog.Opened | None:
+def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry.Opened | None:
     """The model; None for the one that is made for each benchmark."""
     if not isinstance(spec, str):
-        return catalog.with_profile(spec, profile)
+        return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:
         return None
-    return catalog.model(spec, profile, logs=plan.out, replicas=plan.replicas)
+    return registry.model(spec, profile, logs=plan.out, replicas=plan.replicas)
 
 
-def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> catalog.Opened:
+def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:
     from snellen.models.recorded import Recorded
 
     replies = dummies.table(
@@ -299,7 +299,7 @@ def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -
         seed=settings.seed,
         repeats=settings.repeats,
     )
-    return catalog.Opened(
+    return registry.Opened(
         model=Recorded(MOST_FREQUENT, replies),
         name=MOST_FREQUENT,
         server=f"{MOST_FREQUENT} {benchmark.name}",

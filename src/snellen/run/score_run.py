@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen import registry
 from snellen.analysis.result import Result, load_report
 from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
@@ -17,7 +18,6 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
-from snellen.registry import catalog
 from snellen.report.words import write_markdown
 from snellen.run.identity import data_notes
 from snellen.run.plan import check_missing
@@ -35,7 +35,7 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, Mirror, Run, data_at, is_object_run, runs_at
+from snellen.store import MANIFEST, REPORT, Mirror, Run, data_at, is_object_run, runs_at
 from snellen.transforms.probes import again
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def score(
 
     `ids` and `replies_in` name the columns of a file, where they are not the usual ones; `only`
     takes the files of a folder that match it. Without a `benchmark` it is what the name of a file
-    of VLMEvalKit's or lmms-eval's says. A run knows its own, but for a `Benchmark` that was made by
-    the caller: it is given here again.
+    of VLMEvalKit's or lmms-eval's says. A run knows its own, but for one of the caller's: the
+    `Benchmark` object, `FILE.py:NAME`, or `module:NAME` is passed here again.
 
     Raises:
         SnellenError: something that the caller can mend.
@@ -72,7 +72,6 @@ def score(
     check_missing(missing)
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
-        assert not isinstance(benchmark, str)
         return _score_folder(path, benchmark, scorings, missing)
     said = said_in(path, benchmark, data, ids, replies_in, only)
     report = score_predictions(
@@ -110,7 +109,6 @@ def explain(
     """
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
-        assert not isinstance(benchmark, str)
         run = Run(path)
         made = benchmark_of(path, run.manifest(), benchmark)
         with run.folder.lock(), closing(run), ExitStack() as stack:
@@ -138,7 +136,7 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
         what = "run, and no such file" if isinstance(path, Mirror) else "file or folder"
         raise UsageError(f"{path}: there is no such {what}.")
     is_run = (path / MANIFEST).exists()
-    if is_run and isinstance(benchmark, str):
+    if is_run and isinstance(benchmark, str) and not registry.is_own_code(benchmark):
         raise UsageError(f"{path} is a run, which knows its benchmark: leave it (-b) out.")
     if is_run or (benchmark is None and not path.is_file()):
         if data is not None:
@@ -180,7 +178,7 @@ def said_in(
     from snellen.interop import predictions
 
     if isinstance(benchmark, str):
-        benchmark = catalog.benchmark(benchmark, data=None if data is None else data_at(data))
+        benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
     if benchmark is not None and not (ids or replies_in):
         published = _in_layout(path, benchmark, only)
         if published is not None:
@@ -190,7 +188,7 @@ def said_in(
     if benchmark is None:
         model, name = _named_by(path, said.named)
         taken = [f"taken for replies of {model} to {name}, by the file's name"]
-        benchmark = catalog.benchmark(name, data=None if data is None else data_at(data))
+        benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
     if said.other_ids and not _has_ids_of(benchmark, said):
         # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
         others = (
@@ -313,13 +311,12 @@ def _words(given: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> Sequ
 
 def _score_folder(
     path: Path,
-    benchmark: Benchmark | None,
+    benchmark: str | Benchmark | None,
     scorings: Sequence[str] | None,
     missing: Missing | None,
 ) -> Result:
     run = Run(path)
-    manifest = run.manifest()
-    benchmark = benchmark_of(path, manifest, benchmark)
+    benchmark = benchmark_of(path, run.manifest(), benchmark)
     with run.folder.lock(), closing(run):
         run.load()
         return scored(run, benchmark, scorings=scorings, missing=missing)
@@ -338,7 +335,12 @@ def scored(
         replies = partial(judgeable, run, benchmark)
         verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
         older = asks_notes(run.manifest().get("identity", {}), rules_of(benchmark))
-        notes = [*notes, *_by_other_rules(run, benchmark), *older]
+        notes = [
+            *notes,
+            *_by_other_rules(run, benchmark),
+            *_by_other_source(run, benchmark),
+            *older,
+        ]
         report = score_run(
             run,
             benchmark,
@@ -371,6 +373,16 @@ def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
     ]
 
 
+def _by_other_source(run: Run, benchmark: Benchmark) -> list[str]:
+    """Note that the source of somebody's own benchmark changed since the run was made."""
+    before = run.manifest().get("benchmark_source", {}).get("digest")
+    source = registry.source_of(benchmark)
+    if before is None or source is None or source.digest in (None, before):
+        return []
+    what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
+    return [f"scored by {what} as it is now. It has changed since the run was made"]
+
+
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
     """What each judge of a run took, under all its scorings."""
     by_model: dict[str, list[Run]] = {}
@@ -382,13 +394,18 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
 
 
 def benchmark_of(
-    path: Path, manifest: Mapping[str, Any], given: Benchmark | None = None
+    path: Path, manifest: Mapping[str, Any], given: str | Benchmark | None = None
 ) -> Benchmark:
-    """The benchmark of a run: what its manifest names, or the caller's own, given again.
+    """The benchmark of a run: what its manifest names, or the caller's own, which is passed again:
+    the object, or the file or module that it is in.
 
     Raises:
         CatalogError: the manifest names none of ours. UsageError: the one given is another.
     """
+    if isinstance(given, str):
+        benchmark = registry.of_run(manifest, given)
+        _check_asked(path, manifest, benchmark)
+        return benchmark
     if given is not None:
         _check_asked(path, manifest, given)
         if given.from_catalog and is_object_run(manifest):
@@ -404,9 +421,11 @@ def benchmark_of(
             )
         return given if given.probe == probe else again(given, probe)
     try:
-        return catalog.of_run(manifest)
+        return registry.of_run(manifest)
     except CatalogError as error:
-        raise CatalogError(f"{path}: {error} {PASS_OBJECT}") from error
+        has_spec = "spec" in manifest.get("benchmark_source", {})
+        hint = "" if has_spec else f" {PASS_OBJECT}"
+        raise CatalogError(f"{path}: {error}{hint}") from error
 
 
 def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
@@ -430,8 +449,10 @@ def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
         UsageError: no benchmark is called so.
     """
     for model, name in named:
+        if registry.is_own_code(name):
+            continue  # a file's name never leads to running a file
         try:
-            catalog.benchmark(name)
+            registry.benchmark(name)
         except CatalogError:
             continue
         return model, name
@@ -462,6 +483,14 @@ def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
     return found
 
 
-def load_run(path: str | Path) -> Result:
-    """The stored result of a run folder."""
-    return load_report(runs_at(path))
+def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:
+    """The stored result of a run folder.
+
+    With the `benchmark` of a run of the caller's own benchmark, an object or `FILE.py:NAME`, the
+    result also says whether it is out of date.
+    """
+    run = runs_at(path)
+    if benchmark is None:
+        return load_report(run)
+    folder = run.parent if run.name == REPORT else run
+    return load_report(run, benchmark_of(folder, Run(folder).manifest(), benchmark))

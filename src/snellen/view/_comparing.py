@@ -7,12 +7,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
 from typing import Any
 
-from snellen import api
+from snellen import api, registry
 from snellen.analysis.comparing import Comparisons
+from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.registry import catalog
 from snellen.store import Run
 from snellen.view.runs import Listed
 
@@ -24,7 +25,8 @@ KEPT = 16
 class Compares:
     """Keeps what was compared until one of the runs has more."""
 
-    def __init__(self) -> None:
+    def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
+        self._benchmarks = benchmarks
         self._pool = ThreadPoolExecutor(1)
         self._known: OrderedDict[Any, Future[Comparisons]] = OrderedDict()
         self._lock = threading.Lock()
@@ -36,7 +38,7 @@ class Compares:
             SnellenError: they cannot be compared.
         """
         for run in runs:
-            if catalog.runs_a_program(run.manifest):
+            if registry.runs_a_program(run.manifest):
                 raise UsageError(
                     f"{run.name} is scored by a class of somebody's own, which is not run here: "
                     "`snellen compare` runs it, if you trust it."
@@ -46,7 +48,7 @@ class Compares:
             made = self._known.get(key)
             if made is None:
                 made = self._known[key] = self._pool.submit(
-                    lambda: api.compare(*(run.path for run in runs)).comparisons
+                    lambda: self._compared([run.path for run in runs])
                 )
                 while len(self._known) > KEPT:
                     self._known.popitem(last=False)
@@ -54,6 +56,9 @@ class Compares:
             return made.result(PATIENCE)
         except NotYet:
             return None
+
+    def _compared(self, paths: Sequence[Path]) -> Comparisons:
+        return api.compare(*paths, benchmark=self._benchmarks).comparisons
 
     def stop(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from snellen.core.benchmark import Benchmark
 from snellen.errors import MediaError, SnellenError, UsageError
 from snellen.media.content import Image
 from snellen.store import Key, Question
@@ -93,9 +94,9 @@ class Guarded:
 class Server:
     """The addresses. Each is answered in a thread: files are read."""
 
-    def __init__(self, *roots: Path) -> None:
-        self.pages = Pages(*roots)
-        self.media = Media()
+    def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
+        self.pages = Pages(*roots, benchmarks=benchmarks)
+        self.media = Media(benchmarks)
 
     def app(self) -> Starlette:
         routes = {
@@ -256,8 +257,17 @@ def _whole(request: Request, name: str) -> int:
     return int(said)
 
 
-def serve(roots: Sequence[Path], port: int | None, started: Callable[[str], None]) -> None:
+def serve(
+    roots: Sequence[Path],
+    port: int | None,
+    started: Callable[[str], None],
+    *,
+    benchmarks: Sequence[str | Benchmark] = (),
+) -> None:
     """Serve the runs in folders until interrupted; `started` is told the address.
+
+    `benchmarks` are the caller's own, objects or `FILE.py:NAME`: pictures of their runs are shown,
+    and their runs compared.
 
     Raises:
         UsageError: there is no such folder, or the port is taken.
@@ -269,7 +279,7 @@ def serve(roots: Sequence[Path], port: int | None, started: Callable[[str], None
             )
     bound = _bound(port)
     port = bound.getsockname()[1]
-    server = Server(*roots)
+    server = Server(*roots, benchmarks=benchmarks)
     config = uvicorn.Config(
         Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
         server_header=False, timeout_graceful_shutdown=1,

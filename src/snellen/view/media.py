@@ -9,19 +9,19 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.sample import Sample
 from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.registry import catalog
 from snellen.store import Question, data_place_of, is_object_run
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
@@ -33,7 +33,8 @@ HELD = 48 << 20
 class Media:
     """Of all runs; what was had is kept for a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
+        self._benchmarks = benchmarks
         self._sources: dict[tuple[Path, int], Benchmark] = {}
         self._kept: OrderedDict[tuple[Any, ...], Image] = OrderedDict()
         self._opened: tuple[tuple[Path, str | None], video.Streamed] | None = None
@@ -145,8 +146,14 @@ class Media:
         with self._lock:
             if (known := self._sources.get(key)) is None:
                 probe = run.identity.get("probe", {})
-                known = self._sources[key] = again(_asked(run.manifest), probe)
+                known = self._sources[key] = self._asked(run.manifest, probe)
             return known
+
+    def _asked(self, manifest: Mapping[str, Any], probe: Mapping[str, Any]) -> Benchmark:
+        own = registry.supplied(self._benchmarks, manifest, data=_own_data(manifest))
+        if own is None:
+            return again(_asked(manifest), probe)
+        return own if own.probe == probe else again(own, probe)
 
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
@@ -168,21 +175,29 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_place_of(manifest["data"])
+    if (spec := manifest.get("benchmark_source", {}).get("spec")) and is_object_run(manifest):
+        raise DataError(
+            f"its rows are read by {spec}, which is not run because a run names it. If you trust "
+            f"it, pass it: snellen view -b {spec}"
+        )
     if is_object_run(manifest):
         raise DataError("its rows come from a Python object, which no manifest can rebuild.")
-    if catalog.runs_a_program(manifest):
+    if registry.runs_a_program(manifest):
         raise DataError("its rows are read by a class of somebody's own, which is not run here.")
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}
-        return catalog.own(where.absolute(), _folder(manifest), options["task"], columns, {})
+        return registry.own(where.absolute(), _folder(manifest), options["task"], columns, {})
+    if "benchmark_source" in manifest:
+        unprobed = {**manifest["identity"], "probe": {}}
+        return registry.of_run({**manifest, "identity": unprobed}, data=_own_data(manifest))
     if name not in _names():
         raise DataError(f"{name} is no benchmark of this version.")
-    return catalog.benchmark(name, data=where if where.exists() else None, options=options)
+    return registry.benchmark(name, data=where if where.exists() else None, options=options)
 
 
 @lru_cache(maxsize=1)
 def _names() -> frozenset[str]:
-    return frozenset(entry.name for entry in catalog.entries())
+    return frozenset(entry.name for entry in registry.entries())
 
 
 def _folder(manifest: Mapping[str, Any]) -> Path | None:
@@ -192,6 +207,12 @@ def _folder(manifest: Mapping[str, Any]) -> Path | None:
         if flag == "--data":
             return data_place_of(value)
     return None
+
+
+def _own_data(manifest: Mapping[str, Any]) -> Path | None:
+    """What the function of a plug-in, or of the user's file, was given as its data."""
+    data = manifest.get("benchmark_source", {}).get("data")
+    return None if data is None else data_place_of(data)
 
 
 def _gone(run: Listed, place: str, others: int) -> MediaError:

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from snellen.analysis.comparing import lines as told
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
 from snellen.analysis.result import Result, duration, plain, shown
+from snellen.core.benchmark import Benchmark
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 from snellen.store import DEPTH, Key, differing
@@ -72,10 +73,10 @@ class Counted(NamedTuple):
 class Pages:
     """Makes the pages of the runs in folders."""
 
-    def __init__(self, *roots: Path) -> None:
+    def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self.runs = Runs(*roots)
         self.indexes = Indexes()
-        self.compares = Compares()
+        self.compares = Compares(benchmarks)
         self._counted: dict[tuple[Path, str], Counted] = {}
         self._counting: set[tuple[Path, str]] = set()
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import orjson
 
+from snellen import registry
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import SnellenError
-from snellen.registry import catalog
 from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
 from snellen.view._indexes import file_of
@@ -195,10 +195,10 @@ def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Face
 
 def best_score(run: Listed, scoring: str) -> float:
     """What a perfect answer is worth; 1 where the benchmark is not known here."""
-    if catalog.runs_a_program(run.manifest):
+    if registry.runs_a_program(run.manifest):
         return 1.0
     try:
-        return catalog.of_run(run.manifest).scorings[scoring].best
+        return registry.of_run(run.manifest).scorings[scoring].best
     except (SnellenError, KeyError, TypeError, ValueError):
         return 1.0
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from snellen import registry
 from snellen.analysis.contamination import (
     Contamination,
     Duplicate,
@@ -21,7 +22,6 @@ from snellen.analysis.contamination import (
 )
 from snellen.core.benchmark import Benchmark
 from snellen.errors import DataError, UsageError
-from snellen.registry import catalog
 from tests.golden_data import golden
 from tests.scenes import jpeg, scaled, scene
 
@@ -45,7 +45,7 @@ def benchmark(folder: Path, rows: Sequence[Mapping[str, Any]], name: str = "mine
         lines.append(json.dumps(fields))
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(lines))
-    return catalog.benchmark(str(path))
+    return registry.benchmark(str(path))
 
 
 def three(folder: Path) -> Benchmark:
@@ -128,7 +128,7 @@ def test_questions_without_pictures_are_compared_by_their_words(tmp_path: Path) 
 
 
 def test_the_passes_of_one_question_are_no_duplicates() -> None:
-    made = catalog.benchmark("mmbench", data=Path(catalog.SYNTHETIC))
+    made = registry.benchmark("mmbench", data=Path(registry.SYNTHETIC))
     assert made.procedure.together is not None
     passes = [made.procedure.together(made.read(row)) for row in made.data]
     assert len(set(passes)) < len(passes)
@@ -137,7 +137,7 @@ def test_the_passes_of_one_question_are_no_duplicates() -> None:
 
 
 def test_pictures_that_are_drawn_for_the_prompt_are_compared_too() -> None:
-    made = catalog.benchmark("eyechart:n=54")
+    made = registry.benchmark("eyechart:n=54")
     report = shared(made)
     assert report.benchmarks[0].pictures == 54
 
@@ -156,7 +156,7 @@ def test_a_missing_picture_is_said_and_the_rest_compared(tmp_path: Path) -> None
 def test_mathvision_has_one_question_twice() -> None:
     # Seen with one's own eyes: the picture of 773 is that of 1050 in another size.
     folder = golden("mathvision")
-    made = catalog.benchmark("mathvision:split=testmini", data=folder)
+    made = registry.benchmark("mathvision:split=testmini", data=folder)
     report, rows = contamination([made])
     assert [(row.a[1], row.b[1]) for row in rows if isinstance(row, Duplicate) and row.text] == [
         ("773", "1050")
@@ -420,7 +420,7 @@ def test_all_of_a_benchmark_is_in_its_own_file(tmp_path: Path) -> None:
 
 def test_all_of_mathvision_is_in_its_own_file() -> None:
     folder = golden("mathvision")
-    made = catalog.benchmark("mathvision:split=testmini", data=folder)
+    made = registry.benchmark("mathvision:split=testmini", data=folder)
     found = in_corpus(made, folder / "testmini.jsonl")
     assert counts(found)[:5] == (304, 0, 304, 0, 304)
 

@@ -8,8 +8,8 @@ from itertools import permutations
 from pathlib import PurePath
 from typing import Any, Protocol
 
+from snellen import registry
 from snellen.errors import CatalogError
-from snellen.registry import catalog
 from snellen.store import differing
 
 NAMES = ("model", "replies")
@@ -162,7 +162,7 @@ def _defaults(side: SideIdentity) -> Mapping[str, Any]:
     """What a benchmark's options are where nobody says; empty for one that is not in the
     catalogue."""
     try:
-        found = catalog.options(str(side.identity.get("benchmark")))
+        found = registry.listed_options(str(side.identity.get("benchmark")))
     except CatalogError:
         return {}
     return {option: one["default"] for option, one in found.items()}

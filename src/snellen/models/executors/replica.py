@@ -118,7 +118,7 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model by `opening`, which gives a `catalog.Opened`, in the folder of whoever
+        """Open the model by `opening`, which gives a `registry.Opened`, in the folder of whoever
         asks, where this machine has it."""
         try:
             os.chdir(folder)

@@ -1,0 +1,44 @@
+"""Adapters: how a model that does not watch streams is shown them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from snellen.core.model import Generates, Streams
+from snellen.errors import UsageError
+from snellen.media.video import policy
+from snellen.models.sliding_window import SlidingWindow
+from snellen.registry.models import Opened
+
+DEFAULT = "window:4"
+
+
+def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
+    """The model as one that watches streams, and the adapter's name in its one form.
+
+    Without an adapter a model that watches streams is itself; any other gets `DEFAULT`. `window:N`
+    and `window:all` show the newest frames, `reask:POLICY` those that a frame policy picks of all
+    so far. The one form makes `window:04` the same run as `window:4`.
+
+    Raises:
+        UsageError: there is no such adapter, or the model does not answer in text.
+    """
+    if adapter is None and isinstance(opened.model, Streams):
+        return opened, None
+    adapter = adapter or DEFAULT
+    kind, _, amount = adapter.partition(":")
+    is_count = amount.isascii() and amount.isdigit() and len(amount) < 7 and int(amount) > 0
+    if not (kind == "window" and (is_count or amount == "all")) and not (
+        kind == "reask" and amount
+    ):
+        raise UsageError(
+            f"no adapter {adapter!r}; there are window:N, window:all and reask:POLICY "
+            "(reask:uniform:64)."
+        )
+    if not isinstance(opened.model, Generates):
+        raise UsageError(f"{opened.name} does not answer in text, which {adapter} asks it for.")
+    if kind == "reask":
+        picks = policy(amount)
+        return replace(opened, model=SlidingWindow(opened.model, None, picks)), f"reask:{picks}"
+    n = int(amount) if is_count else None
+    return replace(opened, model=SlidingWindow(opened.model, n)), f"window:{n or 'all'}"

@@ -1,0 +1,490 @@
+"""Benchmarks: made from a name, a file, a plug-in, or what a run's manifest says."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from snellen.benchmarks.families.own_rows import own_data, stored
+from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, vary, with_note
+from snellen.core.source import Source
+from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
+from snellen.models.user_code import told_as
+from snellen.registry import sources
+from snellen.registry.index import Entry, entries, entry_in, kebab, rows_beside
+from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolve
+from snellen.registry.options import defaults, described, typed
+from snellen.registry.outlines import outline
+from snellen.registry.specs import Spec, parse
+from snellen.store import data_at, is_object_run
+from snellen.transforms.probes import again
+from snellen.transforms.shots import with_shots
+
+BUNDLED = "the data are the few bundled rows: this is no result"
+OF_CLASS = "vlmevalkit-class:"
+"""Before `FILE:CLASS`, a data set class written for VLMEvalKit."""
+SYNTHETIC = "synthetic"
+"""As `data`: the few rows that are bundled with a benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Definition:
+    """What makes a benchmark."""
+
+    name: str
+    """For messages: its name, or how it was written with `-b`."""
+    value: Any
+    """A function that gives a `Benchmark`, or a `Benchmark`."""
+    implied: Mapping[str, Any]
+    """The options that an alias stands for."""
+    bundled: Path | None
+    """The folder of its bundled rows."""
+    reads_data: bool
+    """Whether it reads files."""
+    file: Path | None = None
+    """The file of somebody's own benchmark."""
+    source: Source | None = None
+    """Where it comes from; None for those of this package."""
+
+
+def benchmark(
+    spec: str,
+    *,
+    data: Path | None = None,
+    task: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Benchmark:
+    """The benchmark that a spec means: a name with options (`mathvision:split=testmini`), a file of
+    rows, or a benchmark of the caller's in a file (`FILE.py:NAME`) or a module (`module:NAME`).
+
+    `data` is the folder or file with its rows, `synthetic` the few that are bundled. `task` and
+    `columns` are for files of rows alone.
+
+    Raises:
+        CatalogError: no benchmark of that name. UsageError: it has no such option, or its file
+            cannot be loaded.
+    """
+    if spec.startswith(OF_CLASS):
+        if data or task or columns or options:
+            raise UsageError(f"{spec}: the class has its own rows and prompts; leave the rest out.")
+        return _of_class(*spec.removeprefix(OF_CLASS).split(":"))
+    parts = parse(spec)
+    values = {**parts.options, **(options or {})}
+    if parts.kind == "rows":
+        return own(data_at(parts.name), data, task, columns, values)
+    if task or columns:
+        raise UsageError(f"--task and --map are for files of rows; {parts.name} is a benchmark.")
+    return _built(_definition(parts), values, data)
+
+
+def few_shot(
+    spec: str,
+    plain: Benchmark,
+    n: int,
+    *,
+    source: str | None = None,
+    seed: int = 0,
+    data: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Benchmark:
+    """A benchmark (`plain`, of a spec and of what else `benchmark` got) with n examples before each
+    question.
+
+    `source` is where they come from: a file of rows in the same form, or for a benchmark its other
+    options (`split=dev`, or `dev` alone). For a file of rows it may be None: the examples are rows
+    of it that are then not asked.
+
+    Raises:
+        UsageError: there must be a source, or no examples can be had.
+    """
+    parts = parse(spec)
+    examples: Benchmark | None = None
+    if parts.kind == "rows":
+        if source is not None:
+            examples = own(data_at(source), data, str(plain.options["task"]), columns, {})
+    elif source is None:
+        raise UsageError(
+            f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
+            "in the same form, or other options (split=dev)."
+        )
+    elif "=" not in source and data_at(source).exists():
+        examples = benchmark(spec, data=data_at(source), options=options)
+    else:
+        other = source if "=" in source else f"split={source}"
+        others = parse(f"{parts.base}:{other}").options
+        chosen = {**parts.options, **(options or {}), **others}
+        examples = benchmark(parts.base, data=data, options=chosen)
+    return with_shots(plain, n, source=examples, seed=seed)
+
+
+def of_run(
+    manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
+) -> Benchmark:
+    """The benchmark of a run, as it was asked, by its manifest; its data need not be there.
+
+    A file or module that a manifest names is never run for that: the user names it again with
+    `spec`, and the options are those of the run.
+
+    Raises:
+        CatalogError: it is none of ours, no plug-in that is installed, nor a file of rows, or it
+            was a file, a module, or a Python object of somebody's. UsageError: `spec` is not what
+            the run can be scored by.
+    """
+    plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
+    return again(plain, manifest["identity"].get("probe", {}))
+
+
+def supplied(
+    specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
+) -> Benchmark | None:
+    """The user's own benchmark for a run, among those that were passed: the one of the run's name.
+
+    Raises:
+        UsageError: a file or a module cannot be loaded.
+    """
+    for spec in specs:
+        candidate = benchmark(spec) if isinstance(spec, str) else spec
+        if candidate.name != manifest.get("benchmark"):
+            continue
+        if isinstance(spec, Benchmark):
+            return spec
+        if is_own_code(spec):
+            return of_run(manifest, spec, data=data)
+    return None
+
+
+def is_own_code(spec: str) -> bool:
+    """Whether a spec names a benchmark in a file or a module of the user's."""
+    return not spec.startswith(OF_CLASS) and parse(spec).kind in ("file", "module")
+
+
+def is_rows(spec: str) -> bool:
+    """Whether a spec names a file of rows."""
+    return not spec.startswith(OF_CLASS) and parse(spec).kind == "rows"
+
+
+def entry_of(spec: str) -> Entry | None:
+    """What the file of a benchmark says of it; None for rows, and where there is no such file.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    if spec.startswith(OF_CLASS):
+        return None
+    parts = parse(spec)
+    if parts.kind == "rows":
+        return None
+    if parts.kind == "name":
+        return resolve(parts.name)[0]
+    loaded = sources.load(parts)
+    file = loaded.file
+    if file is None or isinstance(loaded.value, Benchmark):
+        return None
+    return entry_in(kebab(loaded.function), loaded.function, file, outline(file))
+
+
+def options_of(spec: str) -> dict[str, dict[str, Any]]:
+    """Each option's default, and what it may be where that is a list.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    value = _definition(parse(spec)).value
+    return {} if isinstance(value, Benchmark) else described(value)
+
+
+def listed_options(name: str) -> dict[str, dict[str, Any]]:
+    """The same of a name that may come from a stranger's file: no file or module is run for it.
+
+    Raises:
+        CatalogError: no benchmark that is listed has that name.
+    """
+    value = _of_entry(*resolve(name)).value
+    return {} if isinstance(value, Benchmark) else described(value)
+
+
+def reads_data(spec: str) -> bool:
+    """Whether `data` means anything to what is named: a file of rows, or a benchmark of files.
+
+    Raises:
+        CatalogError: no benchmark of that name.
+    """
+    if spec.startswith(OF_CLASS):
+        return False
+    parts = parse(spec)
+    if parts.kind == "name":
+        return resolve(parts.name)[0].reads_data
+    return parts.kind == "rows" or _definition(parts).reads_data
+
+
+def is_mistakable(benchmark: Benchmark) -> bool:
+    """Whether somebody's own benchmark has the name, or the options, of one that the catalog makes,
+    so that a run's identity must tell the two apart."""
+    if benchmark.from_catalog:
+        return False
+    options = benchmark.options
+    return "class" in options or _is_rows(options) or is_canonical(benchmark.name)
+
+
+def runs_a_program(manifest: Mapping[str, Any]) -> bool:
+    """Whether `of_run` would run a program that the manifest names, a class for VLMEvalKit."""
+    options = manifest.get("identity", {}).get("options", {})
+    return "class" in options and not is_object_run(manifest)
+
+
+def check_names(benchmarks: Sequence[Benchmark]) -> None:
+    """Benchmarks of different sources must have different names.
+
+    Raises:
+        CatalogError: two have one name.
+    """
+    for number, one in enumerate(benchmarks):
+        for other in benchmarks[:number]:
+            if is_same_name(one.name, other.name) and _spec_of(one) != _spec_of(other):
+                raise ambiguous(one.name, [_origin(other), _origin(one)])
+
+
+def own(
+    path: Path,
+    data: Path | None,
+    task: str | None,
+    columns: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+) -> Benchmark:
+    """The benchmark that a file of rows is; `data` is the folder of what the rows name.
+
+    Raises:
+        CatalogError: there is no such file. UsageError: it is given what only benchmarks have.
+    """
+    if not path.exists():
+        raise CatalogError(f"{path}: there is no such file of rows.")
+    if options:
+        raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
+    if str(data) == SYNTHETIC:
+        raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
+    return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
+
+
+# -- from a name
+
+
+def _definition(parts: Spec) -> _Definition:
+    if parts.kind == "name":
+        return _of_entry(*resolve(parts.name))
+    if parts.kind == "module" and _is_listed(parts.name):
+        raise UsageError(
+            f"{parts.base}: {parts.attribute!r} is no option; options are written name=value, with "
+            "commas between."
+        )
+    loaded = sources.load(parts)
+    file = loaded.file
+    known = outline(file).definitions.get(loaded.function) if file is not None else None
+    return _Definition(
+        name=parts.base,
+        value=loaded.value,
+        implied={},
+        bundled=None if file is None else rows_beside(file, loaded.function),
+        reads_data=known is not None and known.reads_data,
+        file=file,
+        source=loaded.source,
+    )
+
+
+def _is_listed(name: str) -> bool:
+    try:
+        resolve(name)
+    except CatalogError:
+        return False
+    return True
+
+
+def _of_entry(entry: Entry, implied: Mapping[str, Any]) -> _Definition:
+    plugin = entry.plugin
+    source = None
+    if plugin is None:
+        module = importlib.import_module(f"snellen.benchmarks.{entry.function}")
+        value = getattr(module, entry.function)
+    else:
+        value = sources.load_plugin(plugin)
+        source = Source(
+            kind="plugin",
+            digest=sources.digest_of_plugin(plugin),
+            spec=plugin.name,
+            distribution=plugin.distribution,
+            version=plugin.version,
+        )
+    return _Definition(
+        name=entry.name,
+        value=value,
+        implied=implied,
+        bundled=entry.bundled,
+        reads_data=entry.reads_data,
+        source=source,
+    )
+
+
+def _built(definition: _Definition, options: Mapping[str, Any], data: Path | None) -> Benchmark:
+    """The benchmark of a definition, marked with where it comes from."""
+    make, name = definition.value, definition.name
+    is_synthetic = str(data) == SYNTHETIC
+    if isinstance(make, Benchmark):
+        if any(make.options.get(key) != value for key, value in options.items()):
+            raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
+        if data is not None and not is_synthetic:
+            raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
+        return _marked(definition, replace(make), None)
+    if not callable(make):
+        raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
+    values = typed(make, {**definition.implied, **options}, name)
+    if is_synthetic:
+        values["data"] = definition.bundled
+        if definition.bundled is None and definition.reads_data:
+            raise DataError(f"{name} has no bundled rows: there is no folder rows/ with them.")
+    elif data is not None:
+        values["data"] = data
+    made = _called(definition, values)
+    if is_synthetic and values["data"] is not None:
+        made = with_note(vary(made, files=None), BUNDLED)
+    shown = {key: value for key, value in values.items() if key != "data"}
+    return _marked(definition, vary(made, options={**defaults(make), **shown}), data)
+
+
+def _called(definition: _Definition, values: Mapping[str, Any]) -> Benchmark:
+    """What the function of a definition gives."""
+    make, name = definition.value, definition.name
+    if definition.source is None:
+        made: Benchmark = make(**values)
+        return made
+    values = {key: value for key, value in values.items() if key != "data" or value is not None}
+    file = None if definition.file is None else f"{definition.file}"
+    with told_as(UsageError, f"{name} failed", file, but=SnellenError):
+        made = make(**values)
+    if not isinstance(made, Benchmark):
+        raise UsageError(f"{name} gave {type_of(made)}, not a Benchmark.")
+    return made
+
+
+def _marked(definition: _Definition, made: Benchmark, data: Path | None) -> Benchmark:
+    source = definition.source
+    if source is None:
+        return mark_from_catalog(made)
+    source = replace(source, data=None if data is None else f"{data}")
+    if source.kind == "plugin":
+        if made.name != definition.name:
+            raise UsageError(
+                f"the plug-in {source.spec} of {source.distribution} {source.version} gives a "
+                f"benchmark called {made.name!r}: its entry point must have the same name."
+            )
+        return mark_source(mark_from_catalog(made), source)
+    rivals = [
+        entry.defined_in
+        for entry in entries()
+        if is_same_name(entry.name, made.name) and not _is_file_of(entry, definition.file)
+    ]
+    if rivals:
+        raise ambiguous(made.name, [f"{source.spec}", *rivals])
+    return mark_source(made, source)
+
+
+def _is_file_of(entry: Entry, file: Path | None) -> bool:
+    own = entry.file()
+    return file is not None and own is not None and own.resolve() == file.resolve()
+
+
+def _spec_of(benchmark: Benchmark) -> str | None:
+    source = benchmark.provenance.source
+    return None if source is None else source.spec
+
+
+def _origin(benchmark: Benchmark) -> str:
+    source = sources.source_of(benchmark)
+    if source is None:
+        return "Snellen's own"
+    if source.kind == "plugin":
+        return f"{source.spec} of {source.distribution} {source.version}"
+    return source.spec or "a Python object"
+
+
+# -- from a run
+
+
+def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
+    name = manifest.get("benchmark", "")
+    options = manifest.get("identity", {}).get("options", {})
+    source = manifest.get("benchmark_source", {})
+    if is_object_run(manifest):
+        raise CatalogError(_unknown(name, source))
+    if runs_a_program(manifest):
+        return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
+    if _is_rows(options):
+        return mark_from_catalog(stored(name, options))
+    distribution = source.get("distribution")
+    for entry in entries():
+        plugin = entry.plugin
+        if entry.name == name and distribution == (plugin and plugin.distribution):
+            return _built_again(_of_entry(entry, {}), options, data)
+    if distribution:
+        raise CatalogError(
+            f"the run's benchmark {name!r} comes from the package {distribution} "
+            f"{source.get('version', '')}, which is not installed. Install it."
+        )
+    # Runs store canonical names alone. A name in another spelling is a caller's own, and nothing
+    # but `options` may lead to a program or a file.
+    raise CatalogError(f"the catalog has no benchmark {name!r}.")
+
+
+def _unknown(name: str, source: Mapping[str, Any]) -> str:
+    spec = source.get("spec")
+    if spec is None:
+        return (
+            f"the run's benchmark {name!r} was a Python object. It cannot be rebuilt from the "
+            "run's manifest."
+        )
+    what = "file" if source.get("kind") == "file" else "module"
+    return (
+        f"the run's benchmark {name!r} was made by {spec}. A {what} that a run folder names is not "
+        f"run by itself. If you trust it, name it: -b {spec}"
+    )
+
+
+def _built_again(
+    definition: _Definition, options: Mapping[str, Any], data: Path | None
+) -> Benchmark:
+    """As a run asked it; a benchmark that reads no data is not given the run's."""
+    reads = definition.reads_data and not isinstance(definition.value, Benchmark)
+    return _built(definition, options, data if reads else None)
+
+
+def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:
+    if not is_own_code(spec):
+        raise UsageError(
+            f"{spec} is no benchmark of your own: for a run name a file or a module with it, "
+            "FILE.py:NAME or module:NAME. Any other benchmark is found by the run itself."
+        )
+    if not is_object_run(manifest):
+        raise UsageError(
+            f"the run's benchmark {manifest.get('benchmark')!r} is found by the run itself: leave "
+            "out -b."
+        )
+    parts = parse(spec)
+    options = {**manifest.get("identity", {}).get("options", {}), **parts.options}
+    return _built_again(_definition(parts), options, data)
+
+
+def _is_rows(options: Mapping[str, object]) -> bool:
+    """Whether these are the options of a file of rows."""
+    return {"task", "columns"} <= set(options)
+
+
+def _of_class(*names: str) -> Benchmark:
+    """The benchmark of a data set class written for VLMEvalKit."""
+    if len(names) not in (2, 3) or not all(names):
+        raise UsageError(f"write {OF_CLASS}FILE:CLASS or {OF_CLASS}FILE:CLASS:DATASET.")
+    from snellen.benchmarks.families.vlmevalkit_class import vlmevalkit_class
+
+    return mark_from_catalog(vlmevalkit_class(":".join(names[:2]), *names[2:]))

@@ -1,0 +1,344 @@
+"""Models: opened by name, or taken from the caller."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snellen.core.model import Generates, Model, Ranks
+from snellen.core.profile import ImageLimits, Profile
+from snellen.errors import CatalogError, UsageError, install
+from snellen.models.batching import Batching
+from snellen.models.executors.replicas import Replicas, check_installed
+from snellen.models.limited import limited
+from snellen.models.python import name_of, of_object
+from snellen.registry import keys
+from snellen.registry.index import MODELS
+from snellen.registry.plugins import Plugin, plugins
+from snellen.registry.sources import digest_of_plugin, load_plugin
+
+IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
+REPLICATED = ("python", "hf", "vllm", "baseline")
+"""What can be had several times: kinds that run here and answer one request at a time."""
+EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "hf": ("hf", ("torch", "transformers")),
+    "hf-stream": ("hf", ("torch", "transformers")),
+    "vllm": ("vllm", ("vllm",)),
+}
+"""What back ends need beyond the core: an extra, and its packages."""
+IN_PROCESS = 32
+"""Requests at once to a model that runs here and says nothing else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A model ready to be asked."""
+
+    model: Model
+    """What is asked: it generates, ranks, or watches streams."""
+    name: str
+    """What runs and reports call it: `openai/NAME`."""
+    server: str
+    """What runs share a limit of concurrency on: an address, or the model's name."""
+    revision: str | None = None
+    """Which weights or which code it is, as far as that is known; part of a run's identity."""
+    concurrency: int | None = None
+    """How many requests at once suit it. None: the run finds out."""
+    timed: bool = False
+    """Whether it keeps the profile's timeouts itself."""
+    served: Mapping[str, Any] | None = None
+    """The server that its first request starts; None if none is started."""
+    replicated: Mapping[str, Any] | None = None
+    """Its replicas; None without replicas."""
+    speed: tuple[str, ...] = ()
+    """Fields of the profile's `extra` that change no reply."""
+    runs_on: Mapping[str, Any] = field(default_factory=dict)
+    """The devices and packages of a model that runs here."""
+    listeners: list[Callable[[str], object]] = field(default_factory=list)
+    """Called with messages for the user while the model is asked."""
+
+
+def model(
+    spec: str,
+    profile: Profile | None = None,
+    *,
+    logs: Path = Path("runs"),
+    replicas: Replicas | None = None,
+) -> Opened:
+    """The model that a name means, opened: one of `MODELS`. `logs` is for what a server writes that
+    is started for it; `replicas` are those that it is to have, in workers of Ray.
+
+    Raises:
+        CatalogError: no model of that name. UsageError: it cannot be opened so.
+    """
+    profile = profile or Profile()
+    if replicas is not None:
+        return _replicated(spec, profile, replicas)
+    opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
+    # A run's replies are found by the requests as they were before a picture was made smaller.
+    return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
+
+
+def check_replicated(spec: str, profile: Profile) -> None:
+    """That a model can have replicas, without opening it.
+
+    Raises:
+        UsageError: it cannot, or there is no Ray.
+    """
+    kind = re.split("[:/]", spec)[0]
+    if kind in keys.SERVERS or profile.serve is not None:
+        raise UsageError(
+            f"{spec}: replicas are for models that run here. A server is asked more at once with "
+            "--concurrency; of several put a load balancer before them."
+        )
+    if kind in ("hf-stream", "worker"):
+        raise UsageError(
+            f"{spec} watches streams, and a session stays in one process: it has no replicas. Ask "
+            "it without --replicas."
+        )
+    if kind not in REPLICATED or _with_no_seconds(spec) == "baseline/most-frequent":
+        raise UsageError(
+            f"{spec} has no replicas; {', '.join(f'{name}…' for name in REPLICATED)} can have them."
+        )
+    check_installed()
+
+
+def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
+    """A model in workers of Ray, which open it themselves."""
+    check_replicated(spec, profile)
+    from snellen.models.executors.cluster import SETTINGS
+    from snellen.models.executors.ray import THREADS, Pool
+
+    def opening(n: int) -> Callable[[], Opened]:
+        share = None if profile.concurrency is None else -(-profile.concurrency // n)
+        return partial(model, spec, msgspec.structs.replace(profile, concurrency=share))
+
+    pool = Pool(
+        spec,
+        opening,
+        replace(replicas, address=keys.cluster_address(replicas.address, SETTINGS)),
+        devices=not spec.startswith("baseline/"),
+        threads=keys.setting(THREADS[0]),
+    )
+    return Opened(
+        model=pool,
+        name=spec,
+        server=spec,
+        revision=pool.model.revision,
+        concurrency=profile.concurrency or pool.concurrency,
+        replicated=pool.told,
+        speed=pool.model.speed,
+        runs_on=pool.model.runs_on,
+        listeners=pool.listeners,
+    )
+
+
+def check_extra(spec: str) -> None:
+    """That the packages which a model needs are installed, without importing them: so that nobody
+    waits for rows to be read before this is said.
+
+    Raises:
+        UsageError: one is missing.
+    """
+    extra, packages = EXTRAS.get(spec.partition("/")[0], ("", ()))
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"{spec} needs {' and '.join(missing)}: {install(extra)}.")
+
+
+def from_object(model: object, *, threads: int | None = None) -> Opened:
+    """A model that the caller made: what `python:FILE:NAME` may name, or an object with a
+    protocol's methods. `threads` are those of a sync one.
+
+    Raises:
+        UsageError: it cannot be asked.
+    """
+    if isinstance(model, Ranks) and not isinstance(model, Generates):
+        return Opened(model=model, name=model.name, server=model.name)
+    name = name_of(model)
+    wrapped = of_object(model, name, threads=threads)
+    return wrap(wrapped, name, wrapped.revision, getattr(wrapped, "concurrency", IN_PROCESS))
+
+
+def with_profile(opened: Opened, profile: Profile) -> Opened:
+    """A model that the caller opened, with its profile's settings."""
+    changed = replace(
+        opened,
+        revision=_revision(profile, opened.revision),
+        concurrency=profile.concurrency or opened.concurrency,
+    )
+    return _within_limits(changed, profile)
+
+
+def _revision(profile: Profile, own: str | None) -> str | None:
+    """The profile's revision and the model's own: either may be other weights or other words."""
+    return " ".join(filter(None, (profile.revision, own))) or None
+
+
+def _within_limits(opened: Opened, profile: Profile) -> Opened:
+    """A model that is asked with pictures within the profile's limits."""
+    if profile.images == ImageLimits():
+        return opened
+    return replace(opened, model=limited(opened.model, profile.images))
+
+
+def _open(spec: str, profile: Profile) -> Opened:
+    kind, slash, name = spec.partition("/")
+    if spec.startswith(("python:", "worker:", "vlmevalkit:")):
+        kind, _, name = spec.partition(":")
+    elif (plugin := _plugin(spec)) is not None:
+        return _of_plugin(plugin, spec, profile)
+    elif not slash or not name:
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
+    if kind in keys.SERVERS:
+        return _on_a_server(spec, kind, name, profile)
+    if kind in IN_THIS_PROCESS or _with_no_seconds(spec) in MODELS:
+        return _in_process(spec, kind, name, profile)
+    close = difflib.get_close_matches(spec, MODELS, n=2, cutoff=0.4)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(MODELS)}."
+    raise CatalogError(f"no model {spec!r}; {hint}")
+
+
+def _served(spec: str, profile: Profile, logs: Path) -> Opened:
+    """A model behind a server of its own, which gets no keys but the hub's.
+
+    Raises:
+        UsageError: it is none to be served, or said to be elsewhere, or there is no such server.
+    """
+    assert profile.serve is not None
+    kind, _, name = spec.partition("/")
+    if kind != "openai" or not name:
+        raise UsageError(f"{spec}: a server is started for openai/NAME, which serves NAME.")
+    if profile.base_url or profile.api_key_env:
+        raise UsageError(
+            f"{spec}: the server that is started for it has its own address, and wants no key; "
+            "leave out base_url and api_key_env."
+        )
+    from snellen.models.executors.serve import ModelServer, Served
+    from snellen.models.weights import digest
+
+    server = ModelServer(
+        name,
+        profile.serve,
+        logs=logs,
+        environment=keys.without_keys(),
+        trust_remote_code=profile.trust_remote_code,
+    )
+    opened = _open(spec, msgspec.structs.replace(profile, base_url=server.url, serve=None))
+    weights = digest(Path(name)) if Path(name).is_dir() else None
+    return replace(
+        opened,
+        model=Served(opened.model, server),
+        revision=_revision(profile, weights),
+        served=server.told,
+    )
+
+
+def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
+    """A model of ours, or of a file, that runs here."""
+    file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
+    more = {"environment": keys.for_workers()} if kind == "worker" else {}
+    if kind == "vllm":
+        keys.log_to_stderr()
+    back_end = importlib.import_module(f"snellen.models.{file}").open_model(
+        name, profile=profile, api_key=None, **more
+    )
+    return _of_back_end(back_end, spec, profile)
+
+
+def _of_back_end(back_end: Any, spec: str, profile: Profile) -> Opened:
+    suits = getattr(back_end, "concurrency", IN_PROCESS)
+    revision = _revision(profile, getattr(back_end, "revision", None))
+    return wrap(back_end, spec, revision, profile.concurrency or suits)
+
+
+def _plugin(spec: str) -> Plugin | None:
+    """The plug-in that a model's name means: its own name, or `PLUGIN/NAME`.
+
+    Raises:
+        CatalogError: several packages offer a model of that name.
+    """
+    kind = spec.partition("/")[0]
+    if any(pattern.startswith((f"{kind}/", f"{kind}:")) for pattern in MODELS):
+        return None
+    offers = [one for one in plugins("snellen.models") if one.name == kind]
+    if len(offers) > 1:
+        origins = " and ".join(map(str, offers))
+        raise CatalogError(f"{spec}: there is more than one model {kind!r}: {origins}.")
+    return offers[0] if offers else None
+
+
+def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
+    """A plug-in's model: a back end, which has a parameter `api_key`, opens `PLUGIN/NAME`; anything
+    else is asked as `python:` models are."""
+    value = load_plugin(plugin)
+    name = spec.partition("/")[2]
+    is_back_end = inspect.isfunction(value) and "api_key" in inspect.signature(value).parameters
+    if is_back_end != bool(name):
+        form = f"{plugin.name}/NAME" if is_back_end else plugin.name
+        raise UsageError(f"{spec}: the models of {plugin} are called {form}.")
+    if is_back_end:
+        back_end = value(name, profile=profile, api_key=keys.named_key(spec, profile))
+        own = " ".join(
+            filter(None, (getattr(back_end, "revision", None), digest_of_plugin(plugin)))
+        )
+        return replace(_of_back_end(back_end, spec, profile), revision=_revision(profile, own))
+    file = plugin.file()
+    wrapped = of_object(
+        value,
+        spec,
+        threads=profile.concurrency,
+        source=None if file is None else f"{file}",
+        digest=digest_of_plugin(plugin),
+    )
+    return _of_back_end(wrapped, spec, profile)
+
+
+def _with_no_seconds(spec: str) -> str:
+    """As `MODELS` has it: `baseline/after:SECONDS` for `baseline/after:5`."""
+    return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
+
+
+def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None) -> Opened:
+    """A back end's model, ready to be asked; one that answers batches gets its queue."""
+    model: Model = back_end
+    if hasattr(back_end, "generate_batch") or hasattr(back_end, "replicas"):
+        replicas = getattr(back_end, "replicas", [back_end])
+        model = Batching(*replicas, **getattr(back_end, "batches", {}))
+    return Opened(
+        model=model,
+        name=name,
+        server=name,
+        revision=revision,
+        concurrency=concurrency,
+        speed=getattr(back_end, "speed", ()),
+        runs_on=getattr(back_end, "runs_on", {}),
+    )
+
+
+def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
+    """A model of a service, or of a server that speaks as one."""
+    url = profile.base_url or keys.SERVERS[kind][0]
+    variable = keys.key_variable(spec, kind, profile)
+    module = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}")
+    return Opened(
+        model=module.open_model(
+            name,
+            profile=msgspec.structs.replace(profile, base_url=url, api_key_env=variable),
+            api_key=keys.key_in(variable),
+        ),
+        name=spec,
+        server=url,
+        revision=profile.revision,
+        concurrency=profile.concurrency,
+        timed=True,
+    )

@@ -1,0 +1,125 @@
+"""Names of benchmarks: which entry a name means, and what other toolkits call it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from snellen.errors import CatalogError
+from snellen.registry.index import Entry, entries, kebab, normalized
+from snellen.store import is_object_run
+
+TEXT = (".jsonl", ".json", ".tsv", ".csv")
+OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet")
+"""How the names of files of rows end."""
+
+
+def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
+    """The benchmark and the options that a name stands for; other toolkits' names are known too.
+
+    As another toolkit writes it, a name is that toolkit's, though it be ours in small letters:
+    A-OKVQA is VLMEvalKit's set.
+
+    Raises:
+        CatalogError: no benchmark has that name, or more than one has it.
+    """
+    known = entries()
+    entry, options = _match(name, known)
+    rivals = [
+        other
+        for other in known
+        if other.plugin is not None and other is not entry and is_same_name(other.name, name)
+    ]
+    if rivals:
+        raise ambiguous(name, [entry.defined_in, *(rival.defined_in for rival in rivals)])
+    return entry, options
+
+
+def is_same_name(name: str, other: str) -> bool:
+    """Whether two names differ at most in case and separators."""
+    return normalized(name) == normalized(other)
+
+
+def ambiguous(name: str, origins: Sequence[str]) -> CatalogError:
+    """The error for several benchmarks of one name."""
+    return CatalogError(
+        f"there is more than one benchmark {name!r} (case and separators do not count): "
+        f"{' and '.join(origins)}. Rename one, or uninstall its package."
+    )
+
+
+def is_canonical(name: str) -> bool:
+    """Whether a benchmark of this package or of a plug-in has exactly this name."""
+    return any(entry.name == name for entry in entries())
+
+
+def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
+    """What VLMEvalKit calls a run's benchmark with its options; our name where it has none."""
+    return _name_elsewhere(
+        manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
+    )
+
+
+def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
+    """What lmms-eval calls a run's benchmark with its options; our name where it has none.
+
+    Its names are those in small letters that are not VLMEvalKit's own, which `name` holds.
+    """
+    return _name_elsewhere(
+        manifest, lambda alias, options: alias.islower() and alias != options.get("name")
+    )
+
+
+def _name_elsewhere(
+    manifest: Mapping[str, Any], is_theirs: Callable[[str, Mapping[str, Any]], bool]
+) -> str:
+    """The alias that means what the run asked, best with the same prompt."""
+    name, options = manifest["benchmark"], manifest["identity"]["options"]
+    if is_object_run(manifest):
+        return str(name)
+    aliases = next((entry.aliases for entry in entries() if entry.name == name), {})
+    known = {alias: implied for alias, implied in aliases.items() if is_theirs(alias, implied)}
+    for ignored in ((), ("prompt",)):
+        for alias, implied in known.items():
+            if all(options.get(k) == v for k, v in implied.items() if k not in ignored):
+                return alias
+    return str(name)
+
+
+def _match(name: str, known: Sequence[Entry]) -> tuple[Entry, Mapping[str, Any]]:
+    for entry in known:
+        if name in entry.aliases:
+            return entry, entry.aliases[name]
+    for entry in known:
+        if entry.name == kebab(name.lower()) or entry.name == name:
+            return entry, {}
+    for entry in known:
+        if is_same_name(entry.name, name):
+            return entry, {}
+    alike = [
+        (alias, entry, options)
+        for entry in known
+        for alias, options in entry.aliases.items()
+        if alias.lower() == name.lower()
+    ]
+    if alike and all(match[1:] == alike[0][1:] for match in alike):
+        return alike[0][1:]
+    _refuse(name, known, [alias for alias, _, _ in alike])
+
+
+def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn:
+    names = [entry.name for entry in known]
+    if os.path.isfile(name):
+        hint = (
+            f"a file of rows ends in {', '.join((*TEXT, '.parquet'))}: save it as one of these. "
+            "A benchmark's file ends in .py."
+        )
+        raise CatalogError(f"no benchmark {name!r}; {hint}")
+    close = [f"./{name}"] if os.path.isdir(name) else []
+    close += [f"{name}{ending}" for ending in (*OWN_DATA, ".py") if os.path.isfile(name + ending)]
+    aliases = [alias for entry in known for alias in entry.aliases]
+    close = close or [*alike] or difflib.get_close_matches(name, [*names, *aliases], 3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}."
+    raise CatalogError(f"no benchmark {name!r}; {hint}")

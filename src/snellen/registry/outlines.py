@@ -1,0 +1,159 @@
+"""What Python files define, read without importing them, and kept until the files change."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snellen.data import home, placed
+
+FORMAT = 1
+CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
+"""Constants of a benchmark's file that are listed; they must be literals."""
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """A function or a class of a file."""
+
+    docstring: str = ""
+    returns: str = ""
+    """The annotation of what a function returns, as it is written."""
+    reads_data: bool = False
+    """Whether a function does anything with its parameter `data` but refuse it."""
+    is_class: bool = False
+
+
+class Outline(msgspec.Struct, frozen=True):
+    """What a file says of itself."""
+
+    docstring: str = ""
+    constants: dict[str, Any] = {}
+    """Those of `CONSTANTS` that are literals."""
+    definitions: dict[str, Definition] = {}
+    """Public functions and classes, in the file's order."""
+
+
+class _Kept(msgspec.Struct):
+    """One file's outline, with the stat of the file that it was read from."""
+
+    modified: int
+    size: int
+    outline: Outline
+
+
+class _Cache(msgspec.Struct):
+    format: int = FORMAT
+    files: dict[str, _Kept] = {}
+
+
+_in_memory: dict[str, _Kept] = {}
+
+
+def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
+    """The outline of each file that is there. Files that changed since are read again."""
+    stamps = {}
+    for path in paths:
+        try:
+            stat = path.stat()
+        except OSError:
+            continue
+        stamps[path] = (stat.st_mtime_ns, stat.st_size)
+    if any(_lookup(_in_memory, path, stamp) is None for path, stamp in stamps.items()):
+        stored = _stored()
+        changed = False
+        for path, stamp in stamps.items():
+            kept = _lookup(_in_memory, path, stamp) or _lookup(stored, path, stamp)
+            changed |= kept is None
+            _in_memory[f"{path}"] = kept or _Kept(*stamp, _outline(path))
+        if changed:
+            _store({**stored, **_in_memory})
+    for path in stamps:
+        yield path, _in_memory[f"{path}"].outline
+
+
+def outline(path: Path) -> Outline:
+    """The outline of a file; empty if it cannot be read."""
+    return next((found for _, found in outlines([path])), Outline())
+
+
+def _lookup(files: Mapping[str, _Kept], path: Path, stamp: tuple[int, int]) -> _Kept | None:
+    kept = files.get(f"{path}")
+    return kept if kept is not None and (kept.modified, kept.size) == stamp else None
+
+
+def _place() -> Path:
+    return home() / "outlines.json"
+
+
+def _stored() -> Mapping[str, _Kept]:
+    try:
+        cache = msgspec.json.decode(_place().read_bytes(), type=_Cache)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return cache.files if cache.format == FORMAT else {}
+
+
+def _store(files: Mapping[str, _Kept]) -> None:
+    """Keep outlines for the next process. Where nothing can be written, files are read again."""
+    there = {path: kept for path, kept in files.items() if Path(path).exists()}
+    try:
+        _place().parent.mkdir(parents=True, exist_ok=True)
+        with placed(_place()) as part:
+            part.write_bytes(msgspec.json.encode(_Cache(files=there)))
+    except OSError:
+        pass
+
+
+def _outline(path: Path) -> Outline:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # the import will say what is wrong
+        return Outline()
+    return Outline(
+        docstring=ast.get_docstring(tree) or "",
+        constants=dict(_constants(tree)),
+        definitions={
+            node.name: _definition(node)
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+        },
+    )
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, Any]]:
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if name in CONSTANTS:
+            try:
+                yield name, msgspec.to_builtins(ast.literal_eval(value))
+            except (ValueError, TypeError):
+                continue
+
+
+def _definition(node: ast.FunctionDef | ast.ClassDef) -> Definition:
+    docstring = ast.get_docstring(node) or ""
+    if isinstance(node, ast.ClassDef):
+        return Definition(docstring=docstring, is_class=True)
+    returns = "" if node.returns is None else ast.unparse(node.returns)
+    return Definition(docstring=docstring, returns=returns, reads_data=_reads_data(node))
+
+
+def _reads_data(function: ast.FunctionDef) -> bool:
+    waiting: list[ast.AST] = [function]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and node.id == "data":
+            return True
+        if not (isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)):
+            waiting += ast.iter_child_nodes(node)
+    return False
