@@ -31,6 +31,11 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("core/outputs.py", "except Exception"): "the fields of a user's own class may raise anything",
     ("errors.py", "except Exception"): "a user's own __str__ may raise anything",
     ("store/remote.py", "except Exception"): "each store's package has errors of its own",
+    (
+        "run/observer.py",
+        "except Exception",
+    ): "a caller's on_sample may raise anything",
+    ("run/sessions.py", "except BaseException"): "closes the video, and raises it again",
 }
 """Which file may do what others may not, and why: (its place, what is found) -> reason."""
 
