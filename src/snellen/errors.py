@@ -21,15 +21,14 @@ import re
 import stat
 from pathlib import Path
 
+# Patterns as text: `re` compiles them when they are first used, and `snellen --help` uses none.
 # The user part of an address, with its scheme or as `user:password@host:port`.
-_USER = re.compile(
-    r"(?<=://)[^\s/?#]*@|(?<![\w.+:/@-])[\w.+-]{1,100}:[^\s/@]{1,300}@(?=[\w.-]+:\d)"
-)
-_BEFORE_HOST = re.compile(r"^((?:[\w+.-]*:)?//|)[^/]*@")
-_IN_A_QUERY = re.compile(
+_USER = r"(?<=://)[^\s/?#]*@|(?<![\w.+:/@-])[\w.+-]{1,100}:[^\s/@]{1,300}@(?=[\w.-]+:\d)"
+_BEFORE_HOST = r"^((?:[\w+.-]*:)?//|)[^/]*@"
+_IN_A_QUERY = (
+    r"(?i)"
     r"([?&][\w.-]{0,40}(?:key|token|secret|password|signature|sig|credential)[\w.-]{0,40}=)"
-    r"[^\s&#\"'<>]+",
-    re.IGNORECASE,
+    r"[^\s&#\"'<>]+"
 )
 
 
@@ -41,7 +40,7 @@ def without_credentials(text: str) -> str:
     >>> without_credentials("bob:secret@host:3128 refused the connection")
     'host:3128 refused the connection'
     """
-    return _IN_A_QUERY.sub(r"\1[key]", _USER.sub("", text))
+    return re.sub(_IN_A_QUERY, r"\1[key]", re.sub(_USER, "", text))
 
 
 def shown_address(url: str) -> str:
@@ -50,7 +49,7 @@ def shown_address(url: str) -> str:
     >>> shown_address("https://me:secret@host:8000/v1?key=secret")
     'https://host:8000/v1'
     """
-    return _BEFORE_HOST.sub(r"\1", re.split("[?#]", url, maxsplit=1)[0])
+    return re.sub(_BEFORE_HOST, r"\1", re.split("[?#]", url, maxsplit=1)[0])
 
 
 def _storable(message: str) -> str:
@@ -140,7 +139,7 @@ UNSEEN = (
 )
 """Characters that act and are not seen, as a class of a regular expression has them: control codes
 except tab and line feed, marks of writing direction, blanks without width, lone surrogates."""
-_UNPRINTABLE = re.compile(f"[{UNSEEN}]")
+_UNPRINTABLE = f"[{UNSEEN}]"
 
 
 def printable(text: str) -> str:
@@ -150,7 +149,7 @@ def printable(text: str) -> str:
     >>> printable("\x1b[31mred")
     '\\x1b[31mred'
     """
-    return _UNPRINTABLE.sub(_escaped, text)
+    return re.sub(_UNPRINTABLE, _escaped, text)
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:

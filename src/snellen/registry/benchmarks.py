@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from snellen.benchmarks.families.own_rows import own_data, stored
 from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, vary, with_note
 from snellen.core.source import Source
 from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
@@ -267,6 +266,8 @@ def own(
         raise UsageError(f"{path.name}: a file of rows has no options ({', '.join(options)}).")
     if str(data) == SYNTHETIC:
         raise UsageError(f"{path.name}: a file of rows of your own has no bundled rows.")
+    from snellen.benchmarks.families.own_rows import own_data
+
     return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
 
 
@@ -422,6 +423,8 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     if runs_a_program(manifest):
         return _of_class(*str(options["class"]).split(":"), options.get("dataset", ""))
     if _is_rows(options):
+        from snellen.benchmarks.families.own_rows import stored
+
         return mark_from_catalog(stored(name, options))
     distribution = source.get("distribution")
     for entry in entries():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from snellen.core.model import Request, has_addresses
 from snellen.errors import MediaError, ModelError, UsageError
 from snellen.media.content import Address, Image, Part
 from snellen.media.forms import kind_of_head
-from snellen.transport import Downloads
+
+if TYPE_CHECKING:
+    from snellen.transport import Downloads
 
 SECONDS = 60.0
 """The time limit for a picture, in seconds."""
@@ -26,6 +29,9 @@ async def fetched(request: Request) -> Request:
     """
     if not has_addresses(request):
         return request
+    # The HTTP client takes longer to import than most commands to run.
+    from snellen.transport import Downloads
+
     downloads = Downloads()
     try:
         messages = [
