@@ -224,7 +224,7 @@ def test_a_run_that_another_process_had_meanwhile_goes_on_from_there(tmp_path: P
 
     def late(place: int, row: Row) -> Sample:
         if next(first, False):
-            run(tmp_path, Says(lambda request: "yes"))
+            run(tmp_path, Says(lambda request: "yes"), benchmark(sample=late))
         return sample_of(place, row)
 
     model = Says(lambda request: "yes")

@@ -31,9 +31,9 @@ def test_a_pair_is_shown_with_its_verdict_metrics_and_categories(tmp_path: Path)
 def test_of_two_settings_the_verdict_comes_first_and_what_choosing_gives_last(
     tmp_path: Path,
 ) -> None:
-    run(tmp_path, "m", A, temperature=0.0)
-    run(tmp_path, "m", B, temperature=0.5)
-    document = compare(tmp_path, benchmark=benchmark(20)).comparisons
+    cold = run(tmp_path, "m", A, temperature=0.0)
+    warm = run(tmp_path, "m", B, temperature=0.5)
+    document = compare(warm, cold, benchmark=benchmark(20)).comparisons
     said, marked = compared_text(document), compared_markdown(document)
 
     assert "m (temperature=0.5) is 20.00 pp above" in said.splitlines()[2]  # 14 of 20, and 10
