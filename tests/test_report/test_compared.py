@@ -33,7 +33,7 @@ def test_of_two_settings_the_verdict_comes_first_and_what_choosing_gives_last(
 ) -> None:
     cold = run(tmp_path, "m", A, temperature=0.0)
     warm = run(tmp_path, "m", B, temperature=0.5)
-    document = compare(warm, cold, benchmark=benchmark(20)).comparisons
+    document = compare(cold, warm, benchmark=benchmark(20)).comparisons
     said, marked = compared_text(document), compared_markdown(document)
 
     assert "m (temperature=0.5) is 20.00 pp above" in said.splitlines()[2]  # 14 of 20, and 10
