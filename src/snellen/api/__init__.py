@@ -7,7 +7,7 @@ Start with `_evaluate.py`.
 from snellen.api._evaluate import ask, evaluate
 from snellen.core.profile import Profile
 from snellen.run.compare_runs import compare
-from snellen.run.cost_estimate import Estimate, estimate
+from snellen.run.cost_estimate import CostEstimate, estimate
 from snellen.run.judge_run import judge_run
 from snellen.run.lifecycle import run_async
 from snellen.run.paired_runs import beside_plain, is_paired
@@ -18,8 +18,8 @@ from snellen.run.run_plan import budget_of, run_plan
 from snellen.run.score_run import explain, load_run, score
 
 __all__ = [
+    "CostEstimate",
     "Detectable",
-    "Estimate",
     "Finished",
     "Observed",
     "Plan",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.analysis.result import duration, money, plain
-from snellen.api import Estimate
+from snellen.api import CostEstimate
 
 
-def lines(found: Sequence[Estimate]) -> list[str]:
+def lines(found: Sequence[CostEstimate]) -> list[str]:
     """
     `mmbench × openai/m  4,329 requests  4,329 pictures  tokens in about 2,100,000, out at most
     69,264  at most 1.19 USD  about 21 min 30 s`, and below it the notes.
@@ -22,7 +22,7 @@ def lines(found: Sequence[Estimate]) -> list[str]:
     return said
 
 
-def _line(name: str, of: Sequence[Estimate]) -> str:
+def _line(name: str, of: Sequence[CostEstimate]) -> str:
     """Where one of several does not know a figure, their sum has none."""
     counts = {
         "request": sum(one.requests for one in of),

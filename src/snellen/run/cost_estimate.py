@@ -43,7 +43,7 @@ ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
 """Fields of a run's identity that a model may know better than its name."""
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """What one benchmark would take of one model, for the `left` of `questions` (samples x repeats)
     that have no reply. What is not known is None, and a note says why.
 
@@ -66,7 +66,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
 
 
-def estimate(plan: Plan) -> list[Estimate]:
+def estimate(plan: Plan) -> list[CostEstimate]:
     """What each model × benchmark of a plan would take.
 
     Raises:
@@ -80,7 +80,7 @@ def estimate(plan: Plan) -> list[Estimate]:
     return estimates
 
 
-def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
+def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     benchmark, profile, settings = config.benchmark, config.profile, config.settings
     spec = config.model
     opened = _unopened(spec, profile) if isinstance(spec, str) else spec
@@ -136,7 +136,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> Estimate:
     hours = _hours(requests, None if earlier is None else earlier[1], profile.concurrency)
     if hours is None:
         notes.append("time is not known: no reply of this model to this benchmark is there")
-    return Estimate(
+    return CostEstimate(
         benchmark=benchmark.name,
         model=opened.name,
         questions=asked,
