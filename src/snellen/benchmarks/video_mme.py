@@ -400,7 +400,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
         isinstance(video, dict) and isinstance(video.get("questions"), list) for video in found
     ):
         return None
-    reading = _Reading(path.name)
+    reading = _FileReplies(path.name)
     for video in found:
         for question in video["questions"]:
             reading.take(question)
@@ -408,7 +408,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
 
 
 @dataclass
-class _Reading:
+class _FileReplies:
     """What the rows of a file say, by question."""
 
     name: str
