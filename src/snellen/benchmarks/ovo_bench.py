@@ -56,7 +56,7 @@ from snellen.core import (
     Streaming,
 )
 from snellen.core.model import Kind
-from snellen.data import Drawn, Found, Row, find
+from snellen.data import DataFile, Drawn, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.interop.predictions import FAILED
@@ -220,7 +220,7 @@ def refuse_idle(**given: object) -> None:
 
 
 def proactive(
-    found: Found,
+    found: DataFile,
     tasks: Sequence[str],
     scope: str,
     clock: Literal["logical", "simulated", "real"],
