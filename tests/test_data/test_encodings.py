@@ -11,7 +11,7 @@ from snellen.analysis.contamination import contamination
 from snellen.benchmarks import mme, pope, scienceqa
 from snellen.cli import cli
 from snellen.core.profile import read_profile
-from snellen.data import Found, csv, json_list, jsonl, tsv
+from snellen.data import DataFile, csv, json_list, jsonl, tsv
 from snellen.errors import DataError
 from snellen.interop import predictions
 
@@ -125,5 +125,5 @@ def test_scienceqa_skips_a_byte_order_mark(tmp_path: Path) -> None:
     problem = {"question": "?", "choices": ["a", "b"], "answer": 0, "split": "test", "image": None}
     path = tmp_path / "problems.json"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps({"7": problem}).encode())
-    rows = scienceqa.problems(Found(path, "scienceqa", ("problems.json",)), "test", "all")
+    rows = scienceqa.problems(DataFile(path, "scienceqa", ("problems.json",)), "test", "all")
     assert [row["id"] for row in rows] == ["7"]

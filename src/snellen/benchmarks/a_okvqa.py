@@ -71,7 +71,7 @@ from snellen.core import (
     Submission,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Found, Row, find, json_list
+from snellen.data import DataFile, Row, find, json_list
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import user
@@ -187,7 +187,7 @@ def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tu
     )
 
 
-def to_sample(row: Row, found: Found, setting: Setting, split: Split) -> Sample:
+def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Sample:
     if "A" in row:  # VLMEvalKit's sheet
         if setting == "da":
             raise ValueError("it has choices alone, as for setting=mc")

@@ -46,7 +46,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Filtered, Found, Row, find
+from snellen.data import DataFile, Filtered, Row, find
 from snellen.data.published import File
 from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean
@@ -171,7 +171,7 @@ def kind_of(row: Row) -> str:
     raise ValueError(f"neither a human's question nor an augmented one: {said!r}")
 
 
-def to_sample(place: int, row: Row, found: Found) -> Sample:
+def to_sample(place: int, row: Row, found: DataFile) -> Sample:
     name = row.get("imgname", "")
     if name and "image" not in row:
         folder = found.path.parent

@@ -47,7 +47,7 @@ from snellen.core import (
     Scoring,
     Submission,
 )
-from snellen.data import Found, Row, find
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.media.content import user
 from snellen.metrics.captions import caption_metrics
@@ -220,7 +220,7 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"id": number, "image": image["image"], "captions": image["caption"]}
 
 
-def to_sample(place: int, row: Row, found: Found) -> Sample:
+def to_sample(place: int, row: Row, found: DataFile) -> Sample:
     """In a TSV the id is the index."""
     named = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")

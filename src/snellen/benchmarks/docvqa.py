@@ -30,7 +30,7 @@ from pathlib import Path
 from snellen.benchmarks.families import authors_files, documents
 from snellen.benchmarks.families.documents import Preset, Split
 from snellen.core import UNMAPPED, Benchmark, Capabilities, Interop, Presentation, Procedure, Sample
-from snellen.data import Found, Row, find
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
 ALIASES = {
@@ -96,7 +96,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: Found, split: Split) -> Sample:
+def to_sample(row: Row, found: DataFile, split: Split) -> Sample:
     name = row["image"] if isinstance(row["image"], str) else ""
     folders = ("documents/", f"{split}/documents/", "spdocvqa_images/")
     image, shared = documents.picture_of(row, found, name, folders)

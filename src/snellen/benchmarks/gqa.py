@@ -63,7 +63,7 @@ from snellen.core import (
     Scoring,
     Submission,
 )
-from snellen.data import Found, Row, Table, find, json_list, parquet
+from snellen.data import DataFile, Row, Table, find, json_list, parquet
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
@@ -203,7 +203,7 @@ def published(
 Pictures = Callable[[], Mapping[str, Image]]
 
 
-def rows_of(found: Found, split: Split) -> tuple[Table, Found | None, Pictures]:
+def rows_of(found: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The questions, the file that they are read from, and pictures that lie in a file of their
     own, by name: in the hub's mirror."""
     folder = found.data
@@ -226,7 +226,7 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
         yield {"question_id": name, **row}
 
 
-def to_sample(row: Row, found: Found, pictures: Pictures) -> Sample:
+def to_sample(row: Row, found: DataFile, pictures: Pictures) -> Sample:
     name = str(next(row[key] for key in ("index", "question_id", "id") if key in row))
     image, shared = picture_of(row, found, pictures)
     types = row.get("types") or {}
@@ -257,7 +257,7 @@ def to_sample(row: Row, found: Found, pictures: Pictures) -> Sample:
     )
 
 
-def picture_of(row: Row, found: Found, pictures: Pictures) -> tuple[Image, str]:
+def picture_of(row: Row, found: DataFile, pictures: Pictures) -> tuple[Image, str]:
     shown = str(row.get("imageId") or "")
     if image := pictures().get(shown):
         return image, shown
@@ -299,7 +299,7 @@ def asked(sample: Sample, prompt: Preset) -> str:
 Written = Callable[[str], str]
 
 
-def scorings(found: Found, split: Split) -> dict[str, Scoring]:
+def scorings(found: DataFile, split: Split) -> dict[str, Scoring]:
     file = f"{split.partition('_')[0]}_choices.json"
     choices = cache(lambda: choices_of(found, file))
     whole = not split.endswith("_balanced")
@@ -361,7 +361,7 @@ def scorings(found: Found, split: Split) -> dict[str, Scoring]:
     }
 
 
-def choices_of(found: Found, file: str) -> Choices | None:
+def choices_of(found: DataFile, file: str) -> Choices | None:
     """What is valid and plausible by question, from the authors' file beside the questions or in
     `eval` beside their folder; None where there is none."""
     folder = found.folder

@@ -57,7 +57,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Filtered, Found, Row, Table, find, json_list, vlmevalkit_tsv
+from snellen.data import DataFile, Filtered, Row, Table, find, json_list, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
@@ -195,7 +195,7 @@ def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
     return (PUBLISHED[questions],)
 
 
-def to_sample(found: Found, row: Row) -> Sample:
+def to_sample(found: DataFile, row: Row) -> Sample:
     media: tuple[Image, ...] = ()
     if row["filename"]:
         inside = "hallusion_bench/" if (found.folder / "hallusion_bench").is_dir() else ""

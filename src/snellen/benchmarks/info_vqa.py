@@ -29,7 +29,7 @@ from pathlib import Path
 from snellen.benchmarks.families import authors_files, documents
 from snellen.benchmarks.families.documents import Preset, Split
 from snellen.core import Benchmark, Capabilities, Interop, Presentation, Procedure, Sample
-from snellen.data import Found, Row, find
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 
 ALIASES = {
@@ -109,7 +109,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     folders = ("infographicsvqa_images/", "images/")
     name = row.get("image_local_name", "")
     image, shared = documents.picture_of(row, found, name, folders)

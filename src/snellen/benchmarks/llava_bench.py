@@ -57,7 +57,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Found, Row, find, jsonl
+from snellen.data import DataFile, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, system, user
@@ -203,7 +203,7 @@ def in_words(picture: Mapping[str, Any]) -> str:
     return f"{text}\n\n{chr(10).join(boxes)}"
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     """Of the authors' rows; else of VLMEvalKit's (`gpt4_ans`) or lmms-eval's (`gpt_answer`)."""
     if "shown" in row:
         image, shared, shown = picture(row["image"], found), row["image"], row["shown"]
@@ -223,7 +223,7 @@ def to_sample(row: Row, found: Found) -> Sample:
     )
 
 
-def picture(name: str, found: Found) -> Image:
+def picture(name: str, found: DataFile) -> Image:
     """COCO's files have a longer name than LLaVA's rows give them."""
     places = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
     there = (place for place in places if (found.folder / place).is_file())

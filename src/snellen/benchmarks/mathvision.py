@@ -37,7 +37,7 @@ from snellen.core import (
     Scoring,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Found, Row, find, jsonl
+from snellen.data import DataFile, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, user
@@ -150,7 +150,7 @@ def mathvision(
     )
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     level = f"level{row['level']}"
     return Sample(
         id=str(row["id"]),

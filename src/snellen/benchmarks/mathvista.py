@@ -50,7 +50,7 @@ from snellen.core import (
     Scoring,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Drawn, Found, Row, Table, find, parquet
+from snellen.data import DataFile, Drawn, Row, Table, find, parquet
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
@@ -179,13 +179,13 @@ def mathvista(
 # -- rows
 
 
-def table(found: Found) -> Table:
+def table(found: DataFile) -> Table:
     if str(found).endswith(".parquet"):
         return parquet(found, revision=HUB.partition("@")[2])
     return Drawn(str(found), lambda: problems(found), REVISION)
 
 
-def problems(found: Found) -> Iterator[dict[str, Any]]:
+def problems(found: DataFile) -> Iterator[dict[str, Any]]:
     """The problems of the authors' object that has them by id."""
     every = of_json(found.path)
     if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
@@ -194,7 +194,7 @@ def problems(found: Found) -> Iterator[dict[str, Any]]:
         yield {"pid": name, **fields}
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     folder, metadata = found.path.parent, row["metadata"]
     choices = tuple(row["choices"] or ())
     if unknown := set(metadata["skills"]) - set(SKILLS):

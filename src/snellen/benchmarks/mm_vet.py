@@ -51,7 +51,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Drawn, Found, Row, find, jsonl
+from snellen.data import DataFile, Drawn, Row, find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Message, system, user
@@ -197,7 +197,7 @@ def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def questions(found: Found, subset: str) -> Iterator[dict[str, Any]]:
+def questions(found: DataFile, subset: str) -> Iterator[dict[str, Any]]:
     """The questions of the authors' object that has them by id, or of LLaVA's lines."""
     if ".jsonl" in found.path.suffixes:
         if subset != "all":
@@ -218,7 +218,7 @@ def questions(found: Found, subset: str) -> Iterator[dict[str, Any]]:
             yield {"id": name, **fields}
 
 
-def bard_set(found: Found) -> set[str]:
+def bard_set(found: DataFile) -> set[str]:
     path = found.path.with_name("bard_set.json")
     names = of_json(path)
     if not isinstance(names, list | dict):
@@ -226,7 +226,7 @@ def bard_set(found: Found) -> set[str]:
     return set(names)
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     # v1 names its one picture beside the question, v2 its pictures inside it.
     named = row.get("imagename")
     names = [named] if named else [text for is_image, text in parts(row["question"]) if is_image]

@@ -59,7 +59,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Drawn, Found, Row, Table, file_content, find, jsonl, vlmevalkit_tsv
+from snellen.data import DataFile, Drawn, Row, Table, file_content, find, jsonl, vlmevalkit_tsv
 from snellen.data.locations import data_folder
 from snellen.data.published import File
 from snellen.errors import DataError
@@ -207,7 +207,7 @@ def release_folder(data: Path | None) -> Path | None:
     return next((path for path in (start / ROOT, start) if (path / TASKS[0]).is_dir()), None)
 
 
-def questions(found: Found, folder: Path | None) -> Iterator[dict[str, Any]]:
+def questions(found: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
     """The questions of every task: of Your_Results, or beside the images where that is not."""
     try:
         tables = found.path.parent

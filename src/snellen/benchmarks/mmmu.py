@@ -87,7 +87,7 @@ from snellen.core import (
     Submission,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Drawn, Filtered, Found, Row, Table, vlmevalkit_tsv
+from snellen.data import DataFile, Drawn, Filtered, Row, Table, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
@@ -215,7 +215,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def rows(found: Found, begins: str, subject: Subject) -> Table:
+def rows(found: DataFile, begins: str, subject: Subject) -> Table:
     """The rows of a split and subject, in the form that was found."""
     kinds = found.path.name.split(".")
     if "parquet" in kinds:
@@ -267,7 +267,7 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
         ) from error
 
 
-def answers_beside(found: Found, split: Split) -> Mapping[str, Any]:
+def answers_beside(found: DataFile, split: Split) -> Mapping[str, Any]:
     """The authors' answers by question, where they lie beside the rows."""
     path = found.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}

@@ -79,7 +79,7 @@ from snellen.core import (
     Scoring,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Found, Row, Table, jsonl, vlmevalkit_tsv
+from snellen.data import DataFile, Row, Table, jsonl, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Message, Part
@@ -201,7 +201,7 @@ def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]
 # -- rows
 
 
-def rows(found: Found) -> Table:
+def rows(found: DataFile) -> Table:
     kinds = found.path.name.split(".")
     if "parquet" in kinds:
         return of_parquet(found, parquet_files(found))

@@ -46,7 +46,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Found, Row, Table, find
+from snellen.data import DataFile, Row, Table, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import user
@@ -147,7 +147,7 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def table_of(found: Found, split: Split) -> tuple[Table, Found | None]:
+def table_of(found: DataFile, split: Split) -> tuple[Table, DataFile | None]:
     """A row for each question, and the file that they are read from."""
     table, files = authors_files.table(found, lambda path: covers(path, split))
     sheet = ".tsv" in Path(table.where).suffixes
@@ -173,7 +173,7 @@ def asked(cover: Row) -> Iterator[dict[str, Any]]:
         yield {"id": name, "question": question, "answer": answer, **shared}
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     sheet = "index" in row
     # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
     right = authors_files.texts(row["answer"]) if sheet else (str(row["answer"]),)

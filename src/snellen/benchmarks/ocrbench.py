@@ -47,7 +47,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Found, Row, find
+from snellen.data import DataFile, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
@@ -161,7 +161,7 @@ def id_of(row: dict[str, Any]) -> str:
     return f"{row['dataset_name']}-{row['id']}"
 
 
-def to_sample(place: int, row: Row, found: Found) -> Sample:
+def to_sample(place: int, row: Row, found: DataFile) -> Sample:
     kind = row.get("type") or row.get("question_type") or row.get("category") or ""
     dataset = row.get("dataset_name") or row.get("dataset") or ""
     if "image_path" in row and not row.get("image"):
@@ -188,7 +188,7 @@ def to_sample(place: int, row: Row, found: Found) -> Sample:
     )
 
 
-def picture(found: Found, name: str) -> Image:
+def picture(found: DataFile, name: str) -> Image:
     """A picture in the folder of all, beside the questions' folder or in it."""
     folders = (found.folder, found.path.parent, found.path.parent.parent)
     folder = next((one for one in folders if (one / "OCRBench_Images").is_dir()), found.folder)

@@ -56,7 +56,7 @@ from snellen.core import (
     Streaming,
 )
 from snellen.core.model import Kind
-from snellen.data import Drawn, Found, Row, find
+from snellen.data import DataFile, Drawn, Row, find
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.interop.predictions import FAILED
@@ -220,7 +220,7 @@ def refuse_idle(**given: object) -> None:
 
 
 def proactive(
-    found: Found,
+    found: DataFile,
     tasks: Sequence[str],
     scope: str,
     clock: Literal["logical", "simulated", "real"],
@@ -676,7 +676,7 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     known = {name: part for name, part in parts.items() if is_results(part)}
     if not known:
         return None
-    reading = _Reading(str(path), {sample.id: sample for sample in samples})
+    reading = _ResultRows(str(path), {sample.id: sample for sample in samples})
     for name, part in known.items():
         for row in (*part["backward"], *part["realtime"], *part["forward"]):
             reading.add(name, row)
@@ -688,7 +688,7 @@ def is_results(found: Any) -> bool:
     return isinstance(found, dict) and all(isinstance(found.get(name), list) for name in GROUPS)
 
 
-class _Reading:
+class _ResultRows:
     """What rows of results say, by the names of points."""
 
     def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:

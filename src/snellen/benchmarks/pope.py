@@ -58,7 +58,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Drawn, Found, Row, find, json_list, jsonl
+from snellen.data import DataFile, Drawn, Row, find, json_list, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, user
@@ -243,7 +243,7 @@ def chosen(sets: Sets) -> Sequence[str]:
     return SETS if sets == "all" else (sets,)
 
 
-def questions(found: Mapping[str, Found], data: Path | None) -> Iterator[dict[str, Any]]:
+def questions(found: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
     """The rows of every set. Those of COCO are JSON lines, the others one list."""
     if len(found) > 1 and data is not None and data.is_file():
         raise DataError(
@@ -257,7 +257,7 @@ def questions(found: Mapping[str, Found], data: Path | None) -> Iterator[dict[st
             yield {**row, "set": name}
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     return Sample(
         id=str(OFFSET[row["set"]] + row["question_id"]),
         question=row["text"],
@@ -269,7 +269,7 @@ def to_sample(row: Row, found: Found) -> Sample:
     )
 
 
-def picture(name: str, found: Found) -> Image:
+def picture(name: str, found: DataFile) -> Image:
     """A picture beside the folder of questions: in COCO's own folder, in GQA's, or in none."""
     inside = next((f for f in ("val2014", "images") if (found.folder / f).is_dir()), "")
     return found.image(f"{inside}/{name}" if inside else name)

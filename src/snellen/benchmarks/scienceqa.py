@@ -50,7 +50,7 @@ from snellen.core import (
     Scoring,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Drawn, Found, Row, file_content, find
+from snellen.data import DataFile, Drawn, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
@@ -160,7 +160,7 @@ def scienceqa(
     )
 
 
-def problems(found: Found, split: Split, images: str) -> Iterator[dict[str, Any]]:
+def problems(found: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
     """The questions of a split, from the one object that has them all by id."""
     try:
         every = orjson.loads(file_content(found.path))
@@ -177,7 +177,7 @@ def problems(found: Found, split: Split, images: str) -> Iterator[dict[str, Any]
         ) from error
 
 
-def to_sample(row: Row, found: Found) -> Sample:
+def to_sample(row: Row, found: DataFile) -> Sample:
     folder = found.path.parent
     # images/ is the authors' folder for what their archives hold; unpacked, these have no such.
     inside = "images/" if (folder / "images").is_dir() else ""

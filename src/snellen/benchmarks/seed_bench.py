@@ -73,7 +73,7 @@ from snellen.core import (
     Scoring,
 )
 from snellen.core.prompts import lettered
-from snellen.data import Drawn, Found, Row, Table, file_content, find, vlmevalkit_tsv
+from snellen.data import DataFile, Drawn, Row, Table, file_content, find, vlmevalkit_tsv
 from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image, Part, Video, user
@@ -291,7 +291,7 @@ def published(
 # -- data
 
 
-def questions(found: Found, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
+def questions(found: DataFile, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
     """The questions of the one object that has them all; or what is right, of a file of results."""
     try:
         every = orjson.loads(file_content(found.path))["questions"]
@@ -339,7 +339,7 @@ def dimension_of(row: Mapping[str, Any], version: Version) -> str:
     return "" if number is None else DIMENSIONS[version][number - 1]
 
 
-def to_sample(row: Row, found: Found, version: Version, videos: Videos) -> Sample:
+def to_sample(row: Row, found: DataFile, version: Version, videos: Videos) -> Sample:
     named = row.get("data_id") or ()
     names = (named,) if isinstance(named, str) else tuple(named)
     folder = found.path.parent

@@ -49,8 +49,8 @@ from snellen.core import (
     Submission,
 )
 from snellen.data import (
+    DataFile,
     Drawn,
-    Found,
     Row,
     Table,
     file_content,
@@ -142,7 +142,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def rows(found: Found) -> Table:
+def rows(found: DataFile) -> Table:
     """The questions of a file, by its ending: the authors' JSON, VLMEvalKit's TSV, parquet."""
     kind = Path(str(found)).suffix
     if kind == ".tsv":
@@ -167,7 +167,7 @@ def listed(path: Path) -> Iterator[dict[str, Any]]:
     yield from entries
 
 
-def rosetta(found: Found, split: Split) -> Mapping[str, Sequence[str]]:
+def rosetta(found: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
     """What the authors' OCR system read in each picture."""
     path = found.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
     if not path.is_file():
@@ -179,7 +179,10 @@ def rosetta(found: Found, split: Split) -> Mapping[str, Sequence[str]]:
 
 
 def to_sample(
-    row: Row, found: Found, split: Split, tokens: Callable[[], Mapping[str, Sequence[str]]] | None
+    row: Row,
+    found: DataFile,
+    split: Split,
+    tokens: Callable[[], Mapping[str, Sequence[str]]] | None,
 ) -> Sample:
     image, shared = picture(row, found, split)
     seen = None
@@ -204,7 +207,7 @@ def id_of(row: Row) -> str:
     return str(row["index"] if "index" in row else row["question_id"])
 
 
-def picture(row: Row, found: Found, split: Split) -> tuple[Image, str]:
+def picture(row: Row, found: DataFile, split: Split) -> tuple[Image, str]:
     """A row's picture, and what tells it from others."""
     image = row.get("image")
     if isinstance(image, tuple):

@@ -61,7 +61,7 @@ from snellen.core import (
     Sample,
     Scoring,
 )
-from snellen.data import Filtered, Found, Row, file_content, find
+from snellen.data import DataFile, Filtered, Row, file_content, find
 from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Part, Video, user
@@ -264,7 +264,7 @@ def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
-def whole(found: Found) -> Path:
+def whole(found: DataFile) -> Path:
     """The folder of the data set, in which the questions' file may have one of its own."""
     folder = found.data if found.data is not None and found.data.is_dir() else found.folder
     return folder.parent if folder.name == "videomme" else folder
@@ -400,7 +400,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
         isinstance(video, dict) and isinstance(video.get("questions"), list) for video in found
     ):
         return None
-    reading = _Reading(path.name)
+    reading = _FileReplies(path.name)
     for video in found:
         for question in video["questions"]:
             reading.take(question)
@@ -408,7 +408,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
 
 
 @dataclass
-class _Reading:
+class _FileReplies:
     """What the rows of a file say, by question."""
 
     name: str

@@ -43,7 +43,7 @@ from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Judge, Parts, Reading, ReplyTable, Resolution, Scoring
 from snellen.core.streaming import Streaming
-from snellen.data import Found, Row, Table
+from snellen.data import DataFile, Row, Table
 from snellen.media.content import (
     Address,
     Image,
@@ -73,10 +73,10 @@ __all__ = [
     "ChoiceAnswer",
     "Columns",
     "Conversation",
+    "DataFile",
     "Emission",
     "Estimate",
     "Forks",
-    "Found",
     "Generates",
     "Generation",
     "History",

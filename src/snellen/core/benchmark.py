@@ -21,7 +21,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.source import Source
 from snellen.core.streaming import Streaming
-from snellen.data import Found, Row, Table
+from snellen.data import DataFile, Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
@@ -146,7 +146,7 @@ class Benchmark:
         return self.presentation.capabilities
 
     @property
-    def files(self) -> Found | None:
+    def files(self) -> DataFile | None:
         return self.interop.files
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading
-from snellen.data import Found
+from snellen.data import DataFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class Results:
 class Interop:
     """The files that a benchmark shares with its authors' code."""
 
-    files: Found | None = None
+    files: DataFile | None = None
     """Where the rows are read from, if from published files; their digests are checked."""
     layout: Callable[[Path], Published | None] | None = None
     """Reads the authors' own files of replies; None from it: the path is not of that form."""

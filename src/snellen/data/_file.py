@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from snellen.data.lines import opened, packed
-from snellen.data.locations import Found, path_of
+from snellen.data.locations import DataFile, path_of
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex, identity, index_of
 from snellen.data.table import Facts, Row
 from snellen.errors import DataError
@@ -16,7 +16,7 @@ class FileTable:
 
     KIND: str
 
-    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
+    def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or f"{path}"
         self.revision = revision
         self._source = path

@@ -25,7 +25,7 @@ from snellen.data.lines import (
     read,
     without_mark,
 )
-from snellen.data.locations import Found
+from snellen.data.locations import DataFile
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Row, row_digest
 from snellen.errors import DataError
@@ -34,7 +34,7 @@ WHITESPACE = re.compile(r"[ \t\r\n]*")
 TORN = "If the file was still being written, or a download broke off, get it whole."
 
 
-def jsonl(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Jsonl":
+def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Jsonl":
     """A table of a JSONL file, gzipped or not: a JSON object a line; blank lines are no rows.
 
     Iterating raises DataError with the number of the first row that is no whole object in UTF-8.
@@ -43,7 +43,7 @@ def jsonl(path: Path | Found, where: str | None = None, revision: str | None = N
 
 
 def json_list(
-    path: Path | Found, where: str | None = None, revision: str | None = None
+    path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "JsonList":
     """A table of a JSON file that is one list of objects, read a piece at a time.
 

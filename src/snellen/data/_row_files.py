@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data._json_rows import json_list, jsonl
-from snellen.data.locations import Found, path_of
+from snellen.data.locations import DataFile, path_of
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, tsv
 from snellen.data.table import Drawn, Table
 from snellen.errors import DataError
 
-READERS: dict[str, Callable[[Path | Found, str | None, str | None], Table]] = {
+READERS: dict[str, Callable[[Path | DataFile, str | None, str | None], Table]] = {
     ".jsonl": jsonl,
     ".json": json_list,
     ".tsv": tsv,
@@ -21,7 +21,9 @@ READERS: dict[str, Callable[[Path | Found, str | None, str | None], Table]] = {
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
-def rows_of(source: Path | Found, where: str | None = None, revision: str | None = None) -> Table:
+def rows_of(
+    source: Path | DataFile, where: str | None = None, revision: str | None = None
+) -> Table:
     """A table of a file by the end of its name, `.gz` behind it or not, or of a folder.
 
     Files are JSONL, JSON, TSV, CSV and parquet. A folder with one such file in it, or the parts of
@@ -44,7 +46,7 @@ def rows_of(source: Path | Found, where: str | None = None, revision: str | None
     return read(source, where, revision)
 
 
-def _reader(path: Path) -> Callable[[Path | Found, str | None, str | None], Table] | None:
+def _reader(path: Path) -> Callable[[Path | DataFile, str | None, str | None], Table] | None:
     return READERS.get(Path(path.name.removesuffix(".gz")).suffix.lower())
 
 

@@ -10,7 +10,7 @@ from typing import cast
 import orjson
 
 from snellen.data.lines import opened, packed
-from snellen.data.locations import Found
+from snellen.data.locations import DataFile
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.sheets import MISSING, Place, Record, Tsv
 from snellen.data.table import Row
@@ -31,7 +31,7 @@ _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def vlmevalkit_tsv(path: Path | Found, revision: str | None = None) -> "VlmEvalKitTsv":
+def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEvalKitTsv":
     """A table of a TSV in VLMEvalKit's form.
 
     All cells are text as they stand, but `image`, which is a tuple of references to pictures: to

@@ -83,7 +83,7 @@ def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class DataFile:
     """A file that is looked for when it is first needed, and the folder its rows' paths start from.
 
     Raises:
@@ -152,7 +152,7 @@ def find(
     names: Sequence[str],
     published: Sequence[File] = (),
     spec: str = "",
-) -> Found:
+) -> DataFile:
     """The file `data`, or the first of `names` in the folder `data`; without it in the cache
     folder, or (TSV files) in VLMEvalKit's.
 
@@ -160,11 +160,11 @@ def find(
     nowhere and there are `published` files, the error says how to get them: by the benchmark's
     name, or `spec`, where that alone would get others.
     """
-    return Found(data, benchmark, tuple(names), tuple(published), spec)
+    return DataFile(data, benchmark, tuple(names), tuple(published), spec)
 
 
-def path_of(source: Path | Found) -> Path:
-    return source.path if isinstance(source, Found) else source
+def path_of(source: Path | DataFile) -> Path:
+    return source.path if isinstance(source, DataFile) else source
 
 
 def _ends_with(parts: tuple[str, ...], name: str) -> bool:

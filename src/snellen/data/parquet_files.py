@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.data.lines import empty
-from snellen.data.locations import Found, path_of
+from snellen.data.locations import DataFile, path_of
 from snellen.data.row_index import Fields, Learnt, RowIndex, Scan, identity, index_of
 from snellen.data.table import Facts, Row, fields_digest
 from snellen.errors import DataError, install
@@ -23,7 +23,9 @@ HELD_ROWS = 1_000
 _PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
 
 
-def parquet(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Parquet":
+def parquet(
+    path: Path | DataFile, where: str | None = None, revision: str | None = None
+) -> "Parquet":
     """A table of a parquet file, or of all parts of one in a folder, in their order
     (`test-00000-of-00003.parquet`, ...).
 
@@ -41,7 +43,7 @@ class Parquet:
     """One parquet file, or several that are one set of rows, as a table. Not one to seek in: a row
     is found by decoding all of its group before it."""
 
-    def __init__(self, path: Path | Found, where: str | None, revision: str | None) -> None:
+    def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or str(path)
         self.revision = revision
         self._source = path

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from snellen.data._file import FileTable
 from snellen.data.cells import LONE_RETURN, NotSplit, Span, spans, unquoted
 from snellen.data.lines import MAX_ROW_BYTES, Line, empty, lines, not_utf8, opened, packed, too_long
-from snellen.data.locations import Found
+from snellen.data.locations import DataFile
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
 from snellen.data.table import Filtered, Row, Table, row_digest
 from snellen.errors import DataError
@@ -47,7 +47,7 @@ DELIMITERS = (
 )
 
 
-def tsv(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Sheet":
+def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
     """A table of a tab-separated file with a header, gzipped or not.
 
     A cell is text as it stands, `None`, `NA` and `null` too. Quotes are the csv module's, strictly:
@@ -58,7 +58,7 @@ def tsv(path: Path | Found, where: str | None = None, revision: str | None = Non
     return Tsv(path, where, revision)
 
 
-def csv(path: Path | Found, where: str | None = None, revision: str | None = None) -> "Sheet":
+def csv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
     """A table of a comma-separated file with a header; all else as `tsv`."""
     return Csv(path, where, revision)
 

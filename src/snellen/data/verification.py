@@ -13,14 +13,14 @@ import msgspec
 
 from snellen.data.download import Digests, difference, digests
 from snellen.data.file_records import Known, groups_of, is_same, known, members_of, size_of
-from snellen.data.locations import File, Found, home, looked_up
+from snellen.data.locations import DataFile, File, home, looked_up
 from snellen.data.row_index import identity as identity_of
 
 MOST_COMPARED = 500_000_000
 """Bytes of a file that is compared with what is published before its first question is asked."""
 
 
-def mismatch(found: Found) -> str | None:
+def mismatch(found: DataFile) -> str | None:
     """In a sentence, that the file which rows are read from is not the one that is published under
     its name; None where it is, where no digest is published, or where it is too large to be read
     for that (`verify` reads it).

@@ -46,7 +46,7 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     `bleu_n` is that of the whole set, `bleu` of the summed `bleu_counts`, and no mean over images;
     its interval is that of `stats.bootstrap_sums`.
     """
-    held = _Held(tokens)
+    held = _CaptionCache(tokens)
     return {
         "cider": Metric(held.cider, better="higher", unit="CIDEr"),
         **{
@@ -57,7 +57,7 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     }
 
 
-class _Held:
+class _CaptionCache:
     """The tokens and n-grams of the last set that a metric saw: six metrics see it in turn."""
 
     def __init__(self, tokens: Callable[[str], str]) -> None:

@@ -16,7 +16,7 @@ MOST_KEPT = 1 << 17
 NOBODY = "an answer is scored by those of people, and there are none"
 
 
-class _Kept(dict[str, str]):
+class _RuleCache(dict[str, str]):
     """What a rule makes of single texts: most answers come again and again. The commonest come
     early, so that once there are `MOST_KEPT` no other needs to be kept."""
 
@@ -46,11 +46,11 @@ class _Kept(dict[str, str]):
         return self.references(references).count(self[answer])
 
 
-_LINES = _Kept(on_one_line)
-_NORMALISED = _Kept(lambda text: normalise(on_one_line(text)))
-_TEXTVQA = _Kept(normalise_textvqa)
-_VLMEVALKIT = _Kept(normalise_vlmevalkit)
-_UNPUNCTUATED = _Kept(without_punctuation)
+_LINES = _RuleCache(on_one_line)
+_NORMALISED = _RuleCache(lambda text: normalise(on_one_line(text)))
+_TEXTVQA = _RuleCache(normalise_textvqa)
+_VLMEVALKIT = _RuleCache(normalise_vlmevalkit)
+_UNPUNCTUATED = _RuleCache(without_punctuation)
 
 
 def vqa_accuracy(answer: str, references: Sequence[str]) -> float:

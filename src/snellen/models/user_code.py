@@ -30,7 +30,7 @@ from snellen.models.threads import CallThreads
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class UserObject:
     """What stands under a name in a file or module, that file, and a digest of it."""
 
     made: Any
@@ -38,7 +38,7 @@ class Found:
     digest: str | None
 
 
-def found(name: str, kind: str) -> Found:
+def found(name: str, kind: str) -> UserObject:
     """What `FILE:NAME` means.
 
     Raises:
@@ -47,7 +47,7 @@ def found(name: str, kind: str) -> Found:
     file, attribute = split(name, kind)
     module = module_of(file, f"{kind}:{file}")
     source = module.__file__
-    return Found(
+    return UserObject(
         made=attribute_of(module, attribute, file),
         source=source,
         digest=digest_of(source) if source else None,

@@ -23,14 +23,14 @@ from typing import Any, TextIO, cast
 from snellen.errors import UsageError
 from snellen.media import forms, images
 from snellen.media.content import Image, Message, Part, Role
-from snellen.models.user_code import Found, found, told_as
+from snellen.models.user_code import UserObject, found, told_as
 
 PACKAGE = "vlmeval"
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png"}
 
 
-def class_named(name: str, kind: str) -> Found:
+def class_named(name: str, kind: str) -> UserObject:
     """What `FILE:NAME` means.
 
     Raises:
@@ -51,7 +51,7 @@ def class_named(name: str, kind: str) -> Found:
         ) from error
 
 
-def made_of(own: Found, arguments: dict[str, Any], title: str) -> Any:
+def made_of(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
     """The object that a class, a partial or another function gives for these arguments, or that
     stands there already.
 

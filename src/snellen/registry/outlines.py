@@ -37,7 +37,7 @@ class Outline(msgspec.Struct, frozen=True):
     """Public functions and classes, in the file's order."""
 
 
-class _Kept(msgspec.Struct):
+class _StoredOutline(msgspec.Struct):
     """One file's outline, with the stat of the file that it was read from."""
 
     modified: int
@@ -47,10 +47,10 @@ class _Kept(msgspec.Struct):
 
 class _Cache(msgspec.Struct):
     format: int = FORMAT
-    files: dict[str, _Kept] = {}
+    files: dict[str, _StoredOutline] = {}
 
 
-_in_memory: dict[str, _Kept] = {}
+_in_memory: dict[str, _StoredOutline] = {}
 
 
 def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
@@ -68,7 +68,7 @@ def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
         for path, stamp in stamps.items():
             kept = _lookup(_in_memory, path, stamp) or _lookup(stored, path, stamp)
             changed |= kept is None
-            _in_memory[f"{path}"] = kept or _Kept(*stamp, _outline(path))
+            _in_memory[f"{path}"] = kept or _StoredOutline(*stamp, _outline(path))
         if changed:
             _store({**stored, **_in_memory})
     for path in stamps:
@@ -80,7 +80,9 @@ def outline(path: Path) -> Outline:
     return next((found for _, found in outlines([path])), Outline())
 
 
-def _lookup(files: Mapping[str, _Kept], path: Path, stamp: tuple[int, int]) -> _Kept | None:
+def _lookup(
+    files: Mapping[str, _StoredOutline], path: Path, stamp: tuple[int, int]
+) -> _StoredOutline | None:
     kept = files.get(f"{path}")
     return kept if kept is not None and (kept.modified, kept.size) == stamp else None
 
@@ -89,7 +91,7 @@ def _place() -> Path:
     return home() / "outlines.json"
 
 
-def _stored() -> Mapping[str, _Kept]:
+def _stored() -> Mapping[str, _StoredOutline]:
     try:
         cache = msgspec.json.decode(_place().read_bytes(), type=_Cache)
     except (OSError, msgspec.DecodeError):
@@ -97,7 +99,7 @@ def _stored() -> Mapping[str, _Kept]:
     return cache.files if cache.format == FORMAT else {}
 
 
-def _store(files: Mapping[str, _Kept]) -> None:
+def _store(files: Mapping[str, _StoredOutline]) -> None:
     """Keep outlines for the next process. Where nothing can be written, files are read again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
     try:

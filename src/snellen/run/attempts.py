@@ -14,7 +14,7 @@ from snellen.core.deadline import Deadline
 from snellen.core.model import Reply
 from snellen.errors import MediaError, ModelError, Overloaded, Rejected, message_of
 from snellen.run.budget import Budget
-from snellen.run.limiter import Limiter, Slot
+from snellen.run.limiter import Limiter, RequestSlot
 from snellen.run.observer import Observer
 from snellen.run.recorder import Recorder, Turn
 from snellen.run.settings import Settings
@@ -84,7 +84,7 @@ class Attempts:
         self,
         turn: Turn,
         send: Callable[[], Awaitable[Reply]],
-        acquire: Callable[[], Awaitable[Slot]] | None,
+        acquire: Callable[[], Awaitable[RequestSlot]] | None,
     ) -> Reply | ModelError | MediaError | None:
         """The reply to a question, or the error of its last attempt; None where the run stops.
 
@@ -112,7 +112,11 @@ class Attempts:
             await self._wait(outcome, attempt)
 
     async def _attempt(
-        self, turn: Turn, attempt: int, send: Callable[[], Awaitable[Reply]], slot: Slot | None
+        self,
+        turn: Turn,
+        attempt: int,
+        send: Callable[[], Awaitable[Reply]],
+        slot: RequestSlot | None,
     ) -> Reply | ModelError | MediaError:
         """Send a question once, and store what comes of it."""
         outcome: Reply | ModelError | MediaError

@@ -102,7 +102,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
                 f"{', '.join(differ)}, which is known once the model is opened"
             )
     earlier = _earlier(folder) if n else None
-    held = _Held(benchmark, left, settings, profile, notes)
+    held = _PromptSizes(benchmark, left, settings, profile, notes)
     requests, counted = n, 0
     most = settings.generation.max_tokens
     usage = Usage(
@@ -216,7 +216,7 @@ def _hours(requests: int, took: Spent | None, at_once: int | None) -> float | No
     return requests * took.seconds / took.replies / 3600
 
 
-class _Held:
+class _PromptSizes:
     """What the prompts of the rows that are left hold: text, pictures, frames; tokens are None
     where nobody says how many a picture is."""
 

@@ -10,7 +10,7 @@ from snellen.core.model import Request
 from snellen.core.sample import Sample
 from snellen.data import Row
 from snellen.run.clips import Clips
-from snellen.run.limiter import Limiter, Slot
+from snellen.run.limiter import Limiter, RequestSlot
 
 
 class Group:
@@ -21,7 +21,7 @@ class Group:
         self.repeats = repeats
         self.clips: Clips | None = None
         """The decoded videos, from the time on that they are needed."""
-        self.slot: Slot | None = None
+        self.slot: RequestSlot | None = None
         """The slot for the group's first request, until it is taken."""
         self.all_sent = asyncio.Event()
         """Each sample has sent its first request, or will send none."""
@@ -29,10 +29,10 @@ class Group:
 
     def acquire(
         self, limiter: Limiter, sample: Sample, repeat: int
-    ) -> Callable[[], Awaitable[Slot]]:
+    ) -> Callable[[], Awaitable[RequestSlot]]:
         """How a sample gets a slot for a request: the first gets the group's."""
 
-        async def acquired() -> Slot:
+        async def acquired() -> RequestSlot:
             slot, self.slot = self.slot, None
             if slot is None:
                 slot = await limiter.acquire()

@@ -21,7 +21,7 @@ PLATEAU = 1.15
 
 
 @dataclass(slots=True)
-class Slot:
+class RequestSlot:
     """Leave to have one request with the server."""
 
     level: int
@@ -51,7 +51,7 @@ class Limiter:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._new: deque[asyncio.Future[None]] = deque()
 
-    async def acquire(self, *, new: bool = False) -> Slot:
+    async def acquire(self, *, new: bool = False) -> RequestSlot:
         """Wait for a slot; a `new` question lets those under way (later turns, retries) go
         first."""
         if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
@@ -68,21 +68,21 @@ class Limiter:
             self.in_flight += 1
         now = asyncio.get_running_loop().time()
         if self._auto is None:
-            return Slot(self.in_flight, 0, 0, now)
-        return Slot(self.in_flight, self._auto.epoch, self._auto.stage.number, now)
+            return RequestSlot(self.in_flight, 0, 0, now)
+        return RequestSlot(self.in_flight, self._auto.epoch, self._auto.stage.number, now)
 
     def release(self) -> None:
         self.in_flight -= 1
         self._wake()
 
-    def replied(self, slot: Slot) -> None:
+    def replied(self, slot: RequestSlot) -> None:
         """A request was answered (whatever the answer, but 429)."""
         if self._auto is not None:
             self._auto.replied(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
             self._wake()
 
-    def throttled(self, slot: Slot) -> None:
+    def throttled(self, slot: RequestSlot) -> None:
         """The server turned a request away because of too many at once."""
         if self._auto is not None:
             self._auto.throttled(slot, asyncio.get_running_loop().time())
@@ -148,7 +148,7 @@ class AutoLimit:
         self._rate_before: float | None = None
         self._resume_at = 0.0
 
-    def replied(self, slot: Slot, now: float) -> None:
+    def replied(self, slot: RequestSlot, now: float) -> None:
         if self._turned_away is not None:
             self._climb(self._turned_away, now)
         elif self._growing:
@@ -160,7 +160,7 @@ class AutoLimit:
             self._rate_before = None
             self._next_stage()
 
-    def throttled(self, slot: Slot, now: float) -> None:
+    def throttled(self, slot: RequestSlot, now: float) -> None:
         level = slot.level
         if slot.epoch == self.epoch:
             self.epoch += 1
@@ -179,7 +179,7 @@ class AutoLimit:
         elif now - turned_away.at > FORGET_SECONDS:
             self.limit = min(self._most, self.limit + 2)
 
-    def _measure(self, slot: Slot, now: float) -> None:
+    def _measure(self, slot: RequestSlot, now: float) -> None:
         """Stop growing when the last doubling brought hardly more replies a second."""
         stage = self.stage
         if slot.stage != stage.number:

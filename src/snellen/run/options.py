@@ -23,7 +23,7 @@ Role = Literal["identity", "amount", "environment"]
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """Options that the documentation lists under one heading."""
 
     title: str
@@ -36,7 +36,7 @@ class Group:
 class Option:
     """What an option means, beside its name and type."""
 
-    group: Group
+    group: OptionGroup
     """The options that it is listed with."""
     help: str
     """One or two sentences, as `--help` shows them."""
@@ -57,16 +57,16 @@ class Option:
     """Whether repeating the flag asks for a run with each value."""
 
 
-WHAT = Group("What is asked", "identity")
-HOW_MUCH = Group("How much", "amount")
-EXAMPLES = Group("Examples", "identity")
-PROBES = Group("Probes", "identity")
-MODEL = Group("The model", "identity")
-SERVER = Group("Where the model runs", "environment")
-SAMPLING = Group("Sampling", "identity")
-REQUESTS = Group("Requests", "environment")
-BUDGET = Group("Budget", "amount")
-RESULTS = Group("Replies and results", "environment")
+WHAT = OptionGroup("What is asked", "identity")
+HOW_MUCH = OptionGroup("How much", "amount")
+EXAMPLES = OptionGroup("Examples", "identity")
+PROBES = OptionGroup("Probes", "identity")
+MODEL = OptionGroup("The model", "identity")
+SERVER = OptionGroup("Where the model runs", "environment")
+SAMPLING = OptionGroup("Sampling", "identity")
+REQUESTS = OptionGroup("Requests", "environment")
+BUDGET = OptionGroup("Budget", "amount")
+RESULTS = OptionGroup("Replies and results", "environment")
 
 
 class RunOptions(TypedDict, total=False):

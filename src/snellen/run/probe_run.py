@@ -83,10 +83,10 @@ def probe_run(
 
 def _drawn(
     run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
-) -> list[judge.Seen]:
+) -> list[judge.JudgedReply]:
     """Replies that a judge's verdicts make worth something, as many right as wrong if there are."""
     scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
-    seen: dict[str, judge.Seen] = {}
+    seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):
         verdicts.load()
         for one in replies_of(run, benchmark):
@@ -96,7 +96,7 @@ def _drawn(
             words = judge.words_of(verdicts, asked, reads_cut=reads_cut)
             score = judge.worth(scoring, words, one.sample)
             if score is not None:
-                seen[asked] = judge.Seen(one.sample, one.reply, score, one.place)
+                seen[asked] = judge.JudgedReply(one.sample, one.reply, score, one.place)
     if not seen:
         raise UsageError(f"{verdicts.path}: none of its verdicts can be read, so none can move.")
     return judge.drawn(list(seen.values()), n, seed, scoring.best)
@@ -106,7 +106,7 @@ def _probed(
     run: Run,
     benchmark: Benchmark,
     name: str,
-    replies: Sequence[judge.Seen],
+    replies: Sequence[judge.JudgedReply],
     plan: Plan,
     show: Show | None,
     budget: Budget,
@@ -123,7 +123,7 @@ def _report(
     probed: Run,
     benchmark: Benchmark,
     name: str,
-    replies: Sequence[judge.Seen],
+    replies: Sequence[judge.JudgedReply],
     model: str,
     seed: int,
 ) -> SteeringReport:

@@ -33,7 +33,7 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 from snellen.run.attempts import Attempts, within
 from snellen.run.feeding import Feeding
-from snellen.run.limiter import Slot
+from snellen.run.limiter import RequestSlot
 from snellen.run.media_clock import Arrival, MediaClock
 from snellen.run.recorder import Turn
 from snellen.run.session_log import SessionLog, Utterances
@@ -326,7 +326,7 @@ class StreamedSession:
                 await _close(session)
 
     @property
-    def _acquire(self) -> Callable[[], Awaitable[Slot]] | None:
+    def _acquire(self) -> Callable[[], Awaitable[RequestSlot]] | None:
         """How an attempt gets a slot; None where the session holds its group's."""
         return self._attempts.limiter.acquire if self._setup.apart else None
 

@@ -37,7 +37,7 @@ the next."""
 LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 
 
-class _Held(msgspec.Struct):
+class _LockObject(msgspec.Struct):
     """A lock's object: whose it is, and how often it was renewed."""
 
     by: str
@@ -66,7 +66,7 @@ class RemoteLock(Lock):
         self._renewer = threading.Thread(target=self._renew_until_left, daemon=True, name="store")
         self._renewing = threading.Lock()
         host = socket.gethostname()
-        self._mine = _Held(by=f"process {os.getpid()} on {host}", token=folder.token)
+        self._mine = _LockObject(by=f"process {os.getpid()} on {host}", token=folder.token)
 
     def __enter__(self) -> Self:
         with self._folder.mutex():
@@ -161,12 +161,12 @@ class RemoteLock(Lock):
             if now != held:
                 raise self._refused(held.by)
 
-    def _read(self, number: int) -> _Held | None:
+    def _read(self, number: int) -> _LockObject | None:
         raw = self._folder.remote.get(_name(number))
         try:
-            return None if raw is None else msgspec.json.decode(raw, type=_Held)
+            return None if raw is None else msgspec.json.decode(raw, type=_LockObject)
         except msgspec.DecodeError:
-            return _Held(by="what is no process of ours", token="")
+            return _LockObject(by="what is no process of ours", token="")
 
     def _refused(self, by: str) -> StoreError:
         return StoreError(

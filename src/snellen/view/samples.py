@@ -25,7 +25,7 @@ FRAMES = 5_000
 """Frames of one video that can be gone through."""
 
 
-class Line(NamedTuple):
+class SampleLine(NamedTuple):
     """A sample in a list."""
 
     row: int
@@ -56,7 +56,7 @@ class Facet(NamedTuple):
     choices: Sequence[tuple[str, int]]
 
 
-class Found(NamedTuple):
+class ScoringResult(NamedTuple):
     """What a scoring found in the reply."""
 
     scoring: str
@@ -71,7 +71,7 @@ class Found(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Shown:
+class SampleMedium:
     """A medium of a sample: of a video the media times of the frames that the model was shown."""
 
     number: int
@@ -79,7 +79,7 @@ class Shown:
     frames: list[float] = field(default_factory=list)
 
 
-class Said(NamedTuple):
+class SessionMoment(NamedTuple):
     """A moment of an online run: what was said at a media time, and how long after the question."""
 
     at: float
@@ -96,7 +96,7 @@ class Timeline:
     end: float
     frames: int
     dropped: int
-    moments: list[Said]
+    moments: list[SessionMoment]
 
 
 @dataclass(kw_only=True)
@@ -108,8 +108,8 @@ class Story:
     question: Question | None
     final: ReplyRecord | None
     attempts: list[ReplyRecord]
-    found: list[Found]
-    media: list[Shown]
+    found: list[ScoringResult]
+    media: list[SampleMedium]
     timelines: list[Timeline]
     turns: list[tuple[int, int, str | None]]
     """The turns and steps of its conversation, with their states."""
@@ -123,9 +123,9 @@ LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?
 WHERE s.row = ?"""
 
 
-def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> list[Line]:
+def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> list[SampleLine]:
     """The samples of these rows, in that order."""
-    return [Line(*connection.execute(LINE, (scoring, row)).fetchone()) for row in rows]
+    return [SampleLine(*connection.execute(LINE, (scoring, row)).fetchone()) for row in rows]
 
 
 def states(connection: sqlite3.Connection) -> dict[str, int]:
@@ -282,7 +282,7 @@ def _found(
     row: int,
     key: Key,
     final: ReplyRecord | None,
-) -> list[Found]:
+) -> list[ScoringResult]:
     report = None if listed.result is None else listed.result.report
     found = []
     for name in scorings(listed, connection):
@@ -296,7 +296,7 @@ def _found(
         source = report.scorings[name].source if report and name in report.scorings else ""
         score, state, rule, answer, candidates = one
         found.append(
-            Found(
+            ScoringResult(
                 scoring=name,
                 score=score,
                 state=state,
@@ -345,10 +345,10 @@ def _media(
     question: Question | None,
     final: ReplyRecord | None,
     timelines: Sequence[Timeline],
-) -> list[Shown]:
+) -> list[SampleMedium]:
     if question is None:
         return []
-    media = [Shown(number=n, medium=one) for n, one in enumerate(question.media)]
+    media = [SampleMedium(number=n, medium=one) for n, one in enumerate(question.media)]
     seen = [] if final is None else list(final.media)
     for one in media:
         if one.medium.kind != "video":
@@ -389,7 +389,7 @@ def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
             if what in ("ask", "emit") and mine:
                 since = asked.get(of, asked.get(sample))
                 delay = at - since if what == "emit" and since is not None else None
-                moments.append(Said(at, what, text or "", delay))
+                moments.append(SessionMoment(at, what, text or "", delay))
         end = max([last or 0.0, *(one[1] for one in events)])
         found.append(
             Timeline(

@@ -11,14 +11,16 @@ from typing import Any
 
 import orjson
 
-from snellen.data import Drawn, Found, Row, Table, file_content, parquet, vlmevalkit_tsv
+from snellen.data import DataFile, Drawn, Row, Table, file_content, parquet, vlmevalkit_tsv
 from snellen.errors import DataError
 from snellen.media.content import Image, Slice
 
 Rows = Callable[[Path], Iterator[dict[str, Any]]]
 
 
-def table(found: Found, rows: Rows, revision: str | None = None) -> tuple[Table, Found | None]:
+def table(
+    found: DataFile, rows: Rows, revision: str | None = None
+) -> tuple[Table, DataFile | None]:
     """The rows, and the file that they are read from, if it is one: by its ending a TSV, parquet,
     or else the authors' JSON, whose rows `rows` gives.
 

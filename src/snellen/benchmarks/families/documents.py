@@ -11,7 +11,7 @@ from snellen.benchmarks.families.authors_files import of_json, picture, place_of
 from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
 from snellen.core import Check, Reading, Sample, Scoring, Submission
 from snellen.core.scoring import Missing
-from snellen.data import Found, Row
+from snellen.data import DataFile, Row
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean, metric
 from snellen.metrics.anls import anls, anls_m4c, anls_mmpretrain, anls_pix2struct
@@ -53,7 +53,7 @@ def answers_of(row: Row) -> tuple[str, ...]:
     return texts(row["answer"] if "answer" in row else row.get("answers"))
 
 
-def picture_of(row: Row, found: Found, name: str, folders: Sequence[str]) -> tuple[Image, str]:
+def picture_of(row: Row, found: DataFile, name: str, folders: Sequence[str]) -> tuple[Image, str]:
     """A row's picture, in one of the folders or in the row, and what tells it from others."""
     if name:
         last = Path(name).name

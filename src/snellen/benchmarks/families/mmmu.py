@@ -12,7 +12,18 @@ from string import ascii_uppercase
 from snellen.benchmarks.families.authors_files import texts
 from snellen.benchmarks.families.draws import undecided
 from snellen.core import Capabilities, Reading, Sample, prompts
-from snellen.data import Facts, Filtered, Found, Row, Seekable, Table, find, home, parquet, rows_at
+from snellen.data import (
+    DataFile,
+    Facts,
+    Filtered,
+    Row,
+    Seekable,
+    Table,
+    find,
+    home,
+    parquet,
+    rows_at,
+)
 from snellen.data.published import File
 from snellen.errors import DataError, MediaError
 from snellen.media.content import Image, Part
@@ -77,7 +88,7 @@ def looked_for(
     names: Sequence[str],
     published: Sequence[File],
     spec: str,
-) -> Found:
+) -> DataFile:
     """The parquet files of these patterns, as many as there are, or else the first of the names."""
     root = home() / "data" / benchmark if data is None else data
     there = [
@@ -88,7 +99,7 @@ def looked_for(
     return find(data, benchmark, (*there, *names), published, spec)
 
 
-def parquet_files(found: Found) -> list[Path]:
+def parquet_files(found: DataFile) -> list[Path]:
     """All parquet files that were found, each set of parts whole; one that the user names alone.
 
     Raises:
@@ -156,7 +167,7 @@ class Joined:
         return Filtered(self, lambda _: True).facts()
 
 
-def of_parquet(found: Found, paths: Iterable[Path]) -> Table:
+def of_parquet(found: DataFile, paths: Iterable[Path]) -> Table:
     return Joined(str(found.folder), map(parquet, paths))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from snellen.answers.phrase import final_phrase
 from snellen.benchmarks.families import authors_files
 from snellen.core import Reading, Reply, Sample
-from snellen.data import Facts, Found, Row, Table, facts_of
+from snellen.data import DataFile, Facts, Row, Table, facts_of
 from snellen.media.content import Image
 from snellen.text.vqa import normalise, on_one_line
 
@@ -39,7 +39,7 @@ class Unfolded:
         return facts_of(iter(self))
 
 
-def picture(row: Row, found: Found, names: Sequence[str]) -> tuple[Image, str]:
+def picture(row: Row, found: DataFile, names: Sequence[str]) -> tuple[Image, str]:
     """A row's picture, in the row or the first of the files that is there, and what tells it from
     others."""
     if isinstance(row.get("image"), Image | tuple):

@@ -27,7 +27,7 @@ from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.tasks import as_reading
 from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.core.scoring import Missing
-from snellen.data import Drawn, Found, Row, Table, file_content, parquet
+from snellen.data import DataFile, Drawn, Row, Table, file_content, parquet
 from snellen.errors import DataError
 from snellen.media.content import Image
 from snellen.metrics import mean
@@ -79,7 +79,7 @@ Answered = tuple[tuple[str, ...], str, str]
 Decoded = TypeVar("Decoded")
 
 
-def table(found: Found, annotations: str | None) -> Table:
+def table(found: DataFile, annotations: str | None) -> Table:
     """The questions of a file of VQA's with the answers of the file `annotations`, which lies
     beside it or in `Annotations` beside its folder; of BLIP's one list; or of parquet."""
     if Path(str(found)).suffix == ".parquet":
@@ -87,7 +87,7 @@ def table(found: Found, annotations: str | None) -> Table:
     return Drawn(str(found), lambda: questions(found, annotations))
 
 
-def questions(found: Found, annotations: str | None) -> Iterator[dict[str, Any]]:
+def questions(found: DataFile, annotations: str | None) -> Iterator[dict[str, Any]]:
     raw = file_content(found.path)
     if raw.lstrip()[:1] == b"[":
         for one in _decoded(raw, list[_Listed], found.path):
@@ -142,7 +142,7 @@ def _answered(path: Path) -> Mapping[int, Answered]:
     return found
 
 
-def _beside(found: Found, name: str) -> Path:
+def _beside(found: DataFile, name: str) -> Path:
     folder = found.path.parent
     for path in (folder / name, folder.parent / "Annotations" / name):
         if path.is_file():
@@ -172,7 +172,7 @@ class Pictures:
     """A split's pictures, in the first of the `folders` that is there, named `COCO_..._ID.jpg` with
     the id in twelve digits."""
 
-    def __init__(self, found: Found, folders: Sequence[str], stem: str) -> None:
+    def __init__(self, found: DataFile, folders: Sequence[str], stem: str) -> None:
         self._found = found
         self._folders = folders
         self._stem = stem

@@ -24,15 +24,15 @@ from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import mean
-from snellen.scoring.judge._jury import Jury, Slot, select_jury
-from snellen.scoring.judge._steering import Seen, Steered, attempts, drawn, is_right, named
+from snellen.scoring.judge._jury import JudgeRepeat, Jury, select_jury
+from snellen.scoring.judge._steering import JudgedReply, Steered, attempts, drawn, is_right, named
 from snellen.store import MANIFEST, Run, safe_name
 
 __all__ = [
     "JUDGED",
     "PROBED",
+    "JudgedReply",
     "Replies",
-    "Seen",
     "asked_as",
     "attempts",
     "drawn",
@@ -72,7 +72,7 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
 
 
 def steering(
-    benchmark: Benchmark, name: str, replies: Sequence[Seen], *, of: str, digest: str
+    benchmark: Benchmark, name: str, replies: Sequence[JudgedReply], *, of: str, digest: str
 ) -> Benchmark:
     """The benchmark that asks a scoring's judge about replies with attempts to steer it in them.
 
@@ -164,7 +164,7 @@ def verdicts(
     return by_scoring, notes
 
 
-def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[Slot]:
+def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[JudgeRepeat]:
     """Every judge, and every repeat of it, that got the scoring's current questions."""
     for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
         manifest = judging.manifest()
@@ -172,10 +172,10 @@ def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[
         if identity["asks"] == judge.asks and identity["options"].get("judge") == judge.name:
             started = manifest["sessions"][-1]["started"]
             for repeat in range(manifest.get("repeats", 1)):
-                yield Slot(manifest["model"], judging, repeat, started)
+                yield JudgeRepeat(manifest["model"], judging, repeat, started)
 
 
-def _count(slots: Sequence[Slot], rows: _Open) -> tuple[list[Slot], int]:
+def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat], int]:
     """The slots with the number of their readable verdicts, and the number of open replies."""
     counts = [0] * len(slots)
     n_open = 0

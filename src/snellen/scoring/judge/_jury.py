@@ -13,7 +13,7 @@ A few unreadable verdicts are common, and no reason to drop a judge. An outage i
 
 
 @dataclass(frozen=True, eq=False)
-class Slot:
+class JudgeRepeat:
     """One repeat of one judge."""
 
     model: str
@@ -30,11 +30,11 @@ class Slot:
 class Jury:
     """The slots whose verdicts make the score, and those with too few verdicts."""
 
-    members: Sequence[Slot]
-    absentees: Sequence[Slot]
+    members: Sequence[JudgeRepeat]
+    absentees: Sequence[JudgeRepeat]
 
 
-def select_jury(slots: Sequence[Slot]) -> Jury:
+def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:
     """Choose the slots that have enough verdicts.
 
     Of a judge that was asked in several ways (another temperature, say) only the latest way with
@@ -51,13 +51,13 @@ def select_jury(slots: Sequence[Slot]) -> Jury:
     )
 
 
-def _latest_runs(slots: Iterable[Slot]) -> dict[str, Run]:
+def _latest_runs(slots: Iterable[JudgeRepeat]) -> dict[str, Run]:
     """The latest run of each judge."""
-    by_model: dict[str, Slot] = {}
+    by_model: dict[str, JudgeRepeat] = {}
     for slot in slots:
         by_model[slot.model] = max(by_model.get(slot.model, slot), slot, key=_started)
     return {model: slot.run for model, slot in by_model.items()}
 
 
-def _started(slot: Slot) -> str:
+def _started(slot: JudgeRepeat) -> str:
     return slot.started

@@ -44,7 +44,7 @@ VERDICT = "verdict"
 """The attempt that adds a verdict in the judge's own form."""
 
 
-class Seen(NamedTuple):
+class JudgedReply(NamedTuple):
     """A reply with what the judge's verdict on it made it worth; its row's place."""
 
     sample: Sample
@@ -53,11 +53,11 @@ class Seen(NamedTuple):
     place: int
 
 
-def drawn(seen: Sequence[Seen], n: int, seed: int, best: float) -> list[Seen]:
+def drawn(seen: Sequence[JudgedReply], n: int, seed: int, best: float) -> list[JudgedReply]:
     """About `n` of the replies, half of them taken for right and half for wrong as far as there are
     so many; those of a smaller `n` are among those of a larger."""
 
-    def order(one: Seen) -> bytes:
+    def order(one: JudgedReply) -> bytes:
         key = f"{seed} {one.sample.id} {one.reply.text}".encode(errors="surrogatepass")
         return blake2b(key, digest_size=8).digest()
 
@@ -83,7 +83,7 @@ def attempts(benchmark: Benchmark, sample: Sample) -> Mapping[str, str]:
     return {**ATTEMPTS, VERDICT: check.verdict(sample, Reply(text=check.says(sample, right)))}
 
 
-def named(one: Seen, kind: str) -> str:
+def named(one: JudgedReply, kind: str) -> str:
     """The id under which a judge is asked about a reply with an attempt in it."""
     words = one.reply.text.encode(errors="surrogatepass")
     return f"{one.sample.id}~{blake2b(words, digest_size=8).hexdigest()}~{kind}"
@@ -94,7 +94,9 @@ class Steered:
 
     revision: str | None = None
 
-    def __init__(self, benchmark: Benchmark, replies: Sequence[Seen], of: str, digest: str) -> None:
+    def __init__(
+        self, benchmark: Benchmark, replies: Sequence[JudgedReply], of: str, digest: str
+    ) -> None:
         self.where = of
         self._benchmark = benchmark
         self._replies = replies

@@ -116,7 +116,7 @@ def _open_ended(draft: Draft) -> ProbeReport:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _QuestionPasses:
     """All passes of a question that have a score: for each the order that it was shown in, the
     place that was picked (None: none of them), and the score; the place of the right option in the
     data, None where it is hidden."""
@@ -153,7 +153,7 @@ def _permuted(draft: Draft) -> ProbeReport:
     every, complete = _questions(draft)
     clusters = np.array([one.cluster for one in complete], dtype=np.int32)
 
-    def share(is_so: Callable[[_Question], bool]) -> MetricReport:
+    def share(is_so: Callable[[_QuestionPasses], bool]) -> MetricReport:
         values = np.array([float(is_so(one)) for one in complete])
         return metric_report(stats.mean(values, clusters))
 
@@ -170,9 +170,9 @@ def _permuted(draft: Draft) -> ProbeReport:
     )
 
 
-def _questions(draft: Draft) -> tuple[int, list[_Question]]:
+def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
     """How many questions there are, and those of which all passes have a score."""
-    found: dict[tuple[str, int], _Question] = {}
+    found: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
     seen: dict[str, int] = {}
     rows = zip(draft.samples(), draft.table.headline_rows(), strict=True)
@@ -186,7 +186,7 @@ def _questions(draft: Draft) -> tuple[int, list[_Question]]:
         assert isinstance(order, list)
         right = None if sample.target is None else _place_of(sample.target, sample)
         question = found.setdefault(
-            name, _Question(cluster, [], [], [], None if right is None else order[right])
+            name, _QuestionPasses(cluster, [], [], [], None if right is None else order[right])
         )
         question.orders.append(order)
         question.picked.append(_place_of(answer, sample))
@@ -207,7 +207,7 @@ def _place_of(answer: object, sample: Sample) -> int | None:
     return by_letter if sample.data[LETTERED] else by_text
 
 
-def _place(number: int, questions: Sequence[_Question]) -> PlaceReport:
+def _place(number: int, questions: Sequence[_QuestionPasses]) -> PlaceReport:
     """How often what stands in a place was picked, and the accuracy where that is right."""
     import numpy as np
 
@@ -233,7 +233,7 @@ def _place(number: int, questions: Sequence[_Question]) -> PlaceReport:
     )
 
 
-def _uneven(questions: Sequence[_Question]) -> float | None:
+def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
     """How likely picks so uneven over the places are, if the order has no part in what is picked.
 
     Then the options that a question's passes picked could as well have been picked in each other's
@@ -243,7 +243,7 @@ def _uneven(questions: Sequence[_Question]) -> float | None:
     """
     import numpy as np
 
-    shapes: dict[tuple[int, int], list[_Question]] = {}
+    shapes: dict[tuple[int, int], list[_QuestionPasses]] = {}
     for one in questions:
         shapes.setdefault((len(one.orders), len(one.orders[0])), []).append(one)
     observed = 0.0
