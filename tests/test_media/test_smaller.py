@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from snellen.errors import MediaError
 from snellen.media.content import Image
-from snellen.media.images import at_least, larger, smaller, within
+from snellen.media.images import larger, smaller
+from snellen.media.sizes import at_least, within
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (400, 300)) -> PIL.Image.Image:

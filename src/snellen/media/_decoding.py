@@ -21,7 +21,8 @@ from PIL import ExifTags, ImageOps
 from PIL import Image as pillow
 
 from snellen.errors import MediaError
-from snellen.media.images import at_least, check_size, within
+from snellen.media.images import check_size
+from snellen.media.sizes import at_least, within
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 # What Pillow raises on damaged files; TypeError is a TIFF without dimensions.

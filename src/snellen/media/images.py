@@ -11,7 +11,6 @@ middle of the compressed data shows only where somebody decodes it.
 from __future__ import annotations
 
 import binascii
-import math
 import os
 import re
 import stat
@@ -35,6 +34,7 @@ from snellen.media._heads import (
     webp_size,
 )
 from snellen.media.content import Address, Image, Slice
+from snellen.media.sizes import at_least, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -285,31 +285,6 @@ def gray(image: Image, side: int) -> NDArray[np.uint8]:
         MediaError: as `pixels`.
     """
     return _decoder_of(image).gray(side)
-
-
-def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
-    """The largest size of that aspect within the limits; no side is less than one pixel."""
-    short, long = sorted(size)
-    new_short, new_long = short, long
-    if max_side is not None and new_long > max_side:
-        new_short, new_long = max(1, round(short * max_side / long)), max_side
-    if max_pixels is not None and new_short * new_long > max_pixels:
-        new_short = max(1, math.isqrt(max_pixels * short // long))
-        new_long = min(max_pixels // new_short, round(new_short * long / short))
-    return (new_short, new_long) if size[0] < size[1] else (new_long, new_short)
-
-
-def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
-    """The smallest size of that aspect that has so many pixels, itself where it has them.
-
-    >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
-    ((120, 80), (60, 40))
-    """
-    width, height = size
-    if min_pixels is None or width * height >= min_pixels:
-        return size
-    scale = math.sqrt(min_pixels / (width * height))
-    return math.ceil(width * scale), math.ceil(height * scale)
 
 
 def _decoder_of(image: Image) -> Decoder:

@@ -29,9 +29,9 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, plain, shown
 from snellen.report import _differences, table_rows
-from snellen.report.charts import Axis, Curve, Mark, axis, curve, mark
+from snellen.report._page_tables import Table, table
+from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
-from snellen.scoring import MetricReport
 from snellen.store import Run
 
 if TYPE_CHECKING:
@@ -58,27 +58,6 @@ BESIDE = 6
 """Models beside one another in a table by category."""
 TOLD = ("failed", "refused", "truncated", "unparsed")
 """States that are named where there are none, too."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as the template draws it.
-
-    Behind the column `after` stand pictures of values and intervals on the axis `on`, a mark for
-    each row. `links` lead from the first cells to sections, with what they say to who hears them.
-    `remarks` stand below.
-    """
-
-    caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    numbers: Sequence[bool]
-    remarks: Sequence[str] = ()
-    on: Axis | None = None
-    marks: Sequence[Mark | None] = ()
-    after: int = 0
-    links: Sequence[tuple[str, str]] = ()
-    sortable: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,38 +111,6 @@ def compared_html(of: Comparisons) -> str:
 def look() -> str:
     """The style sheet that all of our pages share."""
     return LOOK.read_text(encoding="utf-8")
-
-
-def table(
-    caption: str,
-    headings: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    metrics: Sequence[MetricReport | None] = (),
-    *,
-    blind: Mapping[int, float] | None = None,
-    links: Sequence[tuple[str, str]] = (),
-) -> Table:
-    """A table of what `table_rows` gives. `metrics`, one a row, are drawn behind the first interval
-    where one of them has one, with dashed lines at what is `blind`, by row."""
-    blind = blind or {}
-    headings, rows, remarks = table_rows.without_remarks(headings, rows)
-    headings, rows = table_rows.without_empty(headings, rows)
-    on = None
-    if any(found is not None and found.ci95 is not None for found in metrics):
-        on = axis(metrics, *blind.values())
-    marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
-    return Table(
-        caption=caption,
-        headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
-        rows=rows,
-        numbers=[not table_rows.is_name(place, heading) for place, heading in enumerate(headings)],
-        remarks=remarks,
-        on=on,
-        marks=marks,
-        after=headings.index("95 % interval") if on else 0,
-        links=links,
-        sortable=len(rows) > 2,
-    )
 
 
 # -- several results

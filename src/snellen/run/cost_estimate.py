@@ -23,6 +23,7 @@ from snellen.data import Facts, rows_at
 from snellen.errors import CatalogError, MediaError
 from snellen.media import images, video
 from snellen.media.content import Image, Part
+from snellen.media.sizes import at_least, within
 from snellen.models.image_tokens import image_tokens
 from snellen.models.recorded import Recorded
 from snellen.run import Settings, chosen, select
@@ -262,8 +263,8 @@ class _PromptSizes:
             image = images.load(part)
             self._pictures += times
             if rule is not None and image.width and image.height:
-                size = images.at_least((image.width, image.height), limits.min_pixels)
-                size = images.within(size, limits.max_side, limits.max_pixels)
+                size = at_least((image.width, image.height), limits.min_pixels)
+                size = within(size, limits.max_side, limits.max_pixels)
                 self._tokens += times * image_tokens(rule, *size)
         else:
             sizes = video.sizes(part)

@@ -1,0 +1,57 @@
+"""The runs of one benchmark side by side, by their headline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from snellen.analysis.result import Result
+from snellen.metrics import Direction
+from snellen.scoring import MetricReport
+from snellen.view.runs import Listed
+
+
+class Board:
+    """The runs of one benchmark with their dots and intervals placed, the best first. They
+    are in order of name if the metric's direction is unknown."""
+
+    def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
+        self.benchmark = benchmark
+        self.metric = ""
+        self.direction: Direction | None = None
+        self._values: dict[str, MetricReport] = {}
+        for run in runs:
+            if run.result is not None and (metric := headline(run.result)) is not None:
+                self.metric = self.metric or metric[0]
+                self.direction = self.direction or metric[1].better
+                self._values[run.name] = metric[1]
+        self.runs = sorted(runs, key=self._order)
+        ends = [
+            end
+            for one in self._values.values()
+            for end in (one.value, *(one.ci95 or ()))
+            if end is not None
+        ]
+        fraction = all(one.unit == "fraction" for one in self._values.values())
+        self.low: float = 0.0 if fraction else min(ends, default=0.0)
+        self.high: float = 1.0 if fraction else max(ends, default=1.0)
+
+    def _order(self, run: Listed) -> tuple[bool, float, str]:
+        value = self._values[run.name].value if run.name in self._values else None
+        sign = {"higher": -1, "lower": 1, None: 0}[self.direction]
+        return value is None, sign * (value or 0.0), run.name
+
+    def value(self, run: Listed) -> MetricReport | None:
+        return self._values.get(run.name)
+
+    def x(self, value: float) -> float:
+        """Where a value stands among 200 units of width."""
+        span = (self.high - self.low) or 1.0
+        return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
+
+
+def headline(result: Result | None) -> tuple[str, MetricReport] | None:
+    """The first metric of the headline scoring; none where nothing reads the replies."""
+    if result is None or result.report.headline not in result.report.scorings:
+        return None
+    metrics = result.scoring().metrics
+    return next(iter(metrics.items()), None)
