@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,17 @@ def test_an_edited_file_is_a_new_run_and_the_old_one_says_so(
     assert again != file_run
     scored = snellen("score", file_run, "-b", file, "--json")
     assert any("changed since the run was made" in note for note in scored.json["notes"])
+    compared = snellen("compare", file_run, again, "-b", file, "--json")
+    assert any("changed since the run was made" in note for note in compared.json["notes"])
+
+
+def test_a_file_and_an_object_are_not_said_to_differ(
+    snellen: Snellen, file: Path, file_run: Path
+) -> None:
+    made_by_file = registry.benchmark(f"{file}", data=Path("synthetic"))
+    again = package.score(file_run, replace(made_by_file, asks=made_by_file.asks))
+    (note,) = [note for note in again.report.notes if "Benchmark object" in note]
+    assert "which may be another version" in note and "changed" not in note
 
 
 def test_a_file_with_the_name_of_a_known_benchmark_is_refused(snellen: Snellen, file: Path) -> None:

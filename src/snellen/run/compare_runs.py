@@ -15,7 +15,7 @@ from snellen.analysis.comparing import Compared, Loaded
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
-from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in
+from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
 
@@ -169,6 +169,7 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
                 *dict.fromkeys(run.notes),
                 *notes,
                 *older,
+                *source_notes(run, benchmark),
             ],
         )
 

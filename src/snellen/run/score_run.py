@@ -338,7 +338,7 @@ def scored(
         notes = [
             *notes,
             *_by_other_rules(run, benchmark),
-            *_by_other_source(run, benchmark),
+            *source_notes(run, benchmark),
             *older,
         ]
         report = score_run(
@@ -373,13 +373,18 @@ def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
     ]
 
 
-def _by_other_source(run: Run, benchmark: Benchmark) -> list[str]:
-    """Note that the source of somebody's own benchmark changed since the run was made."""
-    before = run.manifest().get("benchmark_source", {}).get("digest")
+def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
+    """Note that somebody's own benchmark changed since the run was made, or may have."""
+    before = run.manifest().get("benchmark_source", {})
     source = registry.source_of(benchmark)
-    if before is None or source is None or source.digest in (None, before):
+    if source is None or None in (source.digest, before.get("digest")):
         return []
     what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
+    if before["kind"] != source.kind:  # their digests are of different things
+        made_by = before.get("spec") or "a Benchmark object"
+        return [f"scored by {what}. The run was made by {made_by}, which may be another version"]
+    if source.digest == before["digest"]:
+        return []
     return [f"scored by {what} as it is now. It has changed since the run was made"]
 
 
