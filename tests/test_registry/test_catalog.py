@@ -1,5 +1,8 @@
 """What the catalogue says of benchmarks without making them."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,24 @@ def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
 def test_an_adapter_has_one_name_however_it_is_written(given: str, named: str) -> None:
     opened = registry.Opened(model=Scripted("yes"), name="one", server="one")
     assert registry.watching(opened, given)[1] == named
+
+
+def test_processes_that_list_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    environment = {**os.environ, "SNELLEN_HOME": f"{tmp_path / 'home'}"}
+    command = [sys.executable, "-m", "snellen", "list"]
+    several = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(6)
+    ]
+    for process in several:
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output.decode()
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["outlines.json"]
+
+
+def test_where_no_index_can_be_kept_the_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("no folder")
+    environment = {**os.environ, "SNELLEN_HOME": f"{tmp_path / 'home'}"}
+    command = [sys.executable, "-m", "snellen", "list"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()

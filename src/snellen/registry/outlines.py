@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import msgspec
 
-from snellen.data import home, placed
+from snellen.data import home
 
 FORMAT = 1
 CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
@@ -102,12 +105,17 @@ def _stored() -> Mapping[str, _StoredOutline]:
 def _store(files: Mapping[str, _StoredOutline]) -> None:
     """Keep outlines for the next process. Where nothing can be written, files are read again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
-    try:
-        _place().parent.mkdir(parents=True, exist_ok=True)
-        with placed(_place()) as part:
-            part.write_bytes(msgspec.json.encode(_Cache(files=there)))
-    except OSError:
-        pass
+    place = _place()
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # Under a name of its own: several processes may write at once, and the last one stays.
+        with NamedTemporaryFile(dir=place.parent, prefix=".outlines", delete=False) as part:
+            try:
+                part.write(msgspec.json.encode(_Cache(files=there)))
+                part.flush()
+                os.replace(part.name, place)
+            finally:
+                Path(part.name).unlink(missing_ok=True)
 
 
 def _outline(path: Path) -> Outline:
