@@ -122,6 +122,7 @@ def cluster() -> Iterator[str]:
     """The address of a cluster of four CPUs, which ends with the tests."""
     from snellen.models.executors.cluster import SETTINGS
 
+    assert "ray" not in sys.modules, "Ray has read its settings already: ask in another process"
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SETTINGS.items():
             patch.setenv(name, value)
