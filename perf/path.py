@@ -2,6 +2,7 @@
 
     python perf/path.py                     # what is measured, and the files in order
     python perf/path.py --files 25          # what share of the lines the first 25 files have
+    python perf/path.py --each-sample   # only lines that every sample executes
     python perf/path.py --json
 
 The run is README's first example on a served model: letters of the eye chart, asked over HTTP on
@@ -17,7 +18,7 @@ import json
 import sys
 import tempfile
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import CodeType, FrameType
@@ -60,7 +61,7 @@ class Lines:
     """Executed lines inside the package's functions, by file."""
 
     def __init__(self) -> None:
-        self.by_file: dict[str, set[int]] = defaultdict(set)
+        self.by_file: dict[str, Counter[int]] = defaultdict(Counter)
         self._is_ours: dict[CodeType, bool] = {}
 
     def trace(self, frame: FrameType, event: str, arg: object) -> Any:
@@ -74,8 +75,17 @@ class Lines:
 
     def _line(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "line":
-            self.by_file[frame.f_code.co_filename].add(frame.f_lineno)
+            self.by_file[frame.f_code.co_filename][frame.f_lineno] += 1
         return self._line
+
+    def executed_at_least(self, times: int) -> dict[str, int]:
+        """The number of lines that were executed so many times, by file, the most first."""
+        numbers = {
+            path: sum(count >= times for count in lines.values())
+            for path, lines in self.by_file.items()
+        }
+        order = sorted(numbers.items(), key=lambda item: -item[1])
+        return {path: number for path, number in order if number}
 
 
 def traced_run(samples: int) -> Lines:
@@ -104,19 +114,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--files", type=int, default=25, help="how many files to sum up")
     parser.add_argument("--samples", type=int, default=20)
+    parser.add_argument(
+        "--each-sample",
+        action="store_true",
+        help="count only lines that are executed at least once a sample (take 200 samples: fewer "
+        "than a loop over options has turns would count that loop)",
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = traced_run(options.samples)
-    order = sorted(lines.by_file.items(), key=lambda item: -len(item[1]))
+    counts = lines.executed_at_least(options.samples if options.each_sample else 1)
     table = [
         {
             "file": Path(path).relative_to(SOURCE).as_posix(),
-            "executed": len(numbers),
+            "executed": number,
             "lines": len(Path(path).read_text(encoding="utf-8").splitlines()),
         }
-        for path, numbers in order
+        for path, number in counts.items()
     ]
-    executed = sum(len(numbers) for numbers in lines.by_file.values())
+    executed = sum(counts.values())
     first = table[: options.files]
     share = sum(int(row["executed"]) for row in first) / executed
     total = sum(int(row["lines"]) for row in first)
