@@ -105,6 +105,39 @@ def test_no_order_of_arrival_and_no_split_changes_the_report(
     assert report(tally) == report(tallied(in_order))
 
 
+@given(st.permutations(range(2 * len(SAMPLES))), st.data())
+@settings(max_examples=60, deadline=None)
+def test_rows_are_joined_with_their_samples_by_key_in_any_order(
+    order: Sequence[int], data: st.DataObject
+) -> None:
+    attempts = [reply(*divmod(index, 2), "A") for index in (*order, order[0])]
+    tally = tallied(attempts)
+    tally.table.sort()
+    in_order = [reply(*divmod(index, 2), "A") for index in range(2 * len(SAMPLES))]
+
+    assert [attempts[index] for index in tally.table.arrivals] == in_order
+    read_again = data.draw(st.permutations(in_order))
+    assert [row for row, _ in tally.table.numbered(read_again)] == [
+        in_order.index(scored) for scored in read_again
+    ]
+
+
+def test_a_reply_without_a_row_is_an_error() -> None:
+    tally = tallied([reply(0, 0, "A")])
+
+    with pytest.raises(ValueError, match="'s1', repeat 0, turn 0 has no row"):
+        list(tally.table.numbered([reply(1, 0, "A")]))
+
+
+def test_rows_added_after_sorting_keep_the_number_of_their_arrival() -> None:
+    tally = tallied([reply(2, 0, "A"), reply(1, 0, "A"), reply(1, 0, "B")])
+    tally.table.sort()
+    tally.add([reply(0, 0, "C")])
+    tally.table.sort()
+
+    assert tally.table.arrivals.tolist() == [3, 2, 0]
+
+
 @pytest.mark.parametrize("retry_first", [False, True])
 def test_a_retry_replaces_the_failure_and_no_failure_replaces_a_reply(retry_first: bool) -> None:
     attempts = [reply(1, 0, None), reply(1, 0, "B")]

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from snellen.core.benchmark import Benchmark
-from snellen.core.sample import Sample
 from snellen.scoring.document import Spent
 from snellen.scoring.replies import Scored
 from snellen.scoring.rows import ScoredRows, rows_by_slot, scored_rows
@@ -101,10 +100,10 @@ class Draft:
         assert headline is not None
         return self.benchmark.scorings[headline].best
 
-    def samples(self) -> Iterator[Sample]:
-        """The sample of each row, in the benchmark's order."""
+    def samples(self) -> Iterator[tuple[int, Scored]]:
+        """The sample of each row, read once more, with the row's number."""
         assert self.source.questions is not None
-        return (scored.sample for scored in self.source.questions())
+        return self.table.numbered(self.source.questions())
 
     def rows(self, name: str) -> ScoredRows:
         """A scoring's rows, all judges' verdicts together."""

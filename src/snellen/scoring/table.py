@@ -61,6 +61,8 @@ class ScoreTable:
             for name in scorer.names
         }
         self._appends = [*enumerate(columns.append for columns in self.findings.values())]
+        self._sorted_arrivals: NDArray[np.int64] | None = None
+        self._n_dropped = 0
 
     def __len__(self) -> int:
         return len(self.reply_states.data)
@@ -69,10 +71,9 @@ class ScoreTable:
         """Add a reply with what the table's scorer finds in it."""
         sample, row = scored.sample, len(self.reply_states.data)
         subject = scored.conversation or sample
-        self._positions.append(
-            (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
-        )
-        self._ids.append(hash(subject.id))
+        position, sample_hash = _key(scored)
+        self._positions.append(position)
+        self._ids.append(sample_hash)
         self.reply_states.append(REPLY_CODES[scored.state])
         if self._cluster is not None:
             cluster_by = self.scorer.benchmark.cluster_by
@@ -117,6 +118,9 @@ class ScoreTable:
             rows = self._latest(rows)
         if len(rows) < len(self) or bool((np.diff(rows) < 0).any()):
             del positions
+            arrivals = self.arrivals
+            self._n_dropped += len(self) - len(rows)
+            self._sorted_arrivals = arrivals[rows]
             for column in self._columns():
                 column.reorder(rows)
 
@@ -133,7 +137,45 @@ class ScoreTable:
                 latest[key] = row
         return np.array([*latest.values()], dtype=np.intp)
 
+    def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
+        """Replies of the sorted table, read once more in any order, each with its row's number.
+
+        Raises:
+            ValueError: a reply has no row.
+        """
+        positions, ids = self._positions.data, self._ids.data
+        rows_by_key: dict[tuple[int, int], int] = {}
+        expected = 0
+        for scored in replies:
+            key = _key(scored)
+            if expected < len(positions) and key == (positions[expected], ids[expected]):
+                row = expected
+            else:
+                if not rows_by_key:
+                    keys = zip(positions, ids, strict=True)
+                    rows_by_key = {key: row for row, key in enumerate(keys)}
+                if key not in rows_by_key:
+                    raise ValueError(
+                        f"sample {scored.sample.id!r}, repeat {scored.repeat}, turn {scored.turn} "
+                        "has no row in the table of scores."
+                    )
+                row = rows_by_key[key]
+            expected = row + 1
+            yield row, scored
+
     # -- columns of all rows
+
+    @property
+    def arrivals(self) -> NDArray[np.int64]:
+        """For each row (n,) how many rows were added before it, those included that were replaced
+        since."""
+        import numpy as np
+
+        n_added = len(self) + self._n_dropped
+        if self._sorted_arrivals is None:
+            return np.arange(n_added)
+        n_unsorted = len(self) - len(self._sorted_arrivals)
+        return np.append(self._sorted_arrivals, np.arange(n_added - n_unsorted, n_added))
 
     @property
     def states(self) -> dict[str, int]:
@@ -340,6 +382,12 @@ class FindingColumns:
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
+
+
+def _key(scored: Scored) -> tuple[int, int]:
+    """A reply's position in the benchmark's order, and a hash of its sample's id."""
+    position = (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
+    return position, hash((scored.conversation or scored.sample).id)
 
 
 def _shared(answer: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import snellen
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
+from snellen.analysis.comparing.sides import Loaded, load
 from snellen.api import compare
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply, Request
@@ -22,6 +24,7 @@ from snellen.metrics import Metric, macro_average, mean
 from snellen.metrics.circular import circular
 from snellen.metrics.groups import share_of_groups
 from snellen.scoring import MetricReport
+from snellen.scoring.replies import replies_of
 from snellen.store import Run
 from tests import tiny
 from tests.tiny import Says, benchmark, parse, right
@@ -310,6 +313,28 @@ def test_clusters_are_the_same_on_both_sides_whatever_was_asked_first(tmp_path: 
     for found in (one, other):
         error = found.metrics["accuracy"].difference.stderr
         assert error == pytest.approx(sqrt(variance / 20))
+
+
+def test_rows_are_paired_by_sample_in_whatever_order_replies_are_read(
+    two: tuple[Path, Path],
+) -> None:
+    def side(path: Path, order: Collection[int]) -> Loaded:
+        with closing(Run(path)) as stored:
+            stored.load()
+            replies = [*replies_of(stored, benchmark(20))]
+        shuffled = [replies[index] for index in order]
+        return load(benchmark(20), lambda: shuffled, model="m", where=str(path), identity={})
+
+    in_order = side(two[0], range(20))
+    # 7 has no factor with 20, so this is every sample but the last, s13.
+    other = side(two[0], [7 * index % 20 for index in range(19)])
+
+    scores = {}
+    for name, loaded in (("all", in_order), ("shuffled", other)):
+        ids = [loaded.ids[number] for number in loaded.sample]
+        scores[name] = dict(zip(ids, loaded.rows[0].columns.score.tolist(), strict=True))
+    assert scores["all"] == {f"s{index}": float(index in A) for index in range(20)}
+    assert scores["shuffled"] == {k: v for k, v in scores["all"].items() if k != "s13"}
 
 
 def test_an_interval_of_shares_ends_where_their_difference_must(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def load(
         replies=tally.replies,
         ids=[*samples.numbers],
         digests=samples.digests,
-        sample=samples.of_rows(),
+        sample=samples.of_rows()[tally.table.arrivals],
         rows=rows,
         leaves=tally.leaves(),
         of=of,
@@ -166,7 +166,7 @@ class _Samples:
             yield reply
 
     def of_rows(self) -> NDArray[np.int32]:
-        """The number of each reply's sample, (n,)."""
+        """The number of each reply's sample, in the order of the replies."""
         import numpy as np
 
         return np.array(self._of_rows, dtype=np.int32)

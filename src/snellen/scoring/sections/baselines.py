@@ -142,7 +142,7 @@ def _by_blind_models(
 
     drawn_at_random = common.chance is not None
     if drawn_at_random and is_mean(function):
-        exact = _expected(scoring, says, draft.samples())
+        exact = _expected(scoring, says, (scored.sample for _, scored in draft.samples()))
         if exact is not None:
             value = _value(alone, draft, constant)
             return Baselines(chance=exact, constant=value, answer=common.single)

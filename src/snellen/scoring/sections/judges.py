@@ -33,7 +33,7 @@ class JudgesSection(Base):
         if not source.labels or source.questions is None:
             return NOTHING
         labelled = {(label.sample, label.repeat): -1 for label in source.labels}
-        for row, scored in enumerate(source.questions()):
+        for row, scored in draft.samples():
             if (scored.sample.id, scored.repeat) in labelled:
                 labelled[scored.sample.id, scored.repeat] = row
         reports = {}

@@ -94,10 +94,11 @@ def _open_ended(draft: Draft) -> ProbeReport:
     import numpy as np
 
     wrong, none, clusters = [], [], []
-    rows = zip(draft.samples(), draft.table.headline_rows(), strict=True)
-    for sample, (cluster, answer, score) in rows:
+    rows = [*draft.table.headline_rows()]
+    for row, scored in draft.samples():
+        cluster, answer, score = rows[row]
         if score is not None:
-            options = sample.data[OPTIONS]
+            options = scored.sample.data[OPTIONS]
             assert isinstance(options, list)
             wrong.append(float(score == 0 and answer in options))
             none.append(float(score == 0 and answer not in options))
@@ -174,11 +175,11 @@ def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
     """How many questions there are, and those of which all passes have a score."""
     found: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
-    seen: dict[str, int] = {}
-    rows = zip(draft.samples(), draft.table.headline_rows(), strict=True)
-    for sample, (cluster, answer, score) in rows:
-        repeat = seen[sample.id] = seen.get(sample.id, -1) + 1
-        name = sample.id.rpartition("#")[0], repeat
+    rows = [*draft.table.headline_rows()]
+    for row, scored in draft.samples():
+        sample = scored.sample
+        cluster, answer, score = rows[row]
+        name = sample.id.rpartition("#")[0], scored.repeat
         passes[name] = sample.data[PASSES]
         if score is None:
             continue
