@@ -3,7 +3,7 @@
 A query is a question that stands open from `asked` to `end`; to it belong slots, the stretches of
 time in which something is to be said, and the messages that a model said. Times are seconds of the
 video, not of a clock on the wall. A metric reads, of each row, `columns.target` (a `Watch` as JSON)
-and `columns.answer` (a `Heard` as JSON).
+and `columns.answer` (a `SpeechLog` as JSON).
 
 A message lies in a window iff onset >= w0 and done <= w1: one begun before the evidence cannot rest
 on it, one unfinished at the deadline is of no use. A slot with a number is spoken for by messages
@@ -84,7 +84,7 @@ By = Literal["named", "only", "form", "guessed"]
 one alone asks for, or (`guessed`) that was the last one asked of several."""
 
 
-class Message(msgspec.Struct, frozen=True):
+class Utterance(msgspec.Struct, frozen=True):
     """When a message began and was done, and the number it says, if any. `acknowledges`: it is an
     answer to nothing but the query's being asked."""
 
@@ -95,7 +95,7 @@ class Message(msgspec.Struct, frozen=True):
     acknowledges: bool = False
 
 
-class Heard(msgspec.Struct, frozen=True):
+class SpeechLog(msgspec.Struct, frozen=True):
     """What was said, in the order of onsets.
 
     `until` is how far the video was watched, None: to the query's end and no further. Where that is
@@ -104,21 +104,21 @@ class Heard(msgspec.Struct, frozen=True):
     of them began are outside every mean.
     """
 
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Utterance, ...] = ()
     until: float | None = None
     failed: bool = False
 
 
-def to_json(what: Watch | Heard) -> str:
+def to_json(what: Watch | SpeechLog) -> str:
     """As it stands in a target or an answer."""
     return msgspec.json.encode(what).decode()
 
 
-def columns_of(*queries: tuple[Watch, Heard | None]) -> Columns:
+def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
     """The columns of queries, each about a video of its own; None is what could not be read.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> columns_of((watch, Heard())).target[0][:25]
+    >>> columns_of((watch, SpeechLog())).target[0][:25]
     '{"task":"CRR","asked":0,"'
     """
     import numpy as np
@@ -199,7 +199,7 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
     return sum(slot.outcome == "hit" for slot in query.slots) / len(query.slots)
 
 
-def projection(watch: Watch, heard: Heard) -> tuple[int, ...]:
+def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
     """What a polled model would reply at each point that had said the same: the last total, or 1
     where it has spoken for the point's slot at or before it, else 0."""
     said = [one for one in heard.messages if watch.asked <= one.onset <= watch.end]
@@ -210,10 +210,10 @@ def projection(watch: Watch, heard: Heard) -> tuple[int, ...]:
 def _query(target: str, answer: str | None, perfect: bool) -> _Query:
     watch = msgspec.json.decode(target, type=Watch)
     if answer is None:
-        told = (Message(slot.w0, slot.w0, slot.number) for slot in watch.slots)
-        heard = Heard(tuple(told) if perfect else ())
+        told = (Utterance(slot.w0, slot.w0, slot.number) for slot in watch.slots)
+        heard = SpeechLog(tuple(told) if perfect else ())
     else:
-        heard = msgspec.json.decode(answer, type=Heard)
+        heard = msgspec.json.decode(answer, type=SpeechLog)
     until = watch.end if heard.until is None else heard.until
     end = min(watch.end, until)
     reach = end + WIDER[-1]
@@ -256,7 +256,7 @@ def _query(target: str, answer: str | None, perfect: bool) -> _Query:
     )
 
 
-def _slot(slot: Slot, said: Sequence[Message], after: Sequence[Message], end: float) -> _Slot:
+def _slot(slot: Slot, said: Sequence[Utterance], after: Sequence[Utterance], end: float) -> _Slot:
     """`said` are the messages of the query while it is open, `after` those soon after its `end`
     too."""
     own = [one for one in said if _names(one, slot)]
@@ -275,15 +275,15 @@ def _slot(slot: Slot, said: Sequence[Message], after: Sequence[Message], end: fl
     )
 
 
-def _names(message: Message, slot: Slot) -> bool:
+def _names(message: Utterance, slot: Slot) -> bool:
     return slot.number is None or message.number == slot.number
 
 
-def _within(message: Message, slot: Slot, by: float = 0.0) -> bool:
+def _within(message: Utterance, slot: Slot, by: float = 0.0) -> bool:
     return message.onset >= slot.w0 - by and message.done <= slot.w1 + by
 
 
-def _outcome(first: Message | None, slot: Slot) -> Literal["hit", "early", "late", "silent"]:
+def _outcome(first: Utterance | None, slot: Slot) -> Literal["hit", "early", "late", "silent"]:
     if first is None:
         return "silent"
     if first.onset < slot.w0:
@@ -291,7 +291,7 @@ def _outcome(first: Message | None, slot: Slot) -> Literal["hit", "early", "late
     return "late" if first.done > slot.w1 else "hit"
 
 
-def _in_force(slot: Slot, said: Sequence[Message]) -> float:
+def _in_force(slot: Slot, said: Sequence[Utterance]) -> float:
     """The share of a window in which the latest message that is done is right. Of a slot without a
     number any is, and of others one without a number changes nothing."""
     relevant = [one for one in said if slot.number is None or one.number is not None]
@@ -312,7 +312,9 @@ def _outside(slots: Sequence[Slot], start: float, end: float) -> float:
     return seconds + max(0.0, end - place)
 
 
-def _told_total(watch: Watch, said: Sequence[Message], until: float, failed: bool) -> _Total | None:
+def _told_total(
+    watch: Watch, said: Sequence[Utterance], until: float, failed: bool
+) -> _Total | None:
     last = max(point.time for point in watch.points)
     stop = min(last, until)
     if stop <= 0:
@@ -338,7 +340,7 @@ def _told_total(watch: Watch, said: Sequence[Message], until: float, failed: boo
     )
 
 
-def _totals(said: Sequence[Message]) -> list[tuple[float, int]]:
+def _totals(said: Sequence[Utterance]) -> list[tuple[float, int]]:
     """Each total that was said, and when it was done, by that time."""
     numbered = [(one.done, one.number) for one in said if one.number is not None]
     return sorted(numbered, key=lambda one: one[0])
@@ -350,7 +352,7 @@ def _total(totals: Sequence[tuple[float, int]], done: Sequence[float], time: flo
     return totals[place - 1][1] if place else 0
 
 
-def _said_by(watch: Watch, said: Sequence[Message], point: Point) -> int:
+def _said_by(watch: Watch, said: Sequence[Utterance], point: Point) -> int:
     if watch.counts:
         totals = _totals(said)
         return _total(totals, [time for time, _ in totals], point.time)
@@ -372,7 +374,7 @@ def answered_in_span(columns: Columns) -> Estimate:
     interval is Wilson's with the clusters' effective n. One of two speaks in time:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> in_time, too_soon = Heard((Message(12, 13),)), Heard((Message(9, 13),))
+    >>> in_time, too_soon = SpeechLog((Utterance(12, 13),)), SpeechLog((Utterance(9, 13),))
     >>> answered_in_span(columns_of((watch, in_time), (watch, too_soon))).value
     0.5
     """
@@ -386,7 +388,7 @@ def answered_in_span_any(columns: Columns) -> Estimate:
     In [0, 1]; higher is better. `n` counts slots. One who speaks too soon, and then in time:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> columns = columns_of((watch, Heard((Message(9, 9), Message(12, 12)))))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(9, 9), Utterance(12, 12)))))
     >>> answered_in_span_any(columns).value, answered_in_span(columns).value
     (1.0, 0.0)
     """
@@ -400,7 +402,7 @@ def answered_in_span_within(seconds: float) -> Metric:
     allow so many seconds before and after. One that begins 2 s before its window:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> columns = columns_of((watch, Heard((Message(8, 9),))))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(8, 9),))))
     >>> [answered_in_span_within(k)(columns).value for k in WIDER]
     [0.0, 1.0, 1.0]
     """
@@ -420,8 +422,8 @@ def early(columns: Columns) -> Estimate:
     In [0, 1]; lower is better. With `late`, `silent` and `answered_in_span` it sums to 1:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> heard = [Heard((Message(t, t + 2),)) for t in (9, 10, 38, 39)]
-    >>> columns = columns_of(*((watch, one) for one in (*heard, Heard())))
+    >>> heard = [SpeechLog((Utterance(t, t + 2),)) for t in (9, 10, 38, 39)]
+    >>> columns = columns_of(*((watch, one) for one in (*heard, SpeechLog())))
     >>> [metric(columns).value for metric in (early, answered_in_span, late, silent)]
     [0.2, 0.4, 0.2, 0.2]
     """
@@ -435,7 +437,7 @@ def late(columns: Columns) -> Estimate:
     In [0, 1]; lower is better. Worked out under `early`.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> late(columns_of((watch, Heard((Message(39, 41),))))).value
+    >>> late(columns_of((watch, SpeechLog((Utterance(39, 41),))))).value
     1.0
     """
     return _share(columns, lambda slot: slot.outcome == "late")
@@ -448,7 +450,7 @@ def silent(columns: Columns) -> Estimate:
     Worked out under `early`. With numbers, a message for another slot is none for this:
 
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
-    >>> silent(columns_of((watch, Heard((Message(3, 3, 1),))))).value
+    >>> silent(columns_of((watch, SpeechLog((Utterance(3, 3, 1),))))).value
     0.5
     """
     return _share(columns, lambda slot: slot.outcome == "silent")
@@ -466,7 +468,7 @@ def span_auc(columns: Columns) -> Estimate:
     a quarter of the window, corrected away after three:
 
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 20, 1),))
-    >>> span_auc(columns_of((watch, Heard((Message(5, 5, 1), Message(15, 15, 2)))))).value
+    >>> span_auc(columns_of((watch, SpeechLog((Utterance(5, 5, 1), Utterance(15, 15, 2)))))).value
     0.5
     """
     return _share(columns, lambda slot: slot.in_force)
@@ -479,7 +481,7 @@ def slots_dropped(columns: Columns) -> Estimate:
     In [0, 1]; 0 where videos are whole. `n` counts all slots.
 
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
-    >>> slots_dropped(columns_of((watch, Heard(until=10)))).value
+    >>> slots_dropped(columns_of((watch, SpeechLog(until=10)))).value
     0.5
     """
     return _left_out(columns, lambda query: query.dropped)
@@ -492,7 +494,7 @@ def slots_failed(columns: Columns) -> Estimate:
     In [0, 1]; lower is better: what it hides is in no other metric. `n` counts all slots.
 
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
-    >>> slots_failed(columns_of((watch, Heard(until=12, failed=True)))).value
+    >>> slots_failed(columns_of((watch, SpeechLog(until=12, failed=True)))).value
     0.5
     """
     return _left_out(columns, lambda query: query.failed)
@@ -509,8 +511,8 @@ def delay_median(columns: Columns) -> Estimate:
     never quote it without `silent`. The interval draws clusters again. Delays of 1, 2 and 6 s:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> heard = [Heard((Message(t, t),)) for t in (11, 12, 16)]
-    >>> columns = columns_of(*((watch, one) for one in (*heard, Heard())))
+    >>> heard = [SpeechLog((Utterance(t, t),)) for t in (11, 12, 16)]
+    >>> columns = columns_of(*((watch, one) for one in (*heard, SpeechLog())))
     >>> delay_median(columns).value, delay_mean(columns).value, delay_median(columns).n
     (2.0, 3.0, 3)
     """
@@ -530,7 +532,7 @@ def delay_mean(columns: Columns) -> Estimate:
     At least 0; lower is better. Of the slots of `delay_median`, which works one out.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> delay_mean(columns_of((watch, Heard((Message(17, 18),))))).value
+    >>> delay_mean(columns_of((watch, SpeechLog((Utterance(17, 18),))))).value
     7.0
     """
     rows = [(slot.delay, 1.0, c) for slot, c in _slots(columns) if slot.delay is not None]
@@ -546,7 +548,7 @@ def delay_censored(columns: Columns) -> Estimate:
     At least 0; lower is better. A delay of 6 s, and nothing said in a window of 30 s:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> columns = columns_of((watch, Heard((Message(16, 16),))), (watch, Heard()))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(16, 16),))), (watch, SpeechLog()))
     >>> delay_censored(columns).value
     18.0
     """
@@ -570,7 +572,7 @@ def precision(columns: Columns) -> Estimate:
     messages. One in time, one too soon, one repeated:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> heard = Heard((Message(9, 9), Message(12, 12), Message(20, 20)))
+    >>> heard = SpeechLog((Utterance(9, 9), Utterance(12, 12), Utterance(20, 20)))
     >>> columns = columns_of((watch, heard))
     >>> round(precision(columns).value, 3), recall(columns).value, f1(columns).value
     (0.333, 1.0, 0.5)
@@ -590,7 +592,7 @@ def f1(columns: Columns) -> Estimate:
     `precision`.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> f1(columns_of((watch, Heard()))).value
+    >>> f1(columns_of((watch, SpeechLog()))).value
     0.0
     """
     rows = [
@@ -611,7 +613,7 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
     which are the window:
 
     >>> watch = Watch(task="CRR", asked=0, end=180, slots=(Slot(60, 180),))
-    >>> columns = columns_of((watch, Heard((Message(5, 5), Message(9, 9)))))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(5, 5), Utterance(9, 9)))))
     >>> false_alarms_per_min(columns).value
     2.0
     """
@@ -626,7 +628,7 @@ def repeats(columns: Columns) -> Estimate:
     At least 0; lower is better. `n` counts slots. Three messages where one is enough:
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> repeats(columns_of((watch, Heard((Message(12, 12),) * 3)))).value
+    >>> repeats(columns_of((watch, SpeechLog((Utterance(12, 12),) * 3)))).value
     2.0
     """
     rows = [(float(max(0, slot.inside - 1)), 1.0, cluster) for slot, cluster in _slots(columns)]
@@ -641,7 +643,7 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
     the video's start to where watching ended. One in the half hour before anything is asked:
 
     >>> watch = Watch(task="CRR", asked=1800, end=1840, slots=(Slot(1810, 1840),))
-    >>> unsolicited_per_hour(columns_of((watch, Heard((Message(60, 61),))))).value
+    >>> unsolicited_per_hour(columns_of((watch, SpeechLog((Utterance(60, 61),))))).value
     2.0
     """
     rows = [(float(query.unsolicited), query.hours, c) for query, c in _queries(columns)]
@@ -655,7 +657,7 @@ def ambiguous(columns: Columns) -> Estimate:
     In [0, 1]; the lower, the less rests on guesses. `n` counts messages.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> ambiguous(columns_of((watch, Heard((Message(12, 12, by="guessed"),))))).value
+    >>> ambiguous(columns_of((watch, SpeechLog((Utterance(12, 12, by="guessed"),))))).value
     1.0
     """
     rows = [(float(query.guessed), float(query.messages), c) for query, c in _queries(columns)]
@@ -670,8 +672,8 @@ def acknowledgements(columns: Columns) -> Estimate:
     In [0, 1]; lower is better. `n` counts queries.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
-    >>> heard = Heard((Message(0, 1, acknowledges=True),))
-    >>> acknowledgements(columns_of((watch, heard), (watch, Heard()))).value
+    >>> heard = SpeechLog((Utterance(0, 1, acknowledges=True),))
+    >>> acknowledgements(columns_of((watch, heard), (watch, SpeechLog()))).value
     0.5
     """
     return _mean((float(query.acknowledged), cluster) for query, cluster in _queries(columns))
@@ -693,7 +695,7 @@ def projected(columns: Columns) -> Estimate:
 
     >>> points = (Point(5, 0), Point(15, 1))
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),), points=points)
-    >>> projected(columns_of((watch, Heard((Message(3, 3),))))).value
+    >>> projected(columns_of((watch, SpeechLog((Utterance(3, 3),))))).value
     0.5
     """
     import numpy as np
@@ -731,7 +733,7 @@ def count_mae(columns: Columns) -> Estimate:
 
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
     >>> watch = Watch(task="REC", asked=0, end=40, slots=slots, points=(Point(40, 2),), counts=True)
-    >>> columns = columns_of((watch, Heard((Message(20, 20, 1),))))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(20, 20, 1),))))
     >>> count_mae(columns).value, count_right_time(columns).value
     (0.75, 0.25)
     """
@@ -747,7 +749,7 @@ def count_skill(columns: Columns) -> Estimate:
 
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
     >>> watch = Watch(task="REC", asked=0, end=40, slots=slots, points=(Point(40, 2),), counts=True)
-    >>> count_skill(columns_of((watch, Heard((Message(20, 20, 1),))))).value
+    >>> count_skill(columns_of((watch, SpeechLog((Utterance(20, 20, 1),))))).value
     0.4
     """
     return _of_totals(
@@ -766,7 +768,7 @@ def count_right_time(columns: Columns) -> Estimate:
 
     >>> slots = (Slot(10, 40, 1),)
     >>> watch = Watch(task="REC", asked=0, end=40, slots=slots, points=(Point(40, 1),), counts=True)
-    >>> count_right_time(columns_of((watch, Heard()))).value
+    >>> count_right_time(columns_of((watch, SpeechLog()))).value
     0.25
     """
     return _of_totals(columns, lambda total: total.right)
@@ -780,7 +782,7 @@ def final_count(columns: Columns) -> Estimate:
 
     >>> slots = (Slot(10, 40, 1),)
     >>> watch = Watch(task="REC", asked=0, end=40, slots=slots, points=(Point(40, 1),), counts=True)
-    >>> columns = columns_of((watch, Heard((Message(39, 39, 1),))), (watch, Heard()))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(39, 39, 1),))), (watch, SpeechLog()))
     >>> final_count(columns).value
     0.5
     """
@@ -795,7 +797,7 @@ def overcount(columns: Columns) -> Estimate:
 
     >>> slots = (Slot(10, 40, 1),)
     >>> watch = Watch(task="REC", asked=0, end=40, slots=slots, points=(Point(40, 1),), counts=True)
-    >>> overcount(columns_of((watch, Heard((Message(0, 0, 1),))))).value
+    >>> overcount(columns_of((watch, SpeechLog((Utterance(0, 0, 1),))))).value
     0.25
     """
     return _of_totals(columns, lambda total: total.over)

@@ -29,7 +29,7 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, plain, shown
 from snellen.report import _differences, table_rows
-from snellen.report._page_tables import Table, table
+from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
 from snellen.store import Run
@@ -61,7 +61,7 @@ TOLD = ("failed", "refused", "truncated", "unparsed")
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LadderFigure:
     """A curve and what it says; `across` names its levels."""
 
     id: str
@@ -136,7 +136,7 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _better_at(results: Sequence[Result]) -> Iterator[Table]:
+def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
     """Models beside one another by category, for each benchmark that a few of them were asked."""
     for benchmark, of in table_rows.by_benchmark(results).items():
         scored = {model: one for model, one in of.items() if one.report.scorings}
@@ -146,7 +146,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
         for tag in first.report.breakdown:
             if tag in first.report.ladders:
                 continue
-            headings, rows = table_rows.beside(scored, tag, intervals=True)
+            headings, rows = table_rows.models_by_category(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
                 values = (value for one in scored.values() for value in one.by(tag).values())
@@ -155,7 +155,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
                 yield table(caption, headings, rows)
 
 
-def _grid(results: Sequence[Result]) -> Table | None:
+def _grid(results: Sequence[Result]) -> PageTable | None:
     """Models by benchmarks; None where there is one of either."""
     grid = table_rows.grid(results, intervals=True)
     caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
@@ -239,7 +239,7 @@ def _short_of(result: Result) -> list[str]:
     return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 
-def _scores(result: Result) -> Table:
+def _scores(result: Result) -> PageTable:
     rows = list(table_rows.headline_rows(result))
     unit = result.headline.unit
     found = [
@@ -265,7 +265,7 @@ def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[
     return [(name, counted.get(name, 0)) for name in every if counted.get(name) or name in TOLD]
 
 
-def _categories(result: Result, tag: str) -> Table:
+def _categories(result: Result, tag: str) -> PageTable:
     """The first metric by category; of more than two scorings the headline's interval alone."""
     headings = table_rows.breakdown_headings(result, tag)
     rows = table_rows.breakdown_rows(result, tag)
@@ -281,7 +281,7 @@ def _categories(result: Result, tag: str) -> Table:
     return table(f"{metric} by {tag}", headings, rows, [found.get(row[0]) for row in rows])
 
 
-def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
+def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
     levels = table_rows.levels(result, tag)
     if not levels:
         return None
@@ -297,7 +297,7 @@ def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
             amount = f"{cells.value} {cells.interval}".rstrip()
             said += f" Reading ends at {amount} (dashed): {name}{remark}."
     first = next(iter(levels))
-    return Ladder(
+    return LadderFigure(
         id=f"ladder-{number}",
         title=tag,
         said=said,
@@ -344,7 +344,7 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
 
 def _part(
     title: str,
-    tables: Sequence[Table] = (),
+    tables: Sequence[PageTable] = (),
     said: Iterator[str] | Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
@@ -396,7 +396,7 @@ def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
 
 def _differences_table(
     heading: str, one: Comparison, found: Mapping[str, MetricDifference]
-) -> Table:
+) -> PageTable:
     """Differences by metric or category, drawn about nought where they share a unit."""
     less = [_differences.in_points(metric.difference) for metric in found.values()]
     drawn = [metric if metric.unit == less[0].unit else None for metric in less]

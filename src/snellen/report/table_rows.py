@@ -57,14 +57,14 @@ COUNTED = (
 EMPTY = Shown("", "", "", "")
 
 
-class Told(NamedTuple):
+class ResultName(NamedTuple):
     """What a result is called among others: what was asked, and who."""
 
     benchmark: str
     model: str
 
 
-class Asked(NamedTuple):
+class ResultSide(NamedTuple):
     """What `comparing` names a result by."""
 
     model: str
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
     where: str
 
     @classmethod
-    def of(cls, result: Result) -> Asked:
+    def of(cls, result: Result) -> ResultSide:
         where = "" if result.run is None else str(result.run)
         return cls(names(result)[1], result.report.identity, where)
 
@@ -92,29 +92,29 @@ def names(result: Result) -> tuple[str, str]:
     return benchmark, report.model or "replies from a file"
 
 
-def told(results: Sequence[Result]) -> list[Told]:
+def distinct_names(results: Sequence[Result]) -> list[ResultName]:
     """What each result is called among the others: the benchmark with the options that tell its
     data from others of that name, and the model with the settings that tell its runs apart."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for place, result in enumerate(results):
+    for row, result in enumerate(results):
         identity = result.report.identity
         digest = (identity.get("data") or {}).get("digest")
-        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(place)
-    asked = [[Asked.of(results[place]) for place in group] for group in groups.values()]
-    benchmarks = benchmark_names(asked, [name for name, _ in groups])
-    found = {
-        place: Told(benchmark, model)
+        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(row)
+    sides = [[ResultSide.of(results[row]) for row in group] for group in groups.values()]
+    benchmarks = benchmark_names(sides, [name for name, _ in groups])
+    by_row = {
+        row: ResultName(benchmark, model)
         for benchmark, group, models in zip(
-            benchmarks, groups.values(), side_names(asked), strict=True
+            benchmarks, groups.values(), side_names(sides), strict=True
         )
-        for place, model in zip(group, models, strict=True)
+        for row, model in zip(group, models, strict=True)
     }
-    return [found[place] for place in range(len(results))]
+    return [by_row[row] for row in range(len(results))]
 
 
 def titles(results: Sequence[Result]) -> list[str]:
     """What sections of several results are headed: `eyechart × baseline/reader (max_side=168)`"""
-    return [" × ".join(name) for name in told(results)]
+    return [" × ".join(name) for name in distinct_names(results)]
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
@@ -123,7 +123,10 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     replies that are not judged only where there are any."""
     rows = [
         OVERVIEW,
-        *((*name, *_overview_row(one)) for name, one in zip(told(results), results, strict=True)),
+        *(
+            (*name, *_overview_row(one))
+            for name, one in zip(distinct_names(results), results, strict=True)
+        ),
     ]
     left_out = set()
     if len({names(result) for result in results}) == len(results):
@@ -193,7 +196,7 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
     which has most replies, whatever their order here.
     """
     by_model: dict[str, dict[str, list[Result]]] = {}
-    for named, result in zip(told(results), results, strict=True):
+    for named, result in zip(distinct_names(results), results, strict=True):
         of = by_model.setdefault(names(result)[1], {})
         if not result.report.identity.get("probe"):  # a probe's score is none of the model's
             of.setdefault(named.benchmark, []).append(result)
@@ -315,7 +318,7 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
     return rows
 
 
-def beside(
+def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
     """Headings, and a row for each category of a tag with the first metric of each model that is
@@ -477,17 +480,17 @@ def grid(
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each benchmark its results by model, both named as `told` names them."""
+    """For each benchmark its results by model, both named as `distinct_names` names them."""
     found: dict[str, dict[str, Result]] = {}
-    for name, result in zip(told(results), results, strict=True):
+    for name, result in zip(distinct_names(results), results, strict=True):
         found.setdefault(name.benchmark, {})[name.model] = result
     return found
 
 
 def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each model its results by benchmark, both named as `told` names them."""
+    """For each model its results by benchmark, both named as `distinct_names` names them."""
     found: dict[str, dict[str, Result]] = {}
-    for name, result in zip(told(results), results, strict=True):
+    for name, result in zip(distinct_names(results), results, strict=True):
         found.setdefault(name.model, {})[name.benchmark] = result
     return found
 

@@ -151,7 +151,7 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
     scored = {model: result for model, result in of.items() if result.report.scorings}
     tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
-        headings, rows = table_rows.beside(scored, tag, intervals=False)
+        headings, rows = table_rows.models_by_category(scored, tag, intervals=False)
         if rows:
             untested = len(headings) > 3
             caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
