@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
 from snellen.analysis.result import Result, blind, plain
-from snellen.report import _compared, _contaminated, _swept, table_rows
+from snellen.report import _compared, _contaminated, _swept, run_facts, side_by_side, table_rows
 from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:
@@ -127,15 +127,15 @@ def as_text(results: Sequence[Result]) -> str:
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        headings, *rows = table_rows.overview(results)
+        headings, *rows = side_by_side.overview(results)
         _table(console, f"{len(results)} runs", headings, rows, WIDE)
-        capabilities, notes = table_rows.by_capability(results)
+        capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             console.print()
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
-            _table(console, "by capability", table_rows.CAPABILITIES, capabilities, WIDE)
-        _line(console, table_rows.how_to_see_one(results))
+            _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+        _line(console, side_by_side.how_to_see_one(results))
         return
     for result in results:
         show(result, console)
@@ -151,7 +151,7 @@ def show(result: Result, console: Console) -> None:
     room = console.width if console.is_terminal else WIDE
     _table(
         console,
-        table_rows.title(result),
+        side_by_side.title(result),
         table_rows.HEADINGS,
         list(table_rows.headline_rows(result)),
         room,
@@ -210,7 +210,7 @@ def show(result: Result, console: Console) -> None:
         for line in said:
             _line(console, f" {line}")
     console.print()
-    facts = list(table_rows.facts(result))
+    facts = list(run_facts.facts(result))
     first = max(len(what) for what, _ in facts)
     for what, text in facts:
         _line(console, f"{what:<{first}}  {text}")
