@@ -147,15 +147,28 @@ def show(result: Result, console: Console) -> None:
     A file is as wide as the tables; on a terminal that is narrower than a table of categories only
     the headline scoring's are shown.
     """
-    report = result.report
     room = console.width if console.is_terminal else WIDE
-    _table(
-        console,
-        side_by_side.title(result),
-        table_rows.HEADINGS,
-        list(table_rows.headline_rows(result)),
-        room,
-    )
+    _show_scores(result, console, room)
+    for tag in result.report.breakdown:
+        _show_breakdown(result, tag, console, room)
+    for title, bins in table_rows.slices(result, differing=True):
+        _table(console, title, table_rows.SLICE, bins, room)
+    if alike := table_rows.alike(result):
+        console.print()
+        _line(console, alike)
+    _show_readings(result, console, room)
+    console.print()
+    facts = list(run_facts.facts(result))
+    first = max(len(what) for what, _ in facts)
+    for what, text in facts:
+        _line(console, f"{what:<{first}}  {text}")
+
+
+def _show_scores(result: Result, console: Console, room: int) -> None:
+    """The metrics of the whole set, of repeats, and of a probe, with the report's notes."""
+    report = result.report
+    rows = list(table_rows.headline_rows(result))
+    _table(console, side_by_side.title(result), table_rows.HEADINGS, rows, room)
     if baselines := blind(report):
         _line(console, f" {baselines}")
     for note in report.notes:
@@ -166,54 +179,52 @@ def show(result: Result, console: Console) -> None:
         for line in table_rows.repeats_lines(result):
             _line(console, f" {line}")
     if report.probe is not None:
-        told, said = table_rows.probe(result)
-        _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], told, room)
-        for line in said:
+        measures, lines = table_rows.probe(result)
+        _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], measures, room)
+        for line in lines:
             _line(console, f" {line}")
         if by_place := table_rows.places(result):
             _table(console, "by place", table_rows.PLACES, by_place, room)
-    for tag in report.breakdown:
-        rows = table_rows.breakdown_rows(result, tag)
-        if lines := table_rows.ladder_lines(result, tag):
-            console.print()
-            _line(console, f"by {tag}", style="bold")
-            for line in lines:
-                _line(console, line)
-        elif len(rows) > MOST_CATEGORIES:
-            console.print()
-            _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
-        elif rows:
-            headings = table_rows.breakdown_headings(result, tag)
-            # A terminal has room for one interval, the headline's.
-            others = [2 + 2 * k for k in range(1, len(report.scorings))]
-            headings, rows = _without(headings, others), [_without(r, others) for r in rows]
-            too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
-            if too_wide:
-                places = range(3, 3 + len(others))
-                headings, rows = _without(headings, places), [_without(r, places) for r in rows]
-            _table(console, f"by {tag}", headings, rows, room)
-            if too_wide:
-                _line(console, f" {_left_out(len(others))}")
-    for title, bins in table_rows.slices(result, differing=True):
-        _table(console, title, table_rows.SLICE, bins, room)
-    if alike := table_rows.alike(result):
+
+
+def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
+    """The categories of a tag: as a ladder, or as a table without the other scorings' intervals."""
+    rows = table_rows.breakdown_rows(result, tag)
+    if lines := table_rows.ladder_lines(result, tag):
         console.print()
-        _line(console, alike)
-    for one in report.disagreements:
-        rules = table_rows.rules(one)
+        _line(console, f"by {tag}", style="bold")
+        for line in lines:
+            _line(console, line)
+    elif len(rows) > MOST_CATEGORIES:
+        console.print()
+        _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
+    elif rows:
+        headings = table_rows.breakdown_headings(result, tag)
+        # A terminal has room for one interval, the headline's.
+        others = [2 + 2 * k for k in range(1, len(result.report.scorings))]
+        headings, rows = _without(headings, others), [_without(r, others) for r in rows]
+        too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
+        if too_wide:
+            columns = range(3, 3 + len(others))
+            headings, rows = _without(headings, columns), [_without(r, columns) for r in rows]
+        _table(console, f"by {tag}", headings, rows, room)
+        if too_wide:
+            _line(console, f" {_left_out(len(others))}")
+
+
+def _show_readings(result: Result, console: Console, room: int) -> None:
+    """Where scorings disagree about replies, and judges with people."""
+    for disagreement in result.report.disagreements:
+        rules = table_rows.rules(disagreement)
         if len(rules) > MOST_RULES:
             rest = len(rules) - MOST_RULES
             rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
-        _table(console, table_rows.differ(one), table_rows.rule_headings(one), rules, room)
-    for title, measures, said in table_rows.judges(result):
+        title, headings = table_rows.differ(disagreement), table_rows.rule_headings(disagreement)
+        _table(console, title, headings, rules, room)
+    for title, measures, lines in table_rows.judges(result):
         _table(console, title, table_rows.HEADINGS[1:], measures, room)
-        for line in said:
+        for line in lines:
             _line(console, f" {line}")
-    console.print()
-    facts = list(run_facts.facts(result))
-    first = max(len(what) for what, _ in facts)
-    for what, text in facts:
-        _line(console, f"{what:<{first}}  {text}")
 
 
 def _table(
