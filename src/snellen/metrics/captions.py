@@ -1,5 +1,7 @@
 """BLEU, ROUGE-L and CIDEr of captions, as coco-caption computes them.
 
+By hand, since coco-caption returns scores, and intervals need the counts of each caption.
+
 All of it is of tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, on
 captions that are split into tokens by blanks. Captions are numbered: first the n candidates, then
 all references, image after image.

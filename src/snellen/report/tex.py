@@ -1,4 +1,7 @@
-"""Results and comparisons as LaTeX tables, ready to paste into a paper."""
+"""Results and comparisons as LaTeX tables, ready to paste into a paper.
+
+By hand, since pandas is a large dependency for plain tables.
+"""
 
 from __future__ import annotations
 
