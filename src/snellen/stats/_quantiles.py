@@ -1,6 +1,6 @@
 """Quantiles of the normal and of Student's t distribution.
 
-By hand, since scipy is a large dependency for three functions.
+By hand, since scipy is a large dependency for two quantiles.
 """
 
 import math
