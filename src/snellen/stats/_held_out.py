@@ -116,7 +116,7 @@ class _Choice:
     @property
     def groups(self) -> int:
         """The number of clusters, G."""
-        return self.sums.shape[1]
+        return int(self.sums.shape[1])
 
     def deal(self, times: int) -> NDArray[np.float64]:
         """The value of each of so many ways to deal the clusters: (times,)."""
