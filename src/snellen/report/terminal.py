@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
@@ -26,16 +27,12 @@ LEAST = 24
 
 def print_result(result: Result) -> None:
     """Show a result on standard output."""
-    from rich.console import Console
-
-    show(result, Console(highlight=False))
+    show(result, _console())
 
 
 def print_steering(one: SteeringReport) -> None:
     """Show on standard output how a judge's verdicts move."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     title, rows = table_rows.steering(one)
     _table(
         console, title, table_rows.STEERING, rows, console.width if console.is_terminal else WIDE
@@ -45,9 +42,7 @@ def print_steering(one: SteeringReport) -> None:
 
 def print_contamination(one: Contamination) -> None:
     """Show on standard output what benchmarks share, and what of them is in a corpus."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, headings, rows, below in _contaminated.tables(one):
         _table(console, title, headings, rows, room)
@@ -59,23 +54,17 @@ def print_contamination(one: Contamination) -> None:
 
 def print_results(results: Sequence[Result]) -> None:
     """Show a result on standard output, or a table with a line for each of several."""
-    from rich.console import Console
-
-    _show_all(results, Console(highlight=False))
+    _show_all(results, _console())
 
 
 def print_compared(document: Comparisons) -> None:
     """Show a comparison on standard output."""
-    from rich.console import Console
-
-    _show_compared(document, Console(highlight=False))
+    _show_compared(document, _console())
 
 
 def print_swept(document: Comparisons) -> None:
     """Show on standard output what settings do to the same models."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, rows, said in _swept.swept(document):
         _table(console, title, _swept.SWEEP, rows, room)
@@ -85,12 +74,8 @@ def print_swept(document: Comparisons) -> None:
 
 def compared_text(document: Comparisons) -> str:
     """What `print_compared` shows, without colours and as wide as it needs to be."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
-    _show_compared(document, Console(file=out, highlight=False))
+    _show_compared(document, _console(out))
     return out.getvalue()
 
 
@@ -116,12 +101,8 @@ def _show_compared(document: Comparisons, console: Console) -> None:
 
 def as_text(results: Sequence[Result]) -> str:
     """What `print_results` shows, without colours and as wide as it needs to be."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
-    _show_all(results, Console(file=out, highlight=False))
+    _show_all(results, _console(out))
     return out.getvalue()
 
 
@@ -225,6 +206,13 @@ def _show_readings(result: Result, console: Console, room: int) -> None:
         _table(console, title, table_rows.HEADINGS[1:], measures, room)
         for line in lines:
             _line(console, f" {line}")
+
+
+def _console(file: IO[str] | None = None) -> Console:
+    """Where results are shown: on standard output, or in `file`."""
+    from rich.console import Console
+
+    return Console(file=file, highlight=False)
 
 
 def _table(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from snellen import stats
 from snellen.stats import Estimate
 
@@ -12,8 +14,6 @@ NO_SLOTS = "no slots"
 
 def mean_of(rows: Iterable[tuple[float, int]]) -> Estimate:
     """The mean of values in [0, 1], each with its cluster."""
-    import numpy as np
-
     table = np.array(list(rows)).reshape(-1, 2)
     return stats.mean(table[:, 0], table[:, 1].astype(np.intp))
 
@@ -23,8 +23,6 @@ def ratio_of(
 ) -> Estimate:
     """The sum of the first numbers divided by that of the second. The third is the cluster;
     `nothing` is the reason where the second sum is 0."""
-    import numpy as np
-
     table = np.array(rows).reshape(-1, 3)
     if not table[:, 1].sum():
         return Estimate(value=None, unit=unit, n=n, reason=nothing)

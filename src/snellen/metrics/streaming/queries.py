@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import msgspec
+import numpy as np
 
 from snellen.metrics._columns import Category, Columns
 
@@ -93,8 +94,6 @@ def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
     >>> columns_of((watch, SpeechLog())).target[0][:25]
     '{"task":"CRR","asked":0,"'
     """
-    import numpy as np
-
     n = len(queries)
     answer, target, none = (np.empty(n, dtype=object) for _ in range(3))
     answer[:] = [None if heard is None else to_json(heard) for _, heard in queries]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from snellen import stats
 from snellen.metrics._columns import Columns
 from snellen.metrics._metric import Metric, metric
@@ -183,8 +185,6 @@ def delay_median(columns: Columns) -> Estimate:
     >>> delay_median(columns).value, delay_mean(columns).value, delay_median(columns).n
     (2.0, 3.0, 3)
     """
-    import numpy as np
-
     found = [(slot.delay, cluster) for slot, cluster in slots_of(columns) if slot.delay is not None]
     if not found:
         return Estimate(value=None, unit="s", n=0, reason=NONE_IN_SPAN)

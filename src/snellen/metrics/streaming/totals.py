@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from snellen import stats
 from snellen.metrics._columns import Columns
@@ -11,10 +13,6 @@ from snellen.metrics._metric import metric
 from snellen.metrics.streaming._estimates import mean_of, ratio_of
 from snellen.metrics.streaming.queries import TotalOutcome, queries_of
 from snellen.stats import Estimate
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @metric(better="higher", unit="fraction")
@@ -34,8 +32,6 @@ def projected(columns: Columns) -> Estimate:
     >>> projected(columns_of((watch, SpeechLog((Utterance(3, 3),))))).value
     0.5
     """
-    import numpy as np
-
     every = [(q.task, float(right), c) for q, c in queries_of(columns) for right in q.points]
     tasks, task = np.unique([name for name, _, _ in every], return_inverse=True)
     if len(tasks) < 2:
