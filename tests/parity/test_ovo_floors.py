@@ -32,7 +32,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.metrics import Columns
-from snellen.metrics.streaming import METRICS, Heard, Watch, columns_of
+from snellen.metrics.streaming import METRICS, SpeechLog, Watch, columns_of
 from tests.golden_data import golden
 
 Say = Callable[[Watch], tuple[Spoken, ...]]
@@ -49,11 +49,11 @@ def rows(task: str) -> tuple[Mapping[str, Any], ...]:
     return tuple(row for row in annotations if row["task"] == task)
 
 
-def heard(row: Mapping[str, Any], messages: tuple[Spoken, ...]) -> Heard:
+def heard(row: Mapping[str, Any], messages: tuple[Spoken, ...]) -> SpeechLog:
     """By way of a reply, as in a run."""
     sample = Sample(id=str(row["id"]), question="", target=target(row))
     reading = parse(Reply(text=reply_text(Transcript(messages=messages))), sample)
-    return msgspec.json.decode(str(reading.answer), type=Heard)
+    return msgspec.json.decode(str(reading.answer), type=SpeechLog)
 
 
 def columns(task: str, say: Say) -> Columns:

@@ -36,7 +36,7 @@ from snellen.core.procedure import Procedure
 from snellen.core.sample import Sample
 from snellen.data import Drawn, Row
 from snellen.media.content import user
-from snellen.metrics.streaming import Heard, Message, Slot, Watch, to_json
+from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, to_json
 from snellen.scoring import Report, Scored, Tally
 
 CLUE: dict[str, Any] = {
@@ -113,15 +113,15 @@ def sample(row: dict[str, Any]) -> Sample:
     )
 
 
-def said(*messages: tuple[float, str], row: dict[str, Any] = CLUE, **more: Any) -> Heard | None:
+def said(*messages: tuple[float, str], row: dict[str, Any] = CLUE, **more: Any) -> SpeechLog | None:
     """What is heard of messages that are done when they begin."""
     spoken = tuple(Spoken(onset=time, done=time, text=text) for time, text in messages)
     return heard(reply_text(Transcript(messages=spoken, **more)), row)
 
 
-def heard(text: str, row: dict[str, Any] = CLUE) -> Heard | None:
+def heard(text: str, row: dict[str, Any] = CLUE) -> SpeechLog | None:
     answer = parse(Reply(text=text), sample(row)).answer
-    return None if answer is None else msgspec.json.decode(str(answer), type=Heard)
+    return None if answer is None else msgspec.json.decode(str(answer), type=SpeechLog)
 
 
 # -- what is asked, and when what is right
@@ -174,10 +174,10 @@ def test_a_question_says_what_to_watch_for_and_none_of_the_times() -> None:
 
 def test_a_reply_is_a_list_of_messages_or_an_object_that_has_them() -> None:
     message = '{"onset": 24, "done": 25.5, "text": "He folds it."}'
-    wanted = (Message(24, 25.5),)
-    assert heard(f"[{message}]") == Heard(wanted)
-    assert heard(f'{{"messages": [{message}], "until": 60}}') == Heard(wanted, until=60)
-    assert heard("[]") == Heard()
+    wanted = (Utterance(24, 25.5),)
+    assert heard(f"[{message}]") == SpeechLog(wanted)
+    assert heard(f'{{"messages": [{message}], "until": 60}}') == SpeechLog(wanted, until=60)
+    assert heard("[]") == SpeechLog()
 
 
 @pytest.mark.parametrize(
@@ -208,15 +208,15 @@ def test_a_reply_of_another_form_is_unparsed_and_scores_nothing(text: str) -> No
 
 
 def test_what_cannot_be_seen_is_silence() -> None:
-    assert said((12, ""), (13, " \n\t"), (14, "\u200b\ufeff"), (25, "He folds it.")) == Heard(
-        (Message(25, 25),)
+    assert said((12, ""), (13, " \n\t"), (14, "\u200b\ufeff"), (25, "He folds it.")) == SpeechLog(
+        (Utterance(25, 25),)
     )
 
 
 def test_the_models_own_forms_of_silence_are_taken_out() -> None:
     messages = [(12, "</Silence>"), (13, " ..."), (14, "NO REPLY</Silence>"), (25, "It... folds")]
     forms = ("...", "</Silence>", "NO", "NO REPLY")
-    assert said(*messages, silence=forms) == Heard((Message(25, 25),))
+    assert said(*messages, silence=forms) == SpeechLog((Utterance(25, 25),))
     found = said(*messages)
     assert found is not None and len(found.messages) == 4
 
@@ -329,7 +329,7 @@ def test_one_message_in_two_windows_fills_one_of_them() -> None:
     found = attribute([message], open_questions({"one": ONE, "two": TWO}))
     assert [len(of) for of in found.values()] == [0, 1]
     text = json.dumps(found["two"])
-    assert heard(text) == Heard((Message(45, 45, by="guessed"),))
+    assert heard(text) == SpeechLog((Utterance(45, 45, by="guessed"),))
 
 
 # -- three items, by hand
@@ -481,7 +481,7 @@ def test_what_was_said_by_a_point_is_the_reply_there() -> None:
     ]
 
 
-def said_of(row: dict[str, Any]) -> Heard:
+def said_of(row: dict[str, Any]) -> SpeechLog:
     found = heard(reply_text(Transcript(messages=tuple(SAID[str(row["id"])]))), row)
     assert found is not None
     return found

@@ -17,6 +17,7 @@ import pytest
 import snellen
 from snellen.benchmarks.families import own_rows
 from snellen.benchmarks.families.own_rows import guess, own_data, stored
+from snellen.benchmarks.families.own_samples import image_key
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
@@ -310,7 +311,7 @@ def test_what_rows_about_one_picture_share_is_made_without_another_copy_of_it() 
     one, same, other = (Image(bytes([n]) * 2_000_000) for n in (1, 1, 2))
 
     tracemalloc.start()
-    keys = [own_rows._image_key(image) for image in (one, same, other)]
+    keys = [image_key(image) for image in (one, same, other)]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

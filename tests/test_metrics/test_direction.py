@@ -12,7 +12,7 @@ from snellen.core.scoring import Scoring
 from snellen.metrics import Columns, Metric, direction_of, macro_average, mean
 from snellen.metrics.among import among
 from snellen.metrics.groups import share_of_groups
-from snellen.metrics.streaming import METRICS, Heard, Message, Point, Slot, Watch, columns_of
+from snellen.metrics.streaming import METRICS, Point, Slot, SpeechLog, Utterance, Watch, columns_of
 from snellen.metrics.yes_no import f1, precision, yes_ratio
 from snellen.scoring import Scored, Tally
 from snellen.stats import Estimate
@@ -132,7 +132,7 @@ def test_a_metric_of_streams_has_the_direction_and_unit_that_its_formula_states(
 
     slots = (Slot(10, 20, 1), Slot(20, 40, 2))
     watch = Watch(task="REC", asked=5, end=40, slots=slots, points=(Point(40, 2),), counts=True)
-    estimate = METRICS[name](columns_of((watch, Heard((Message(12, 13, 1),)))))
+    estimate = METRICS[name](columns_of((watch, SpeechLog((Utterance(12, 13, 1),)))))
     assert estimate.value is not None and METRICS[name].unit == estimate.unit
 
 

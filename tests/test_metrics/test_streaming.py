@@ -9,10 +9,10 @@ import pytest
 from snellen.metrics import Columns, streaming
 from snellen.metrics.streaming import (
     METRICS,
-    Heard,
-    Message,
     Point,
     Slot,
+    SpeechLog,
+    Utterance,
     Watch,
     columns_of,
     projection,
@@ -40,32 +40,32 @@ TOTAL = Watch(
 )
 
 
-def at(*times: float) -> Heard:
+def at(*times: float) -> SpeechLog:
     """Messages that are done when they begin."""
-    return Heard(tuple(Message(time, time) for time in times))
+    return SpeechLog(tuple(Utterance(time, time) for time in times))
 
 
-def told(*totals: tuple[float, int | None]) -> Heard:
-    return Heard(tuple(Message(time, time, number) for time, number in totals))
+def told(*totals: tuple[float, int | None]) -> SpeechLog:
+    return SpeechLog(tuple(Utterance(time, time, number) for time, number in totals))
 
 
 def with_slots(watch: Watch, *slots: Slot) -> Watch:
     return Watch(task=watch.task, asked=watch.asked, end=watch.end, slots=slots)
 
 
-def until(heard: Heard, time: float) -> Heard:
-    return Heard(heard.messages, until=time)
+def until(heard: SpeechLog, time: float) -> SpeechLog:
+    return SpeechLog(heard.messages, until=time)
 
 
-def of(name: str, watch: Watch, heard: Heard | None) -> Estimate:
+def of(name: str, watch: Watch, heard: SpeechLog | None) -> Estimate:
     return METRICS[name](columns_of((watch, heard)))
 
 
-def value(name: str, watch: Watch, heard: Heard | None) -> float | None:
+def value(name: str, watch: Watch, heard: SpeechLog | None) -> float | None:
     return of(name, watch, heard).value
 
 
-def outcomes(watch: Watch, heard: Heard) -> dict[str, float | None]:
+def outcomes(watch: Watch, heard: SpeechLog) -> dict[str, float | None]:
     names = ("answered_in_span", "early", "late", "silent")
     return {name: found for name in names if (found := value(name, watch, heard))}
 
@@ -81,16 +81,16 @@ def outcomes(watch: Watch, heard: Heard) -> dict[str, float | None]:
         (at(50), "answered_in_span"),
         (at(19.9), "early"),
         (at(12, 25), "early"),
-        (Heard((Message(19, 21),)), "early"),
-        (Heard((Message(19, 60),)), "early"),
-        (Heard((Message(20, 50),)), "answered_in_span"),
-        (Heard((Message(49, 51),)), "late"),
+        (SpeechLog((Utterance(19, 21),)), "early"),
+        (SpeechLog((Utterance(19, 60),)), "early"),
+        (SpeechLog((Utterance(20, 50),)), "answered_in_span"),
+        (SpeechLog((Utterance(49, 51),)), "late"),
         (at(9), "silent"),
         (at(51), "silent"),
     ],
 )
 def test_the_first_message_while_the_query_is_open_decides_a_slot(
-    heard: Heard, outcome: str
+    heard: SpeechLog, outcome: str
 ) -> None:
     assert outcomes(CLUE, heard) == {outcome: 1.0}
 
@@ -139,12 +139,12 @@ def test_messages_beyond_the_first_in_a_window_are_repeats() -> None:
 
 
 def test_wider_windows_take_what_is_a_little_early_or_late() -> None:
-    def wider(heard: Heard) -> list[float | None]:
+    def wider(heard: SpeechLog) -> list[float | None]:
         return [value(f"answered_in_span_{by}s", CLUE, heard) for by in (1, 2, 3)]
 
     assert wider(at(18)) == [0, 1, 1]
     assert wider(at(53)) == [0, 0, 1]
-    assert wider(Heard((Message(49, 51.5),))) == [0, 1, 1]
+    assert wider(SpeechLog((Utterance(49, 51.5),))) == [0, 1, 1]
     assert wider(at(54)) == [0, 0, 0]
 
 
@@ -167,14 +167,14 @@ def test_of_two_early_messages_a_wider_window_hears_the_first() -> None:
         (told((45, 2)), 0),
     ],
 )
-def test_the_latest_message_is_in_force_until_the_next(heard: Heard, share: float) -> None:
+def test_the_latest_message_is_in_force_until_the_next(heard: SpeechLog, share: float) -> None:
     assert value("span_auc", STEPS, heard) == pytest.approx(share)
 
 
 def test_a_message_is_in_force_from_when_it_is_done() -> None:
-    assert value("span_auc", CLUE, Heard((Message(20, 35),))) == 0.5
+    assert value("span_auc", CLUE, SpeechLog((Utterance(20, 35),))) == 0.5
     # The one that began first is done last: right from 30 of [20, 40] on.
-    assert value("span_auc", STEPS, Heard((Message(21, 30, 2), Message(22, 23, 7)))) == 0.25
+    assert value("span_auc", STEPS, SpeechLog((Utterance(21, 30, 2), Utterance(22, 23, 7)))) == 0.25
 
 
 # -- false alarms, and what nobody asked for
@@ -211,7 +211,7 @@ def test_messages_before_the_question_and_after_its_end_are_unsolicited() -> Non
 
 
 def test_guesses_and_acknowledgements_are_shares() -> None:
-    heard = Heard((Message(10, 11, acknowledges=True), Message(22, 23, by="guessed")))
+    heard = SpeechLog((Utterance(10, 11, acknowledges=True), Utterance(22, 23, by="guessed")))
     assert value("ambiguous", CLUE, heard) == 0.5
     assert value("acknowledgements", CLUE, heard) == 1
     assert outcomes(CLUE, heard) == {"early": 1}
@@ -221,7 +221,7 @@ def test_guesses_and_acknowledgements_are_shares() -> None:
 
 
 def test_windows_end_with_the_video_and_those_after_it_are_dropped() -> None:
-    assert outcomes(CLUE, until(Heard((Message(29, 31),)), 30)) == {"late": 1}
+    assert outcomes(CLUE, until(SpeechLog((Utterance(29, 31),)), 30)) == {"late": 1}
     assert value("delay_censored", CLUE, until(at(), 30)) == 10
     ended = until(told((3, 1)), 20)
     assert outcomes(STEPS, ended) == {"answered_in_span": 1}
@@ -239,39 +239,41 @@ def test_a_query_whose_slots_are_all_dropped_weighs_nothing_but_is_counted() -> 
 
 
 def test_slots_after_a_failure_are_failed_and_earlier_ones_kept() -> None:
-    failed = Heard((Message(3, 3, 1), Message(25, 25, 2)), until=39, failed=True)
+    failed = SpeechLog((Utterance(3, 3, 1), Utterance(25, 25, 2)), until=39, failed=True)
     assert outcomes(STEPS, failed) == {"answered_in_span": 1}
     assert of("answered_in_span", STEPS, failed).n == 1
     assert value("slots_failed", STEPS, failed) == 0.5
     assert value("slots_dropped", STEPS, failed) == 0
     assert share_of_hits(to_json(STEPS), to_json(failed)) == 1
-    assert share_of_hits(to_json(CLUE), to_json(Heard(until=49, failed=True))) is None
+    assert share_of_hits(to_json(CLUE), to_json(SpeechLog(until=49, failed=True))) is None
 
 
 def test_what_was_said_in_a_window_that_was_not_over_is_neither_needed_nor_false() -> None:
-    failed = Heard((Message(3, 3, 1), Message(15, 15, 7), Message(25, 25, 2)), 39, failed=True)
+    failed = SpeechLog(
+        (Utterance(3, 3, 1), Utterance(15, 15, 7), Utterance(25, 25, 2)), 39, failed=True
+    )
     assert value("precision", STEPS, failed) == 1 / 2
     assert of("precision", STEPS, failed).n == 2
     # One in the 12 s from 8 to 20.
     assert value("false_alarms_per_min", STEPS, failed) == pytest.approx(5)
     overlapping = with_slots(STEPS, Slot(10, 20, 1), Slot(15, 40, 2))
-    failed = Heard((Message(17, 17, 1), Message(18, 18, 2)), 39, failed=True)
+    failed = SpeechLog((Utterance(17, 17, 1), Utterance(18, 18, 2)), 39, failed=True)
     assert value("precision", overlapping, failed) == 1
 
 
 def test_a_session_that_failed_before_the_question_was_not_open_so_long() -> None:
-    failed = Heard((Message(3, 3),), until=5, failed=True)
+    failed = SpeechLog((Utterance(3, 3),), until=5, failed=True)
     assert value("unsolicited_per_hour", CLUE, failed) == pytest.approx(3600 / 5)
     assert of("false_alarms_per_min", CLUE, failed).value is None
 
 
 def test_a_failed_session_counts_points_and_time_up_to_its_end() -> None:
-    failed = Heard((Message(12, 12, 1),), until=20, failed=True)
+    failed = SpeechLog((Utterance(12, 12, 1),), until=20, failed=True)
     assert of("projected", TOTAL, failed).n == 2
     assert value("projected", TOTAL, failed) == 0
     assert value("count_mae", TOTAL, failed) == pytest.approx(2 / 20)
     assert value("final_count", TOTAL, failed) is None
-    at_once = Heard(until=0, failed=True)
+    at_once = SpeechLog(until=0, failed=True)
     assert of("count_mae", TOTAL, at_once).reason == "no query asks for a total"
 
 
@@ -291,7 +293,7 @@ def test_a_failed_session_counts_points_and_time_up_to_its_end() -> None:
     ],
 )
 def test_a_total_is_what_was_last_said(
-    heard: Heard, error: float, right: float, over: float, final: float
+    heard: SpeechLog, error: float, right: float, over: float, final: float
 ) -> None:
     assert value("count_mae", TOTAL, heard) == pytest.approx(error / 40)
     assert value("count_skill", TOTAL, heard) == pytest.approx(1 - error / 50)
@@ -319,8 +321,8 @@ def test_totals_are_of_queries_that_ask_for_one() -> None:
 
 def test_a_point_asks_whether_it_was_said_by_then() -> None:
     assert projection(CLUE, at()) == (0, 0, 0, 0, 0)
-    assert projection(CLUE, Heard((Message(14, 15),))) == (0, 1, 1, 1, 1)
-    assert projection(CLUE, Heard((Message(14, 15.1),))) == (0, 0, 1, 1, 1)
+    assert projection(CLUE, SpeechLog((Utterance(14, 15),))) == (0, 1, 1, 1, 1)
+    assert projection(CLUE, SpeechLog((Utterance(14, 15.1),))) == (0, 0, 1, 1, 1)
     assert projection(CLUE, at(5)) == (0, 0, 0, 0, 0)  # said before it was asked
     assert projection(TOTAL, told((10, 1), (21, 2), (22, 3))) == (1, 1, 3, 3)
 
@@ -414,7 +416,9 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_where_all_sessions_failed_at_once_the_failed_share_alone_is_known(name: str) -> None:
-    failed = columns_of((CLUE, Heard(until=0, failed=True)), (TOTAL, Heard(until=0, failed=True)))
+    failed = columns_of(
+        (CLUE, SpeechLog(until=0, failed=True)), (TOTAL, SpeechLog(until=0, failed=True))
+    )
     found = METRICS[name](replace(failed, score=None))
     known = {"slots_failed": 1.0, "slots_dropped": 0.0, "acknowledgements": 0.0}
     assert found.value == known.get(name)

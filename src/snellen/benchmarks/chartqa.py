@@ -90,7 +90,6 @@ def chartqa(
     spec = f"chartqa:split={split}"
     found = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
     table, file = authors_files.table(found, lambda path: charts(path, kinds), REVISION)
-    metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="chartqa",
@@ -102,31 +101,7 @@ def chartqa(
         prompt=lambda sample, _: (
             user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
         ),
-        scorings={
-            "official": Scoring(
-                version=1,
-                source=SOURCE,
-                parse=parse_whole,
-                score=official_score,
-                metrics=metrics,
-                missing="wrong",
-            ),
-            "vlmevalkit": Scoring(
-                version=1,
-                source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
-                parse=parse_whole,
-                score=kit_score,
-                metrics=metrics,
-                missing="wrong",
-            ),
-            "robust": Scoring(
-                version=1,
-                source="ours",
-                parse=robust_answer,
-                score=robust_score,
-                metrics=metrics,
-            ),
-        },
+        scorings=scorings(),
         max_answer_tokens=16 if prompt == "lmms-eval" else 100,
         cluster_by=lambda sample: str(sample.data["image"]),
         check=Check(
@@ -145,6 +120,36 @@ def chartqa(
         ),
         interop=Interop(files=file),
     )
+
+
+def scorings() -> dict[str, Scoring]:
+    """The scorings by name, the first of which gives the headline."""
+    metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
+    return {
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=parse_whole,
+            score=official_score,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
+            parse=parse_whole,
+            score=kit_score,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=robust_answer,
+            score=robust_score,
+            metrics=metrics,
+        ),
+    }
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:

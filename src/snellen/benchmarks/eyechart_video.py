@@ -80,20 +80,15 @@ def eyechart_video(
     """
     if data is not None:
         raise UsageError(f"eyechart-video draws its own clips and reads no data: leave {data} out.")
-    named = tasks.split("+")
-    if not set(named) <= set(CLIP_KINDS) or len(set(named)) < len(named):
-        raise UsageError(
-            f"eyechart-video:tasks is one or more of {'+'.join(CLIP_KINDS)}, each once, not "
-            f"{tasks!r}."
-        )
     if clips < 1:
         raise UsageError(f"eyechart-video:clips is at least 1, not {clips}.")
-    has_flashes = "flash" in named
+    kinds = _kinds(tasks)
+    has_flashes = "flash" in kinds
     acuity = threshold("flash", unit="seconds", trials=1, guess=CHANCE, harder="lower")
     return Benchmark(
         name="eyechart-video",
         asks=ASKS,
-        data=Drawn(f"eyechart-video, drawn from seed {seed}", partial(_rows, seed, clips, named)),
+        data=Drawn(f"eyechart-video, drawn from seed {seed}", partial(_rows, seed, clips, kinds)),
         sample=partial(_sample, seed),
         prompt=_prompt,
         scorings={
@@ -128,6 +123,17 @@ def eyechart_video(
             capabilities=CAPABILITIES,
         ),
     )
+
+
+def _kinds(tasks: str) -> list[str]:
+    """The kinds of questions that the option `tasks` names."""
+    kinds = tasks.split("+")
+    if not set(kinds) <= set(CLIP_KINDS) or len(set(kinds)) < len(kinds):
+        raise UsageError(
+            f"eyechart-video:tasks is one or more of {'+'.join(CLIP_KINDS)}, each once, not "
+            f"{tasks!r}."
+        )
+    return kinds
 
 
 # -- rows: all that is in a clip, and one of its questions

@@ -132,36 +132,7 @@ def hallusionbench(
         data=table,
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, sample.question),),
-        scorings={
-            "official": Scoring(
-                version=1,
-                source=SOURCE,
-                parse=for_the_judge,
-                score=score,
-                metrics=OFFICIAL,
-                judge=Judge(
-                    name="official",
-                    prompt=asked_of_judge,
-                    parse=verdict,
-                    when=lambda reading: reading.answer is None,
-                    temperature=None,
-                ),
-            ),
-            "vlmevalkit": Scoring(
-                version=1,
-                source=KIT_RULE,
-                parse=vlmevalkit_answer,
-                score=vlmevalkit_score,
-                metrics=SHARES,
-            ),
-            "robust": Scoring(
-                version=1,
-                source="ours",
-                parse=robust_or_unclear,
-                score=score,
-                metrics={**SHARES, **LEVELS},
-            ),
-        },
+        scorings=scorings(),
         max_answer_tokens=128 if prompt == "lmms-eval" else 512,
         cluster_by=set_of,
         check=Check(
@@ -188,6 +159,40 @@ def hallusionbench(
             layout=results,
         ),
     )
+
+
+def scorings() -> dict[str, Scoring]:
+    """The scorings by name, the first of which gives the headline."""
+    return {
+        "official": Scoring(
+            version=1,
+            source=SOURCE,
+            parse=for_the_judge,
+            score=score,
+            metrics=OFFICIAL,
+            judge=Judge(
+                name="official",
+                prompt=asked_of_judge,
+                parse=verdict,
+                when=lambda reading: reading.answer is None,
+                temperature=None,
+            ),
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=KIT_RULE,
+            parse=vlmevalkit_answer,
+            score=vlmevalkit_score,
+            metrics=SHARES,
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=robust_or_unclear,
+            score=score,
+            metrics={**SHARES, **LEVELS},
+        ),
+    }
 
 
 def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:

@@ -110,28 +110,6 @@ def mathvista(
     data: Path | None = None,
 ) -> Benchmark:
     found = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
-
-    def extractor(of: Normal) -> Judge:
-        return Judge(
-            name="gpt-4-0613",
-            prompt=lambda sample, reply: (
-                user(f"{EXAMPLES}\n\n{QUERIES[prompt](sample)}\n\n{reply.text.strip()}\n\n{ASK}"),
-            ),
-            parse=lambda words, sample: extracted(words, sample, of),
-            when=lambda reading: reading.rule == OPEN,
-            max_answer_tokens=1024,
-        )
-
-    def official(of: Normal) -> Scoring:
-        return Scoring(
-            version=2,
-            source=SOURCE,
-            parse=lambda reply, sample: official_answer(reply, sample, of),
-            score=lambda reading, sample: float(reading.answer == sample.target),
-            metrics={"accuracy": mean},
-            judge=extractor(of),
-        )
-
     empty = {"oracle": 1.0, "wrong": 0.0, "silent": SHORTEST, "hedging": SHORTEST}
     return Benchmark(
         name="mathvista",
@@ -140,8 +118,8 @@ def mathvista(
         sample=lambda _, row: to_sample(row, found),
         prompt=lambda sample, _: (user(*sample.media, QUERIES[prompt](sample)),),
         scorings={
-            "official": official(normal),
-            "official-2023": official(normal_of_2023),
+            "official": official(prompt, normal),
+            "official-2023": official(prompt, normal_of_2023),
             "robust": Scoring(
                 version=1,
                 source="ours",
@@ -368,6 +346,31 @@ ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
 """What an extraction is in the form of the answer, a choice by its letter; None for nothing."""
+
+
+def official(prompt: Preset, of: Normal) -> Scoring:
+    """The authors' scoring, with a rule for what counts as the same answer."""
+    return Scoring(
+        version=2,
+        source=SOURCE,
+        parse=lambda reply, sample: official_answer(reply, sample, of),
+        score=lambda reading, sample: float(reading.answer == sample.target),
+        metrics={"accuracy": mean},
+        judge=extractor(prompt, of),
+    )
+
+
+def extractor(prompt: Preset, of: Normal) -> Judge:
+    """The judge that takes answers out of replies, given the question as `prompt` asks it."""
+    return Judge(
+        name="gpt-4-0613",
+        prompt=lambda sample, reply: (
+            user(f"{EXAMPLES}\n\n{QUERIES[prompt](sample)}\n\n{reply.text.strip()}\n\n{ASK}"),
+        ),
+        parse=lambda words, sample: extracted(words, sample, of),
+        when=lambda reading: reading.rule == OPEN,
+        max_answer_tokens=1024,
+    )
 
 
 def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:

@@ -137,15 +137,6 @@ def mm_vet(
         raise UsageError("mm-vet:subset=bard is a part of version=v1.")
     found = find(data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}")
     abilities = ABILITIES if version == "v2" else ABILITIES[:-1]
-    grader = Judge(
-        name="gpt-4-0613",
-        prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
-        parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
-        when=lambda _: True,
-        max_answer_tokens=3,
-        reads_cut=True,
-        needs_target=False,
-    )
     return Benchmark(
         name="mm-vet",
         asks=1,
@@ -161,7 +152,7 @@ def mm_vet(
                 metrics={"score": Metric(mean, better="higher")},
                 # Sums over what is graded are divided by the number of all questions, #L302-L325.
                 missing="wrong",
-                judge=grader,
+                judge=grader(version),
                 partial=True,
             )
         },
@@ -185,6 +176,19 @@ def mm_vet(
             files=found,
             layout=layout,
         ),
+    )
+
+
+def grader(version: Version) -> Judge:
+    """The judge that grades each reply from 0 to 1."""
+    return Judge(
+        name="gpt-4-0613",
+        prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
+        parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
+        when=lambda _: True,
+        max_answer_tokens=3,
+        reads_cut=True,
+        needs_target=False,
     )
 
 

@@ -170,11 +170,6 @@ def mmbench(
     found = find(data, "mmbench", [file.name for file in files], files, spec)
     table = vlmevalkit_tsv(found)
     rows_of = cache(lambda: rotations(table))
-    metrics = {
-        "circular": circular("pass"),
-        "vanilla": vanilla("pass"),
-        "vanilla_all": Metric(mean, better="higher"),
-    }
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="mmbench",
@@ -182,36 +177,7 @@ def mmbench(
         data=table,
         sample=lambda _, row: to_sample(row, rows_of()),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample)),),
-        scorings={
-            "official": Scoring(
-                version=2,
-                source=VLMEVALKIT,
-                parse=parse_letter_as_vlmevalkit,
-                score=is_target,
-                metrics=metrics,
-                missing="wrong",
-            ),
-            "judged": Scoring(
-                version=1,
-                source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
-                parse=parse_letter_as_vlmevalkit,
-                score=is_target,
-                metrics=metrics,
-                missing="wrong",
-                judge=matching(parse_letter_as_vlmevalkit),
-            ),
-            "vlmevalkit-2024": Scoring(
-                version=2,
-                source=VLMEVALKIT_2024,
-                parse=answer_of_2024,
-                score=is_target,
-                metrics=metrics,
-                missing="wrong",
-            ),
-            "robust": Scoring(
-                version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
-            ),
-        },
+        scorings=scorings(),
         max_answer_tokens=1024,
         cluster_by=question_of,
         check=Check(
@@ -237,6 +203,45 @@ def mmbench(
             ),
         ),
     )
+
+
+def scorings() -> dict[str, Scoring]:
+    """The scorings by name, the first of which gives the headline."""
+    metrics = {
+        "circular": circular("pass"),
+        "vanilla": vanilla("pass"),
+        "vanilla_all": Metric(mean, better="higher"),
+    }
+    return {
+        "official": Scoring(
+            version=2,
+            source=VLMEVALKIT,
+            parse=parse_letter_as_vlmevalkit,
+            score=is_target,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "judged": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L359-L420",
+            parse=parse_letter_as_vlmevalkit,
+            score=is_target,
+            metrics=metrics,
+            missing="wrong",
+            judge=matching(parse_letter_as_vlmevalkit),
+        ),
+        "vlmevalkit-2024": Scoring(
+            version=2,
+            source=VLMEVALKIT_2024,
+            parse=answer_of_2024,
+            score=is_target,
+            metrics=metrics,
+            missing="wrong",
+        ),
+        "robust": Scoring(
+            version=2, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+        ),
+    }
 
 
 def published(

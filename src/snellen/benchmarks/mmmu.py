@@ -143,52 +143,13 @@ def mmmu(
     patterns = (f"*/{begins}-*-of-*.parquet", f"{begins}-*-of-*.parquet")
     found = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
     answers = cache(lambda: answers_beside(found, split))
-    metrics = {"accuracy": mean}
     return Benchmark(
         name="mmmu",
         asks=1,
         data=Late(str(found), lambda: rows(found, begins, subject)),
         sample=lambda _, row: to_sample(row, answers),
         prompt=lambda sample, _: asked(sample, prompt),
-        scorings={
-            "official": Scoring(
-                version=2,
-                source=SOURCE,
-                parse=official_answer,
-                score=official_score,
-                metrics=metrics,
-                resolve=in_sequence(SEED, lambda line: line.sample.tags["subject"], OTHER_ORDER),
-            ),
-            "eval-only": Scoring(
-                version=1,
-                source=f"{AUTHORS}:mmmu/main_eval_only.py#L51-L63",
-                parse=answer_as_it_is,
-                score=official_score,
-                metrics=metrics,
-            ),
-            "lmms-eval": Scoring(
-                version=1,
-                source=LMMS_PARSER,
-                parse=lmms_answer,
-                score=official_score,
-                metrics=metrics,
-                resolve=by_id(LMMS_DRAWS),
-            ),
-            "vlmevalkit": Scoring(
-                version=1,
-                source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L62-L74",
-                parse=kit_answer,
-                score=kit_score,
-                metrics=metrics,
-            ),
-            "robust": Scoring(
-                version=1,
-                source="ours",
-                parse=robust_answer,
-                score=robust_score,
-                metrics=metrics,
-            ),
-        },
+        scorings=scorings(),
         max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
         presentation=Presentation(
@@ -203,6 +164,50 @@ def mmmu(
             ),
         ),
     )
+
+
+def scorings() -> dict[str, Scoring]:
+    """The scorings by name, the first of which gives the headline."""
+    metrics = {"accuracy": mean}
+    return {
+        "official": Scoring(
+            version=2,
+            source=SOURCE,
+            parse=official_answer,
+            score=official_score,
+            metrics=metrics,
+            resolve=in_sequence(SEED, lambda line: line.sample.tags["subject"], OTHER_ORDER),
+        ),
+        "eval-only": Scoring(
+            version=1,
+            source=f"{AUTHORS}:mmmu/main_eval_only.py#L51-L63",
+            parse=answer_as_it_is,
+            score=official_score,
+            metrics=metrics,
+        ),
+        "lmms-eval": Scoring(
+            version=1,
+            source=LMMS_PARSER,
+            parse=lmms_answer,
+            score=official_score,
+            metrics=metrics,
+            resolve=by_id(LMMS_DRAWS),
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/utils/multiple_choice.py#L62-L74",
+            parse=kit_answer,
+            score=kit_score,
+            metrics=metrics,
+        ),
+        "robust": Scoring(
+            version=1,
+            source="ours",
+            parse=robust_answer,
+            score=robust_score,
+            metrics=metrics,
+        ),
+    }
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:

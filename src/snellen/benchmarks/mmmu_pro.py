@@ -131,7 +131,6 @@ def mmmu_pro(
     spec = f"mmmu-pro:setting={setting}"
     found = looked_for(data, "mmmu-pro", patterns, names, files, spec)
     vision = setting == "vision"
-    metrics = {"accuracy": mean}
     last_line = mode == "cot" or (vision and prompt == "official")
     return Benchmark(
         name="mmmu-pro",
@@ -139,40 +138,7 @@ def mmmu_pro(
         data=Late(str(found), lambda: rows(found)),
         sample=lambda _, row: to_sample(row),
         prompt=lambda sample, _: (Message("user", PROMPTS[prompt](sample, mode, vision)),),
-        scorings={
-            "official": Scoring(
-                version=2,
-                source=SOURCE,
-                parse=official_answer,
-                score=is_target,
-                metrics=metrics,
-                missing="wrong",
-                resolve=by_id(
-                    "The authors' script draws them without a seed, so its figure differs from run "
-                    "to run."
-                ),
-                on_missing="The authors' script, evaluate.py, scores only files with exactly "
-                "1,730 rows",
-            ),
-            "lmms-eval": Scoring(
-                version=1,
-                source=f"{LMMS_EVAL}:lmms_eval/tasks/mmmu_pro/utils.py#L96-L105",
-                parse=lmms_vision_answer if vision else lmms_answer,
-                score=is_target,
-                metrics=metrics,
-                resolve=None if vision else by_id(LMMS_DRAWS),
-            ),
-            "vlmevalkit": Scoring(
-                version=1,
-                source=f"{KIT}:vlmeval/dataset/image_mcq.py#L632-L664",
-                parse=kit_answer_behind if mode == "cot" else parse_letter_as_vlmevalkit,
-                score=is_target,
-                metrics=metrics,
-            ),
-            "robust": Scoring(
-                version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
-            ),
-        },
+        scorings=scorings(mode, vision=vision),
         max_answer_tokens=MOST_TOKENS.get((prompt, mode), 4096),
         check=Check(
             says=lambda _, answer: f"Answer: {answer}" if last_line else answer,
@@ -188,6 +154,45 @@ def mmmu_pro(
             layout=layout,
         ),
     )
+
+
+def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
+    """The scorings by name, the first of which gives the headline."""
+    metrics = {"accuracy": mean}
+    return {
+        "official": Scoring(
+            version=2,
+            source=SOURCE,
+            parse=official_answer,
+            score=is_target,
+            metrics=metrics,
+            missing="wrong",
+            resolve=by_id(
+                "The authors' script draws them without a seed, so its figure differs from run "
+                "to run."
+            ),
+            on_missing="The authors' script, evaluate.py, scores only files with exactly "
+            "1,730 rows",
+        ),
+        "lmms-eval": Scoring(
+            version=1,
+            source=f"{LMMS_EVAL}:lmms_eval/tasks/mmmu_pro/utils.py#L96-L105",
+            parse=lmms_vision_answer if vision else lmms_answer,
+            score=is_target,
+            metrics=metrics,
+            resolve=None if vision else by_id(LMMS_DRAWS),
+        ),
+        "vlmevalkit": Scoring(
+            version=1,
+            source=f"{KIT}:vlmeval/dataset/image_mcq.py#L632-L664",
+            parse=kit_answer_behind if mode == "cot" else parse_letter_as_vlmevalkit,
+            score=is_target,
+            metrics=metrics,
+        ),
+        "robust": Scoring(
+            version=1, source="ours", parse=parse_letter, score=is_target, metrics=metrics
+        ),
+    }
 
 
 def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]:

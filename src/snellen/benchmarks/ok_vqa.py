@@ -87,7 +87,7 @@ Preset = Literal["llava", "lmms-eval", "blip2", "qwen-vl"]
 
 def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
     found = find(data, "ok-vqa", FILES, FILES_PUBLISHED)
-    pictures = vqa.Pictures(found, vqa.folders("val2014"), "COCO_val2014")
+    pictures = vqa.SplitPictures(found, vqa.folders("val2014"), "COCO_val2014")
     return Benchmark(
         name="ok-vqa",
         asks=1,
@@ -115,7 +115,7 @@ def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
     )
 
 
-def to_sample(row: Row, pictures: vqa.Pictures) -> Sample:
+def to_sample(row: Row, pictures: vqa.SplitPictures) -> Sample:
     image, shared = pictures.of(row)
     category = row["question_type"]
     return Sample(

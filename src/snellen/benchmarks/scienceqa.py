@@ -97,8 +97,36 @@ def scienceqa(
     data: Path | None = None,
 ) -> Benchmark:
     found = find(data, "scienceqa", FILES, FILES_PUBLISHED)
+    return Benchmark(
+        name="scienceqa",
+        asks=1,
+        data=Drawn(str(found), lambda: problems(found, split, images), REVISION),
+        sample=lambda _, row: to_sample(row, found),
+        prompt=lambda sample, _: PROMPTS[prompt](sample),
+        scorings=scorings(prompt),
+        max_answer_tokens=1024,
+        check=Check(
+            says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
+            wrong=wrong_letter,
+            expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
+        ),
+        presentation=Presentation(
+            break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
+            capabilities=Capabilities(
+                tag="subject",
+                # LAN, language science, grammar, and punctuation, is no leaf of the tree.
+                leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
+                source="https://arxiv.org/abs/2209.09513, section 3",
+            ),
+        ),
+        interop=Interop(layout=layout),
+    )
+
+
+def scorings(prompt: Preset) -> dict[str, Scoring]:
+    """The scorings by name, with the one that fits the prompt first: it gives the headline."""
     metrics = {"accuracy": mean}
-    scorings = {
+    by_name = {
         "llava": Scoring(
             version=2,
             source=f"{LLAVA}:llava/eval/eval_science_qa.py#L28-L77",
@@ -134,30 +162,7 @@ def scienceqa(
         ),
     }
     headline = "llava" if prompt == "llava" else "official"
-    return Benchmark(
-        name="scienceqa",
-        asks=1,
-        data=Drawn(str(found), lambda: problems(found, split, images), REVISION),
-        sample=lambda _, row: to_sample(row, found),
-        prompt=lambda sample, _: PROMPTS[prompt](sample),
-        scorings={headline: scorings.pop(headline), **scorings},
-        max_answer_tokens=1024,
-        check=Check(
-            says=lambda _, answer: answer if prompt == "llava" else f"The answer is {answer}.",
-            wrong=wrong_letter,
-            expect=LLAVA_EXPECT if prompt == "llava" else AUTHORS_EXPECT,
-        ),
-        presentation=Presentation(
-            break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
-            capabilities=Capabilities(
-                tag="subject",
-                # LAN, language science, grammar, and punctuation, is no leaf of the tree.
-                leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
-                source="https://arxiv.org/abs/2209.09513, section 3",
-            ),
-        ),
-        interop=Interop(layout=layout),
-    )
+    return {headline: by_name.pop(headline), **by_name}
 
 
 def problems(found: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:

@@ -99,7 +99,7 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
     )
     annotations = f"v2_mscoco_{subset}_annotations.json" if split == "val" else None
     folder = "val2014" if split == "val" else "test2015"
-    pictures = vqa.Pictures(found, vqa.folders(folder), f"COCO_{folder}")
+    pictures = vqa.SplitPictures(found, vqa.folders(folder), f"COCO_{folder}")
     return Benchmark(
         name="vqav2",
         asks=1,
@@ -164,7 +164,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     )
 
 
-def to_sample(row: Row, pictures: vqa.Pictures) -> Sample:
+def to_sample(row: Row, pictures: vqa.SplitPictures) -> Sample:
     image, shared = pictures.of(row)
     return Sample(
         id=str(row["question_id"]),

@@ -52,9 +52,7 @@ def command(
         to,
         output,
         data=data,
-        scoring=scoring,
-        sample=sample,
-        seed=sample_seed,
+        sheet=export.LabelSheet(scoring=scoring, sample=sample, seed=sample_seed),
         benchmark=benchmark,
     )
     if as_json:

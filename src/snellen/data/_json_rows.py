@@ -1,7 +1,7 @@
 """Rows that are JSON objects: one a line, or all in one list.
 
-A list is taken apart by hand, since orjson reads it as a whole, and ijson gives no element's text,
-of which its digest is taken.
+By hand where rows are in a list, since orjson reads only the whole list, and ijson does not give an
+element's text, which its digest is made from.
 """
 
 import codecs

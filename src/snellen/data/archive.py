@@ -1,8 +1,8 @@
 """Archives into a folder: zip and tar, in one file or in parts. Nothing leaves the folder.
 
-Not `extractall`: its guards stop neither bombs nor, in Python before 3.11.13, links that lead out
-over very long paths (CVE-2025-4517). So only files and folders are made here, one member at a time,
-in a folder of their own, and moved where they belong once all of them are whole.
+By hand, since `extractall` stops neither bombs nor, in Python before 3.11.13, links that lead out
+of the folder over very long paths (CVE-2025-4517). Only files and folders are made here, one member
+at a time, in a folder of their own, and moved to where they belong once all of them are whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The cells of a sheet's row as bytes, quoted as the csv module does where it is strict.
 
-By hand, since csv and polars do not say at which byte of the file a cell lies.
+By hand, since csv and polars do not say at which byte of the file a cell begins.
 """
 
 from collections.abc import Callable

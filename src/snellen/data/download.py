@@ -1,6 +1,6 @@
 """One published file from its address into a folder: parts that go on, tries, digests, room.
 
-By hand, since huggingface_hub fetches from its own hub alone, and many files lie elsewhere.
+By hand, since huggingface_hub fetches only from its own hub, and many files are elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does.
 
-By hand, since no reader of CSV gives a row's own bytes, of which its digest is taken, and its place
-in the file.
+By hand, since no reader of CSV gives a row's position in the file, or its own bytes, which its
+digest is made from.
 """
 
 import os

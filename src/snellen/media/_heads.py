@@ -1,6 +1,6 @@
 """Reads the kind and the size of a picture from the first bytes of its file.
 
-By hand, since Pillow is slow to import, and does not say that a file is cut off before it decodes
+By hand, since Pillow is slow to import, and does not notice that a file is cut off until it decodes
 it.
 """
 

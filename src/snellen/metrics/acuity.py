@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -75,68 +76,102 @@ def threshold(
         ValueError: when called, if the scoring gives no score to single samples.
     """
 
-    def metric(columns: Columns) -> Estimate:
+    ladder = _LadderTrials(tag, unit, trials, guess, harder, scale)
+    return Metric(ladder.threshold, better=harder, unit=unit, name="threshold")
+
+
+@dataclass(frozen=True)
+class _LadderTrials:
+    """How rows are trials at the levels of a ladder; `threshold` has what the fields mean."""
+
+    tag: str
+    unit: str
+    trials: int
+    guess: float
+    harder: Literal["lower", "higher"]
+    scale: Literal["log", "linear"]
+
+    def threshold(self, columns: Columns) -> Estimate:
+        """Where on the ladder reading ends, with its interval."""
         import numpy as np
 
         if columns.score is None:
             raise ValueError("a threshold needs a score for each sample, and this scoring has none")
-        category = columns.tags[tag]
+        category = columns.tags[self.tag]
         numbers = [re.search("[0-9.]+", name) for name in category.names]
-        level = np.array([float(found[0]) if found else np.nan for found in numbers])
+        level = np.array([float(number[0]) if number else np.nan for number in numbers])
         of_row = level[category.codes] if len(level) else np.empty(0)
         rows = ~np.isnan(of_row)
         levels, at = np.unique(of_row[rows], return_inverse=True)
         if len(levels) < 2:
-            reason = f"fewer than two levels of {tag}"
-            return Estimate(value=None, unit=unit, n=0, reason=reason)
-        names = [category.names[int(np.flatnonzero(level == one)[0])] for one in levels]
-        if harder == "higher":
+            reason = f"fewer than two levels of {self.tag}"
+            return Estimate(value=None, unit=self.unit, n=0, reason=reason)
+        names = [category.names[int(np.flatnonzero(level == number)[0])] for number in levels]
+        if self.harder == "higher":
             levels, names, at = levels[::-1], names[::-1], len(levels) - 1 - at
-        x = np.log2(levels) if scale == "log" else levels
-        place = (x - x[0]) / (x[-1] - x[0])
-        right = columns.score[rows] * trials
-        cluster = columns.cluster[rows]
-
-        def level_at(share: float) -> float:
-            there = float(x[0] + share * (x[-1] - x[0]))
-            return 2.0**there if scale == "log" else there
-
+        x = np.log2(levels) if self.scale == "log" else levels
+        right = columns.score[rows] * self.trials
         hits = np.bincount(at, weights=right).astype(np.float64)
-        shown = np.bincount(at).astype(np.float64) * trials
-        profile = partial(_profile, place, hits, shown, guess)
-        grid = np.arange(-BEYOND, 1 + BEYOND + STEP / 2, STEP)
-        heights = profile(grid)
-        best = _best(profile, grid, heights)
-        undefined = partial(Estimate, value=None, unit=unit, n=len(right))
-        if best < 0:
+        shown = np.bincount(at).astype(np.float64) * self.trials
+        fit = _Fit(partial(_profile, (x - x[0]) / (x[-1] - x[0]), hits, shown, self.guess))
+        undefined = partial(Estimate, value=None, unit=self.unit, n=len(right))
+        if fit.best < 0:
             share = f"{100 * hits[0] / shown[0]:.0f} % are right"
             return undefined(reason=f"at the hardest level, {_plain(names[0])}, still {share}")
-        if best > 1:
+        if fit.best > 1:
             share = f"{100 * hits[-1] / shown[-1]:.0f} % are right"
             return undefined(reason=f"at the easiest level, {_plain(names[-1])}, only {share}")
-        value = level_at(best)
+        ends = float(x[0]), float(x[-1] - x[0])
+        known = partial(
+            Estimate, value=self._level_at(fit.best, *ends), unit=self.unit, n=len(right)
+        )
+        cluster = columns.cluster[rows]
         clusters = len(np.unique(cluster))
         if clusters < FEWEST_CLUSTERS:
             reason = f"{clusters} clusters: an interval needs at least {FEWEST_CLUSTERS}"
-            return Estimate(value=value, unit=unit, n=len(right), reason=reason)
-        wide = _overdispersion(at, right, trials, cluster, guess)
-        grid = np.sort(np.append(grid, best))
-        heights = profile(grid)
-        cut = heights.max() - t_quantile(0.975, clusters - 1) ** 2 / 2 * wide
+            return known(reason=reason)
+        wide = _overdispersion(at, right, self.trials, cluster, self.guess)
+        low, high = fit.interval(t_quantile(0.975, clusters - 1) ** 2 / 2 * wide)
+        if low is None and high is None:
+            return undefined(reason=f"nothing shows that the levels of {self.tag} differ")
+        if low is None or high is None:
+            return known(reason=f"the interval reaches far beyond the levels of {self.tag}")
+        low, high = sorted(self._level_at(share, *ends) for share in (low, high))
+        return known(ci95=(low, high))
+
+    def _level_at(self, share: float, start: float, length: float) -> float:
+        """The level at a share of the ladder, which begins at `start` and has this `length`."""
+        x = start + share * length
+        return 2.0**x if self.scale == "log" else x
+
+
+class _Fit:
+    """The profile of the likelihood over a ladder, and its best threshold."""
+
+    def __init__(self, profile: Profile) -> None:
+        import numpy as np
+
+        self._profile = profile
+        self._grid = np.arange(-BEYOND, 1 + BEYOND + STEP / 2, STEP)
+        self.best = _best(profile, self._grid, profile(self._grid))
+
+    def interval(self, drop: float) -> tuple[float | None, float | None]:
+        """Where the log-likelihood has fallen by `drop` on both sides of the best threshold; None
+        where it has not fallen so far within the grid."""
+        import numpy as np
+
+        grid = np.sort(np.append(self._grid, self.best))
+        heights = self._profile(grid)
+        cut = heights.max() - drop
         inside = np.flatnonzero(heights >= cut)
         first, last = int(inside[0]), int(inside[-1])
-        if first == 0 and last == len(grid) - 1:
-            return undefined(reason=f"nothing shows that the levels of {tag} differ")
-        if first == 0 or last == len(grid) - 1:
-            reason = f"the interval reaches far beyond the levels of {tag}"
-            return Estimate(value=value, unit=unit, n=len(right), reason=reason)
-        low, high = sorted(
-            level_at(_crossing(profile, cut, float(grid[one]), float(grid[next_to])))
-            for one, next_to in ((first, first - 1), (last, last + 1))
-        )
-        return Estimate(value=value, unit=unit, n=len(right), ci95=(low, high))
 
-    return Metric(metric, better=harder, unit=unit, name="threshold")
+        def crossing(inner: int, outer: int) -> float:
+            return _crossing(self._profile, cut, float(grid[inner]), float(grid[outer]))
+
+        low = crossing(first, first - 1) if first > 0 else None
+        high = crossing(last, last + 1) if last < len(grid) - 1 else None
+        return low, high
 
 
 def _plain(level: str) -> str:

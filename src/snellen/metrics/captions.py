@@ -1,5 +1,7 @@
 """BLEU, ROUGE-L and CIDEr of captions, as coco-caption computes them.
 
+By hand, since coco-caption returns scores, and intervals need the counts of each caption.
+
 All of it is of tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, on
 captions that are split into tokens by blanks. Captions are numbered: first the n candidates, then
 all references, image after image.
@@ -109,7 +111,7 @@ class _CaptionCache:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grams:
+class CaptionGrams:
     """The different n-grams of each caption, by caption: `caption`, `gram` and `count` are (m,), a
     gram a number below `many`."""
 
@@ -127,7 +129,7 @@ class Captions:
     n: int
     image: Ints
     length: Ints
-    grams: Sequence[Grams]
+    grams: Sequence[CaptionGrams]
     texts: tuple[Sequence[str], References]
 
 
@@ -159,7 +161,7 @@ def captions(candidates: Sequence[str], references: References) -> Captions:
     )
 
 
-def _grams(words: Ints, length: Ints) -> Iterator[Grams]:
+def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
     """The n-grams of all captions, for n from 1: a gram is the one before it and one more word."""
     import numpy as np
 
@@ -177,7 +179,9 @@ def _grams(words: Ints, length: Ints) -> Iterator[Grams]:
             of, counted = caption, gram
         many = int(gram.max(initial=0)) + 1
         key, count = np.unique(of * many + counted, return_counts=True)
-        yield Grams(caption=key // many, gram=key % many, count=count.astype(np.float64), many=many)
+        yield CaptionGrams(
+            caption=key // many, gram=key % many, count=count.astype(np.float64), many=many
+        )
 
 
 # -- BLEU
@@ -301,7 +305,7 @@ def cider_scores(captions: Captions) -> Floats:
     return scores
 
 
-def _parted(captions: Captions, grams: Grams) -> tuple[slice, slice, Ints, Ints]:
+def _parted(captions: Captions, grams: CaptionGrams) -> tuple[slice, slice, Ints, Ints]:
     """Which grams are the candidates' and which the references', and for either a number of image
     and gram; the candidates' rise."""
     import numpy as np

@@ -1,7 +1,7 @@
 """Results for people and for other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
 
 May import analysis and what is below it; computes no score.
-Start with `table_rows.py`: the rows that all forms show.
+Start with `table_rows.py`: the rows of one result; `side_by_side.py`: of several.
 """
 
 from snellen.report.pages import compared_html, html, look

@@ -11,7 +11,7 @@ from snellen.scoring import MetricReport
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table as the template draws it.
 
     Behind the column `after` stand pictures of values and intervals on the axis `on`, a mark for
@@ -39,7 +39,7 @@ def table(
     *,
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
-) -> Table:
+) -> PageTable:
     """A table of what `table_rows` gives. `metrics`, one a row, are drawn behind the first interval
     where one of them has one, with dashed lines at what is `blind`, by row."""
     blind = blind or {}
@@ -49,7 +49,7 @@ def table(
     if any(found is not None and found.ci95 is not None for found in metrics):
         on = axis(metrics, *blind.values())
     marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
-    return Table(
+    return PageTable(
         caption=caption,
         headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
         rows=rows,

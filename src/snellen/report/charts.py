@@ -1,4 +1,7 @@
-"""Where the dots, intervals and curves of a report's pictures stand; the templates draw them."""
+"""Where the dots, intervals and curves of a report's pictures stand; the templates draw them.
+
+By hand, since matplotlib is optional, and its pictures do not fit into the rows of a table.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -48,24 +49,35 @@ WRITERS: Mapping[str, Write] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class LabelSheet:
+    """Which replies stand on a blank sheet of labels."""
+
+    scoring: str | None = None
+    """The scoring whose judge decided the replies; default: the first that has a judge."""
+    sample: int | None = None
+    """How many of these replies, drawn at random; default: all."""
+    seed: int = 0
+    """Draws the replies. Those of a smaller sheet are the first of a larger one."""
+
+
+ALL_REPLIES = LabelSheet()
+
+
 def export(
     folder: Path,
     to: str,
     out: Path | None = None,
     *,
     data: Path | None = None,
-    scoring: str | None = None,
-    sample: int | None = None,
-    seed: int = 0,
+    sheet: LabelSheet = ALL_REPLIES,
     benchmark: str | Benchmark | None = None,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
     must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
     form has parts of the rows in it, which are read where the run read them, or in `data`.
 
-    `labels` is a blank sheet for people: `sample` of the replies that the judge of a `scoring` (the
-    first that has one) decides, drawn by `seed`; those of a smaller sheet are the first of a
-    larger.
+    `labels` is a blank sheet for people, with the replies that `sheet` names.
 
     `benchmark` is the caller's own that the run was made with: the object, `FILE.py:NAME`, or
     `module:NAME`.
@@ -80,7 +92,7 @@ def export(
         raise UsageError(f"no format {to!r}; there are {', '.join(FORMATS)}.")
     if data is not None and to != "authors":
         raise UsageError(f"data is for --to authors: {to} takes all that it has from the run.")
-    if to != "labels" and (scoring is not None or sample is not None):
+    if to != "labels" and (sheet.scoring is not None or sheet.sample is not None):
         raise UsageError("scoring and sample are for --to labels: all else has every reply.")
     run = Run(folder)
     manifest = run.manifest()
@@ -92,7 +104,7 @@ def export(
             path, said = _as_authors(run, manifest, benchmark, data, out, states)
             return path, [*_missing(run, manifest, to, states), *said]
         if to == "labels":
-            return _sheet(run, manifest, benchmark, out, scoring, sample, seed)
+            return _write_sheet(run, manifest, benchmark, out, sheet)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
         path = _placed(out, name)
         write = WRITERS.get(path.suffix)
@@ -170,17 +182,15 @@ def _as_authors(
     return path, made.notes
 
 
-def _sheet(
+def _write_sheet(
     run: Run,
     manifest: Mapping[str, Any],
     benchmark: Benchmark,
     out: Path | None,
-    scoring: str | None,
-    sample: int | None,
-    seed: int,
+    sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
     """Write a blank sheet of labels: no verdicts in it, so that they sway nobody."""
-    name = scoring or next((n for n, one in benchmark.scorings.items() if one.judge), None)
+    name = sheet.scoring or next((n for n, one in benchmark.scorings.items() if one.judge), None)
     if name is None:
         raise UsageError(f"{benchmark.name}: none of its scorings has a judge to be measured.")
     made, asked = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
@@ -196,9 +206,11 @@ def _sheet(
         raise UsageError(f"{run.path}: {name} leaves none of its replies to a judge.")
 
     def order(one: Scored) -> bytes:
-        return blake2b(f"{seed} {one.sample.id} {one.repeat}".encode(), digest_size=8).digest()
+        return blake2b(
+            f"{sheet.seed} {one.sample.id} {one.repeat}".encode(), digest_size=8
+        ).digest()
 
-    drawn = sorted(every, key=order)[:sample]
+    drawn = sorted(every, key=order)[: sheet.sample]
     stem = safe_name(f"{benchmark.name}_{manifest['model']}_labels", room=STEM)
     path = _placed(out, f"{stem}.csv")
     if path.suffix not in WRITERS:
@@ -212,15 +224,15 @@ def _sheet(
             "\n".join(one.sample.references or (one.sample.target or "",)),
             "" if one.reply is None else one.reply.text,
             None,
-            seed,
+            sheet.seed,
         )
         for one in drawn
     )
     changed = WRITERS[path.suffix](path, labels.COLUMNS, rows)
     return path, [
         f"{len(drawn):,} of {len(every):,} replies that {name} leaves to a judge, drawn with seed "
-        f"{seed}: fill in label, 0 to {made.best:g}, then `snellen judge {run.path} --against "
-        f"{path}`",
+        f"{sheet.seed}: fill in label, 0 to {made.best:g}, then "
+        f"`snellen judge {run.path} --against {path}`",
         *changed,
     ]
 

@@ -28,8 +28,8 @@ from snellen.analysis.comparing import (
     verdict,
 )
 from snellen.analysis.result import Result, baselines, plain, shown
-from snellen.report import _differences, table_rows
-from snellen.report._page_tables import Table, table
+from snellen.report import _differences, run_facts, side_by_side, table_rows
+from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
 from snellen.store import Run
@@ -61,7 +61,7 @@ TOLD = ("failed", "refused", "truncated", "unparsed")
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LadderFigure:
     """A curve and what it says; `across` names its levels."""
 
     id: str
@@ -75,7 +75,7 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """A page with a section for each result; before several tables of them all, and where they
     stand by a comparison of the same runs."""
     several = len(results) != 1
-    titles = table_rows.titles(results)
+    titles = side_by_side.titles(results)
     return _page(
         "results.html",
         title=f"{len(results)} runs" if several else titles[0],
@@ -117,10 +117,10 @@ def look() -> str:
 
 
 def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]:
-    headings, *rows = table_rows.overview(results)
+    headings, *rows = side_by_side.overview(results)
     links = [(f"run-{n}", title) for n, title in enumerate(titles, start=1)]
     metrics = [result.headline if result.report.scorings else None for result in results]
-    capabilities, notes = table_rows.by_capability(results)
+    capabilities, notes = side_by_side.by_capability(results)
     return {
         "overview": table(
             "Headline metric of each run, over all samples that count in it",
@@ -131,14 +131,14 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
         ),
         "grid": _grid(results),
         "better_at": list(_better_at(results)),
-        "capabilities": table("Mean score", table_rows.CAPABILITIES, capabilities),
+        "capabilities": table("Mean score", side_by_side.CAPABILITIES, capabilities),
         "capability_notes": notes,
     }
 
 
-def _better_at(results: Sequence[Result]) -> Iterator[Table]:
+def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
     """Models beside one another by category, for each benchmark that a few of them were asked."""
-    for benchmark, of in table_rows.by_benchmark(results).items():
+    for benchmark, of in side_by_side.by_benchmark(results).items():
         scored = {model: one for model, one in of.items() if one.report.scorings}
         if not 2 <= len(scored) <= BESIDE:
             continue
@@ -146,7 +146,7 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
         for tag in first.report.breakdown:
             if tag in first.report.ladders:
                 continue
-            headings, rows = table_rows.beside(scored, tag, intervals=True)
+            headings, rows = side_by_side.models_by_category(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
                 values = (value for one in scored.values() for value in one.by(tag).values())
@@ -155,9 +155,9 @@ def _better_at(results: Sequence[Result]) -> Iterator[Table]:
                 yield table(caption, headings, rows)
 
 
-def _grid(results: Sequence[Result]) -> Table | None:
+def _grid(results: Sequence[Result]) -> PageTable | None:
     """Models by benchmarks; None where there is one of either."""
-    grid = table_rows.grid(results, intervals=True)
+    grid = side_by_side.grid(results, intervals=True)
     caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
     return None if grid is None else table(caption, *grid)
 
@@ -194,11 +194,11 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         "tags": [_categories(result, tag) for tag in tags if tag not in ladders],
         "ladders": [(ladder, _categories(result, tag)) for tag, ladder in ladders.items()],
         "parts": list(_parts(result)),
-        "commands": table_rows.commands(manifest),
+        "commands": run_facts.commands(manifest),
         "settings": [
-            *table_rows.sources(result),
-            *table_rows.settings(result),
-            *table_rows.made_with(manifest),
+            *run_facts.sources(result),
+            *run_facts.settings(result),
+            *run_facts.made_with(manifest),
         ],
         "folder": "" if result.run is None else f"{result.run}",
         "citations": [entry.splitlines() for entry in citations(report.benchmark)],
@@ -232,14 +232,14 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
 def _short_of(result: Result) -> list[str]:
     """What keeps the result from being one of the whole data set."""
     said = [
-        note for note in table_rows.short_of(result) if note not in ("incomplete", "out of date")
+        note for note in side_by_side.short_of(result) if note not in ("incomplete", "out of date")
     ]
     said += [note for note in result.report.notes if note.startswith("incomplete")]
     said += result.report.out_of_date
     return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 
-def _scores(result: Result) -> Table:
+def _scores(result: Result) -> PageTable:
     rows = list(table_rows.headline_rows(result))
     unit = result.headline.unit
     found = [
@@ -265,7 +265,7 @@ def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[
     return [(name, counted.get(name, 0)) for name in every if counted.get(name) or name in TOLD]
 
 
-def _categories(result: Result, tag: str) -> Table:
+def _categories(result: Result, tag: str) -> PageTable:
     """The first metric by category; of more than two scorings the headline's interval alone."""
     headings = table_rows.breakdown_headings(result, tag)
     rows = table_rows.breakdown_rows(result, tag)
@@ -281,7 +281,7 @@ def _categories(result: Result, tag: str) -> Table:
     return table(f"{metric} by {tag}", headings, rows, [found.get(row[0]) for row in rows])
 
 
-def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
+def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
     levels = table_rows.levels(result, tag)
     if not levels:
         return None
@@ -297,7 +297,7 @@ def _ladder(result: Result, tag: str, number: str) -> Ladder | None:
             amount = f"{cells.value} {cells.interval}".rstrip()
             said += f" Reading ends at {amount} (dashed): {name}{remark}."
     first = next(iter(levels))
-    return Ladder(
+    return LadderFigure(
         id=f"ladder-{number}",
         title=tag,
         said=said,
@@ -313,7 +313,7 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
         leaves = report.capabilities
         shares = [(leaf, *shown(one.mean)) for leaf, one in leaves.items()]
         means = [one.mean for one in leaves.values()]
-        headings = ("capability", *table_rows.CAPABILITIES[2:5], "remark")
+        headings = ("capability", *side_by_side.CAPABILITIES[2:5], "remark")
         yield _part("What it asks of a model", [table("Mean score", headings, shares, means)])
     if report.probe is not None:
         told, noted = table_rows.probe(result)
@@ -336,15 +336,15 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
     ]
     if bins:
         yield _part("What the score may depend on", bins)
-    if streams := list(table_rows.streams(result)):
+    if streams := list(run_facts.streams(result)):
         yield _part("Online", facts=streams)
-    if took := list(table_rows.took(result)):
+    if took := list(run_facts.took(result)):
         yield _part("Cost and speed", facts=took)
 
 
 def _part(
     title: str,
-    tables: Sequence[Table] = (),
+    tables: Sequence[PageTable] = (),
     said: Iterator[str] | Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
@@ -396,7 +396,7 @@ def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
 
 def _differences_table(
     heading: str, one: Comparison, found: Mapping[str, MetricDifference]
-) -> Table:
+) -> PageTable:
     """Differences by metric or category, drawn about nought where they share a unit."""
     less = [_differences.in_points(metric.difference) for metric in found.values()]
     drawn = [metric if metric.unit == less[0].unit else None for metric in less]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
 from snellen.errors import UsageError, install
-from snellen.report import table_rows
+from snellen.report import side_by_side, table_rows
 from snellen.report._differences import in_points
 from snellen.report.ladder import number, numeral, place
 from snellen.scoring import MetricReport
@@ -97,7 +97,7 @@ def plots(
 def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tuple[str, Figure]]:
     if figure := _headlines(results):
         yield "headline", figure
-    for benchmark, named in table_rows.by_benchmark(results).items():
+    for benchmark, named in side_by_side.by_benchmark(results).items():
         of = {name: result for name, result in named.items() if result.report.scorings}
         tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
         for tag in tags:
@@ -112,7 +112,7 @@ def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tu
 def _headlines(results: Sequence[Result]) -> Figure | None:
     """A panel for each benchmark, a row for each run."""
     panels = []
-    for benchmark, of in table_rows.by_benchmark(results).items():
+    for benchmark, of in side_by_side.by_benchmark(results).items():
         there = [
             (model, result)
             for model, result in of.items()
@@ -155,7 +155,7 @@ def _categories(result: Result) -> Figure | None:
     rows += [(label, [found]) for label, found in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
     metric = next(iter(result.scoring().metrics))
-    _dots(figure.subplots(), rows, f"{table_rows.title(result)}: {metric} by {tag}")
+    _dots(figure.subplots(), rows, f"{side_by_side.title(result)}: {metric} by {tag}")
     return figure
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
-from snellen.report import table_rows
+from snellen.report import side_by_side
 
 COLUMNS = (
     "benchmark", "model", "scoring", "version", "metric", "value", "unit", "n", "stderr",
@@ -30,10 +30,10 @@ def csv(results: Sequence[Result]) -> str:
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for result, named in zip(results, table_rows.titles(results), strict=True):
+    for result, named in zip(results, side_by_side.titles(results), strict=True):
         report = result.report
         run = "" if result.run is None else f"{result.run}"
-        remark = "; ".join(table_rows.short_of(result))
+        remark = "; ".join(side_by_side.short_of(result))
         for name, scoring in report.scorings.items():
             for metric, found in scoring.metrics.items():
                 # Where less is better, all wrong is the higher one.

@@ -1,34 +1,18 @@
-"""What every report says, in plain text and once; each format lays it out."""
+"""The rows of one result's tables, in plain text and once; each format lays them out."""
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from snellen.analysis.capabilities import over
-from snellen.analysis.comparing import benchmark_names, side_names
-from snellen.analysis.result import Result, Shown, duration, money, percent, shown
-from snellen.registry import BUNDLED
+from snellen.analysis.result import Result, Shown, percent, shown
 from snellen.report.ladder import ladder, number
-from snellen.scoring import (
-    Disagreement,
-    JudgeReport,
-    MetricReport,
-    SliceReport,
-    Spent,
-    SteeringReport,
-)
+from snellen.report.run_facts import in_words
+from snellen.scoring import Disagreement, JudgeReport, MetricReport, SliceReport, SteeringReport
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
-OVERVIEW = (
-    *("benchmark", "model", "n", "metric", "value", "95 % interval"),
-    *("failed", "not judged", "unparsed", "run", "remark"),
-)
-CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
 SLICES = {
     "answer_place": "place of the right answer",
     "picture_size": "size of the largest picture",
@@ -55,199 +39,6 @@ COUNTED = (
 )
 """Counts of a probe, of which others they are a part, and in words."""
 EMPTY = Shown("", "", "", "")
-
-
-class Told(NamedTuple):
-    """What a result is called among others: what was asked, and who."""
-
-    benchmark: str
-    model: str
-
-
-class Asked(NamedTuple):
-    """What `comparing` names a result by."""
-
-    model: str
-    identity: Mapping[str, Any]
-    where: str
-
-    @classmethod
-    def of(cls, result: Result) -> Asked:
-        where = "" if result.run is None else str(result.run)
-        return cls(names(result)[1], result.report.identity, where)
-
-
-def title(result: Result) -> str:
-    """`eyechart × baseline/reader`, `MMStar (vlmevalkit) × openai/m`"""
-    return " × ".join(names(result))
-
-
-def names(result: Result) -> tuple[str, str]:
-    """What is asked, and who: `MMStar (vlmevalkit)`, `openai/m`"""
-    report = result.report
-    name = report.identity.get("options", {}).get("name")
-    benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
-    if report.identity.get("benchmark_object"):  # its name is also one of the catalog's
-        benchmark += " (Python object)"
-    return benchmark, report.model or "replies from a file"
-
-
-def told(results: Sequence[Result]) -> list[Told]:
-    """What each result is called among the others: the benchmark with the options that tell its
-    data from others of that name, and the model with the settings that tell its runs apart."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place, result in enumerate(results):
-        identity = result.report.identity
-        digest = (identity.get("data") or {}).get("digest")
-        groups.setdefault((names(result)[0], digest or _words(_options(result))), []).append(place)
-    asked = [[Asked.of(results[place]) for place in group] for group in groups.values()]
-    benchmarks = benchmark_names(asked, [name for name, _ in groups])
-    found = {
-        place: Told(benchmark, model)
-        for benchmark, group, models in zip(
-            benchmarks, groups.values(), side_names(asked), strict=True
-        )
-        for place, model in zip(group, models, strict=True)
-    }
-    return [found[place] for place in range(len(results))]
-
-
-def titles(results: Sequence[Result]) -> list[str]:
-    """What sections of several results are headed: `eyechart × baseline/reader (max_side=168)`"""
-    return [" × ".join(name) for name in told(results)]
-
-
-def overview(results: Sequence[Result]) -> list[Sequence[str]]:
-    """Headings, and a row for each result with the first metric of its headline scoring. The run's
-    own name is there only where benchmark and model alone do not tell the rows apart, the number of
-    replies that are not judged only where there are any."""
-    rows = [
-        OVERVIEW,
-        *((*name, *_overview_row(one)) for name, one in zip(told(results), results, strict=True)),
-    ]
-    left_out = set()
-    if len({names(result) for result in results}) == len(results):
-        left_out.add("run")
-    if not any(result.counts.not_judged for result in results):
-        left_out.add("not judged")
-    kept = [column for column, name in enumerate(OVERVIEW) if name not in left_out]
-    return [[row[column] for column in kept] for row in rows]
-
-
-def short_of(result: Result) -> list[str]:
-    """What keeps a result from being one of the whole data set, as the benchmark asks it."""
-    report = result.report
-    rows = report.conversations or report.n
-    notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
-    notes += [probe_title(result)] * (report.probe is not None)
-    notes += ["out of date"] * bool(report.out_of_date)
-    return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
-
-
-def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
-    """What keeps results on one benchmark, by model, from being complete; a remark that all share
-    has no names."""
-    models: dict[str, list[str]] = {}
-    for model, result in of.items():
-        counts = result.counts
-        absent = f"incomplete ({counts.failed:,} failed, {counts.not_judged:,} not judged)"
-        for remark in short_of(result):
-            models.setdefault(absent if remark == "incomplete" else remark, []).append(model)
-    for remark, sharing in models.items():
-        yield remark if len(sharing) == len(of) else f"{', '.join(sharing)}: {remark}"
-
-
-def _bundled(result: Result) -> bool:
-    return BUNDLED in result.report.notes
-
-
-def _overview_row(result: Result) -> tuple[str, ...]:
-    counts = result.counts
-    notes = short_of(result)
-    metric, cells = "", EMPTY
-    if result.report.scorings:  # none where the run asked for what none of them reads
-        metric = next(iter(result.scoring().metrics))
-        cells = shown(result.headline)
-        if result.headline.value is None:
-            notes.append(result.headline.reason or "")
-    if counts.hidden:
-        notes.append(f"{counts.hidden:,} targets are hidden")
-    return (
-        f"{counts.n:,}",
-        metric,
-        cells.value,
-        cells.interval,
-        f"{counts.failed:,}",
-        f"{counts.not_judged:,}",
-        f"{counts.unparsed:,}",
-        "" if result.run is None else result.run.name,
-        "; ".join(notes),
-    )
-
-
-def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
-    """A row under CAPABILITIES for each leaf that the benchmarks of a model ask for, none for a
-    model with one benchmark; and what must be said of them all.
-
-    Other data are another benchmark; of several results on the same data the first one counts,
-    which has most replies, whatever their order here.
-    """
-    by_model: dict[str, dict[str, list[Result]]] = {}
-    for named, result in zip(told(results), results, strict=True):
-        of = by_model.setdefault(names(result)[1], {})
-        if not result.report.identity.get("probe"):  # a probe's score is none of the model's
-            of.setdefault(named.benchmark, []).append(result)
-    rows: list[Sequence[str]] = []
-    bundled: dict[str, bool] = {}
-    incomplete: list[str] = []
-    for model, benchmarks in by_model.items():
-        if len(benchmarks) < 2:
-            continue
-        for same in benchmarks.values():
-            same.sort(
-                key=lambda one: (one.failed - one.report.n, _words(_options(one)), str(one.run))
-            )
-        for name, (first, *_) in benchmarks.items():
-            bundled[name] = bundled.get(name, False) or _bundled(first)
-            if first.report.incomplete:
-                absent = f"{first.failed:,} failed, {first.counts.not_judged:,} not judged"
-                incomplete.append(f"{model} on {name} ({absent})")
-        for one in over({name: first.report for name, (first, *_) in benchmarks.items()}):
-            cells = shown(one.mean)
-            remarks = [
-                cells.remark,
-                *(_counts_once(name, benchmarks[name]) for name in one.benchmarks),
-            ]
-            asked, remark = ", ".join(one.benchmarks), "; ".join(filter(None, remarks))
-            rows.append((model, one.leaf, *cells[:3], asked, remark))
-    few = [name for name in bundled if bundled[name]]
-    which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
-    said = [f"{which}{BUNDLED}"] if few else []
-    if rows and incomplete:
-        said.append(f"some of these runs are incomplete: {', '.join(incomplete)}")
-    if rows and (left := [model for model, of in by_model.items() if len(of) < 2]):
-        said.append(f"left out, with fewer than two benchmarks (probes aside): {', '.join(left)}")
-    return rows, said
-
-
-def _counts_once(name: str, results: Sequence[Result]) -> str:
-    if len(results) == 1:
-        return ""
-    run = results[0].run
-    one = "one" if run is None else run.name
-    return f"{name}: of {len(results)} runs on the same data only {one} counts"
-
-
-def _options(result: Result) -> Mapping[str, Any]:
-    options: Mapping[str, Any] = result.report.identity.get("options", {})
-    return options
-
-
-def how_to_see_one(results: Sequence[Result]) -> str:
-    """The command that shows one of several results whole."""
-    run = next((result.run for result in results if result.run is not None), None)
-    such_as = "" if run is None else f": RUN is its folder, such as {run}"
-    return f"`snellen report RUN` shows one whole, with its notes{such_as}"
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
@@ -313,24 +104,6 @@ def breakdown_rows(result: Result, tag: str) -> list[list[str]]:
                 values += [f"{cell.value}{n}" if cell.value else "", cell.interval]
             rows.append([label, *values, *cells[0][2:]])
     return rows
-
-
-def beside(
-    of: Mapping[str, Result], tag: str, *, intervals: bool
-) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each category of a tag with the first metric of each model that is
-    broken down by it. Where their n differ there is one for each model, in the order of the
-    columns: `100/98/100`."""
-    by = {model: one.by(tag) for model, one in of.items() if tag in one.report.breakdown}
-    rows = []
-    for label in dict.fromkeys(label for found in by.values() for label in found):
-        cells = [shown(found[label]) if label in found else EMPTY for found in by.values()]
-        n = "/".join(cell.n or "-" for cell in cells)
-        if len(different := {cell.n for cell in cells if cell.n}) == 1:
-            (n,) = different
-        said = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
-        rows.append([label, n, *said])
-    return [tag, "n", *by], rows
 
 
 def levels(result: Result, tag: str) -> dict[str, MetricReport]:
@@ -399,11 +172,6 @@ def alike(result: Result) -> str:
     return f"no difference seen by {', '.join(names)}" if names else ""
 
 
-def counts(states: Mapping[str, int]) -> str:
-    """`280 ok, 8 failed`"""
-    return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
-
-
 def differ(one: Disagreement) -> str:
     """`official and robust score 12 replies differently, such as those to 7, 31`"""
     which = (
@@ -453,45 +221,6 @@ def rule_headings(one: Disagreement) -> tuple[str, str]:
     return " | ".join(f"{scoring}'s rule" for scoring in one.scorings), "n"
 
 
-def grid(
-    results: Sequence[Result], *, intervals: bool
-) -> tuple[Sequence[str], list[Sequence[str]]] | None:
-    """Models by benchmarks: headings, and a row for each model with its headline values, each with
-    its n: `85.30 % (n 1,000)`. None where there is one of either."""
-    benchmarks, models = by_benchmark(results), by_model(results)
-    if len(benchmarks) == 1 or len(models) == 1:
-        return None
-
-    def cell(result: Result) -> str:
-        if not result.report.scorings:
-            return "-"
-        cells = shown(result.headline)
-        interval = cells.interval if intervals else ""
-        return " ".join(filter(None, (cells.value, interval, f"(n {result.counts.n:,})")))
-
-    rows: list[Sequence[str]] = [
-        [model, *(cell(of[name]) if name in of else "" for name in benchmarks)]
-        for model, of in models.items()
-    ]
-    return ["model", *benchmarks], rows
-
-
-def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each benchmark its results by model, both named as `told` names them."""
-    found: dict[str, dict[str, Result]] = {}
-    for name, result in zip(told(results), results, strict=True):
-        found.setdefault(name.benchmark, {})[name.model] = result
-    return found
-
-
-def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each model its results by benchmark, both named as `told` names them."""
-    found: dict[str, dict[str, Result]] = {}
-    for name, result in zip(told(results), results, strict=True):
-        found.setdefault(name.model, {})[name.benchmark] = result
-    return found
-
-
 def rules(one: Disagreement) -> list[tuple[str, str]]:
     """Which two rules fired, and how often; the commonest pair first."""
     return [(pair, f"{n:,}") for pair, n in one.by_rule.items()]
@@ -534,7 +263,7 @@ def probe(result: Result) -> tuple[list[Sequence[str]], list[str]]:
 def probe_title(result: Result) -> str:
     """`probe: blind=none`"""
     found = result.report.probe
-    return f"probe: {_words(found.probe)}" if found is not None else ""
+    return f"probe: {in_words(found.probe)}" if found is not None else ""
 
 
 def places(result: Result) -> list[Sequence[str]]:
@@ -586,115 +315,3 @@ def steering(one: SteeringReport) -> tuple[str, list[tuple[str, ...]]]:
         f"steer it ({one.right:,} taken for right and {one.wrong:,} for wrong without)"
     )
     return title, rows
-
-
-def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how many or which): replies and readings by state, tokens, and the run's identity."""
-    report = result.report
-    turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
-    yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
-    for name, scoring in report.scorings.items():
-        yield f"{name}, readings", counts(scoring.readings)
-    yield from streams(result)
-    yield from took(result)
-    yield from sources(result)
-    yield from settings(result)
-    if result.run is not None:
-        yield "run", f"{result.run}"
-
-
-def streams(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
-    one = result.report.streaming
-    if one is None:
-        return
-    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
-    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
-    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
-    if one.real_time_factor is not None:
-        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
-        said = f"{one.real_time_factor:.2f} (the model {keeps}"
-        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"
-
-
-def took(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
-    if result.report.spent is not None:
-        yield from _spent(result.report.spent)
-    for judge, its in result.report.judging.items():
-        for what, said in _spent(its):
-            yield f"{judge} as judge, {what}", said
-
-
-def sources(result: Result) -> Iterator[tuple[str, str]]:
-    """(scoring, where its rules come from)"""
-    for name, scoring in result.report.scorings.items():
-        yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
-
-
-def settings(result: Result) -> Iterator[tuple[str, str]]:
-    """(field, value) of the identity; benchmark and model are the title."""
-    for name, value in result.report.identity.items():
-        if name not in ("benchmark", "model") and (text := _words(value)):
-            yield name.replace("_", " "), text
-
-
-def commands(manifest: Mapping[str, Any]) -> list[str]:
-    """The commands that made the run, each once."""
-    given = (session.get("command") for session in manifest.get("sessions", []))
-    return [*dict.fromkeys(shlex.join(["snellen", *words]) for words in given if words)]
-
-
-def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(what, which): where the rows were, and the last session's machine and versions."""
-    if "data" in manifest:
-        yield "rows", str(manifest["data"])
-    origins = manifest.get("origins", {}).items()
-    if settled := {name: source for name, source in origins if source != "default"}:
-        yield "values from", _words(settled)
-    for session in manifest.get("sessions", [])[-1:]:
-        for name in ("started", "server", "served", "limit", "sample", "concurrency"):
-            if session.get(name) is not None:
-                yield name, _words(session[name])
-        for name in ("snellen", "python", "system", "runs_on"):
-            if session.get(name):
-                yield name.replace("_", " "), _words(session[name])
-        if session.get("packages"):
-            packages = session["packages"].items()
-            yield "packages", ", ".join(f"{name} {version}" for name, version in packages)
-
-
-def _spent(took: Spent) -> Iterator[tuple[str, str]]:
-    """(what, how much): tokens and money of all replies (and of a question), and time."""
-    counted = took.replies - took.unsaid
-    each = took.questions * counted / took.replies  # questions, without those that nobody counted
-    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
-    if counted:
-        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
-        yield "tokens (a question)", f"{', '.join(parts)}{of}"
-    if took.cost is not None:
-        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
-        yield "cost (a question)", f"{all_of_it} ({one}){of}"
-    if took.total is not None:
-        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
-        if took.first is not None:
-            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
-        yield "a request", said
-    yield "time", duration(took.seconds)
-
-
-def _words(value: Any) -> str:
-    """`max_tokens=64, extra=(top_k=1)`, without what is absent."""
-    match value:
-        case None:
-            return ""
-        case list():
-            return " ".join(map(_words, value))
-        case dict():
-            words = {name: _words(one) for name, one in value.items()}
-            return ", ".join(
-                f"{name}=({word})" if isinstance(value[name], dict) else f"{name}={word}"
-                for name, word in words.items()
-                if word
-            )
-    return str(value)

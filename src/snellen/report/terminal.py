@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
 from snellen.analysis.result import Result, blind, plain
-from snellen.report import _compared, _contaminated, _swept, table_rows
+from snellen.report import _compared, _contaminated, _swept, run_facts, side_by_side, table_rows
 from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:
@@ -26,16 +27,12 @@ LEAST = 24
 
 def print_result(result: Result) -> None:
     """Show a result on standard output."""
-    from rich.console import Console
-
-    show(result, Console(highlight=False))
+    show(result, _console())
 
 
 def print_steering(one: SteeringReport) -> None:
     """Show on standard output how a judge's verdicts move."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     title, rows = table_rows.steering(one)
     _table(
         console, title, table_rows.STEERING, rows, console.width if console.is_terminal else WIDE
@@ -45,9 +42,7 @@ def print_steering(one: SteeringReport) -> None:
 
 def print_contamination(one: Contamination) -> None:
     """Show on standard output what benchmarks share, and what of them is in a corpus."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, headings, rows, below in _contaminated.tables(one):
         _table(console, title, headings, rows, room)
@@ -59,23 +54,17 @@ def print_contamination(one: Contamination) -> None:
 
 def print_results(results: Sequence[Result]) -> None:
     """Show a result on standard output, or a table with a line for each of several."""
-    from rich.console import Console
-
-    _show_all(results, Console(highlight=False))
+    _show_all(results, _console())
 
 
 def print_compared(document: Comparisons) -> None:
     """Show a comparison on standard output."""
-    from rich.console import Console
-
-    _show_compared(document, Console(highlight=False))
+    _show_compared(document, _console())
 
 
 def print_swept(document: Comparisons) -> None:
     """Show on standard output what settings do to the same models."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     room = console.width if console.is_terminal else WIDE
     for title, rows, said in _swept.swept(document):
         _table(console, title, _swept.SWEEP, rows, room)
@@ -85,12 +74,8 @@ def print_swept(document: Comparisons) -> None:
 
 def compared_text(document: Comparisons) -> str:
     """What `print_compared` shows, without colours and as wide as it needs to be."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
-    _show_compared(document, Console(file=out, highlight=False))
+    _show_compared(document, _console(out))
     return out.getvalue()
 
 
@@ -116,26 +101,22 @@ def _show_compared(document: Comparisons, console: Console) -> None:
 
 def as_text(results: Sequence[Result]) -> str:
     """What `print_results` shows, without colours and as wide as it needs to be."""
-    import io
-
-    from rich.console import Console
-
     out = io.StringIO()
-    _show_all(results, Console(file=out, highlight=False))
+    _show_all(results, _console(out))
     return out.getvalue()
 
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        headings, *rows = table_rows.overview(results)
+        headings, *rows = side_by_side.overview(results)
         _table(console, f"{len(results)} runs", headings, rows, WIDE)
-        capabilities, notes = table_rows.by_capability(results)
+        capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             console.print()
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
-            _table(console, "by capability", table_rows.CAPABILITIES, capabilities, WIDE)
-        _line(console, table_rows.how_to_see_one(results))
+            _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+        _line(console, side_by_side.how_to_see_one(results))
         return
     for result in results:
         show(result, console)
@@ -147,15 +128,28 @@ def show(result: Result, console: Console) -> None:
     A file is as wide as the tables; on a terminal that is narrower than a table of categories only
     the headline scoring's are shown.
     """
-    report = result.report
     room = console.width if console.is_terminal else WIDE
-    _table(
-        console,
-        table_rows.title(result),
-        table_rows.HEADINGS,
-        list(table_rows.headline_rows(result)),
-        room,
-    )
+    _show_scores(result, console, room)
+    for tag in result.report.breakdown:
+        _show_breakdown(result, tag, console, room)
+    for title, bins in table_rows.slices(result, differing=True):
+        _table(console, title, table_rows.SLICE, bins, room)
+    if alike := table_rows.alike(result):
+        console.print()
+        _line(console, alike)
+    _show_readings(result, console, room)
+    console.print()
+    facts = list(run_facts.facts(result))
+    first = max(len(what) for what, _ in facts)
+    for what, text in facts:
+        _line(console, f"{what:<{first}}  {text}")
+
+
+def _show_scores(result: Result, console: Console, room: int) -> None:
+    """The metrics of the whole set, of repeats, and of a probe, with the report's notes."""
+    report = result.report
+    rows = list(table_rows.headline_rows(result))
+    _table(console, side_by_side.title(result), table_rows.HEADINGS, rows, room)
     if baselines := blind(report):
         _line(console, f" {baselines}")
     for note in report.notes:
@@ -166,54 +160,59 @@ def show(result: Result, console: Console) -> None:
         for line in table_rows.repeats_lines(result):
             _line(console, f" {line}")
     if report.probe is not None:
-        told, said = table_rows.probe(result)
-        _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], told, room)
-        for line in said:
+        measures, lines = table_rows.probe(result)
+        _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], measures, room)
+        for line in lines:
             _line(console, f" {line}")
         if by_place := table_rows.places(result):
             _table(console, "by place", table_rows.PLACES, by_place, room)
-    for tag in report.breakdown:
-        rows = table_rows.breakdown_rows(result, tag)
-        if lines := table_rows.ladder_lines(result, tag):
-            console.print()
-            _line(console, f"by {tag}", style="bold")
-            for line in lines:
-                _line(console, line)
-        elif len(rows) > MOST_CATEGORIES:
-            console.print()
-            _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
-        elif rows:
-            headings = table_rows.breakdown_headings(result, tag)
-            # A terminal has room for one interval, the headline's.
-            others = [2 + 2 * k for k in range(1, len(report.scorings))]
-            headings, rows = _without(headings, others), [_without(r, others) for r in rows]
-            too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
-            if too_wide:
-                places = range(3, 3 + len(others))
-                headings, rows = _without(headings, places), [_without(r, places) for r in rows]
-            _table(console, f"by {tag}", headings, rows, room)
-            if too_wide:
-                _line(console, f" {_left_out(len(others))}")
-    for title, bins in table_rows.slices(result, differing=True):
-        _table(console, title, table_rows.SLICE, bins, room)
-    if alike := table_rows.alike(result):
+
+
+def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
+    """The categories of a tag: as a ladder, or as a table without the other scorings' intervals."""
+    rows = table_rows.breakdown_rows(result, tag)
+    if lines := table_rows.ladder_lines(result, tag):
         console.print()
-        _line(console, alike)
-    for one in report.disagreements:
-        rules = table_rows.rules(one)
+        _line(console, f"by {tag}", style="bold")
+        for line in lines:
+            _line(console, line)
+    elif len(rows) > MOST_CATEGORIES:
+        console.print()
+        _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
+    elif rows:
+        headings = table_rows.breakdown_headings(result, tag)
+        # A terminal has room for one interval, the headline's.
+        others = [2 + 2 * k for k in range(1, len(result.report.scorings))]
+        headings, rows = _without(headings, others), [_without(r, others) for r in rows]
+        too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
+        if too_wide:
+            columns = range(3, 3 + len(others))
+            headings, rows = _without(headings, columns), [_without(r, columns) for r in rows]
+        _table(console, f"by {tag}", headings, rows, room)
+        if too_wide:
+            _line(console, f" {_left_out(len(others))}")
+
+
+def _show_readings(result: Result, console: Console, room: int) -> None:
+    """Where scorings disagree about replies, and judges with people."""
+    for disagreement in result.report.disagreements:
+        rules = table_rows.rules(disagreement)
         if len(rules) > MOST_RULES:
             rest = len(rules) - MOST_RULES
             rules[MOST_RULES:] = [(f"{rest} other {'pair' if rest == 1 else 'pairs'}", "")]
-        _table(console, table_rows.differ(one), table_rows.rule_headings(one), rules, room)
-    for title, measures, said in table_rows.judges(result):
+        title, headings = table_rows.differ(disagreement), table_rows.rule_headings(disagreement)
+        _table(console, title, headings, rules, room)
+    for title, measures, lines in table_rows.judges(result):
         _table(console, title, table_rows.HEADINGS[1:], measures, room)
-        for line in said:
+        for line in lines:
             _line(console, f" {line}")
-    console.print()
-    facts = list(table_rows.facts(result))
-    first = max(len(what) for what, _ in facts)
-    for what, text in facts:
-        _line(console, f"{what:<{first}}  {text}")
+
+
+def _console(file: IO[str] | None = None) -> Console:
+    """Where results are shown: on standard output, or in `file`."""
+    from rich.console import Console
+
+    return Console(file=file, highlight=False)
 
 
 def _table(

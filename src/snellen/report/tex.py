@@ -1,4 +1,7 @@
-"""Results and comparisons as LaTeX tables, ready to paste into a paper."""
+"""Results and comparisons as LaTeX tables, ready to paste into a paper.
+
+By hand, since pandas is a large dependency for plain tables.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.analysis.result import Result, plain, shown
-from snellen.report import table_rows
+from snellen.report import side_by_side, table_rows
 from snellen.report._differences import differences
 
 SIGNS = str.maketrans(
@@ -54,16 +57,16 @@ def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str
             compared, [pair for pair in compared.comparisons if pairs[pair.benchmark] == 1]
         )
     if compared is None or not compared.leaderboards:
-        headings, *rows = table_rows.overview(results)
+        headings, *rows = side_by_side.overview(results)
         parts.append(
             _table(f"Headline metric of each run, {ON_ITS_OWN}.", "results", headings, rows)
         )
-    if (grid := table_rows.grid(results, intervals=False)) is not None:
+    if (grid := side_by_side.grid(results, intervals=False)) is not None:
         caption = f"Headline metric by benchmark, {ON_ITS_OWN}."
-        for name, of in table_rows.by_benchmark(results).items():
-            caption += "".join(f" {name}: {remark}." for remark in table_rows.remarks_on(of))
+        for name, of in side_by_side.by_benchmark(results).items():
+            caption += "".join(f" {name}: {remark}." for remark in side_by_side.remarks_on(of))
         parts.append(_table(caption, "models", *grid))
-    for name, of in table_rows.by_benchmark(results).items():
+    for name, of in side_by_side.by_benchmark(results).items():
         parts += _categories(name, of)
     return _document(parts)
 
@@ -151,11 +154,11 @@ def _categories(name: str, of: dict[str, Result]) -> Iterator[str]:
     scored = {model: result for model, result in of.items() if result.report.scorings}
     tags = dict.fromkeys(tag for result in scored.values() for tag in result.report.breakdown)
     for tag in tags:
-        headings, rows = table_rows.beside(scored, tag, intervals=False)
+        headings, rows = side_by_side.models_by_category(scored, tag, intervals=False)
         if rows:
             untested = len(headings) > 3
             caption = f"{name} by {tag}.{UNTESTED if untested else ''}"
-            caption += _sentences([*table_rows.remarks_on(scored)], scored)
+            caption += _sentences([*side_by_side.remarks_on(scored)], scored)
             yield _table(caption, f"{name}-{tag}", headings, rows)
 
 

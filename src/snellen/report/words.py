@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind, plain
-from snellen.report import _compared, table_rows
+from snellen.report import _compared, run_facts, side_by_side, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
@@ -26,15 +26,15 @@ def write_markdown(result: Result) -> None:
 
 def markdown(results: Sequence[Result]) -> str:
     """A section for each result, with tables; before several a table with a line for each."""
-    titles = table_rows.titles(results)
+    titles = side_by_side.titles(results)
     parts = [_section(one, title) for one, title in zip(results, titles, strict=True)]
     if len(results) > 1:
-        headings, *rows = table_rows.overview(results)
+        headings, *rows = side_by_side.overview(results)
         table = "\n".join(_table(headings, rows))
         parts.insert(0, f"## {len(results)} runs\n\n{table}\n")
-        capabilities, notes = table_rows.by_capability(results)
+        capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
-            table = "\n".join(_table(table_rows.CAPABILITIES, capabilities))
+            table = "\n".join(_table(side_by_side.CAPABILITIES, capabilities))
             said = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{said}{table}\n")
     return "\n".join(parts)
@@ -83,7 +83,7 @@ def _section(result: Result, title: str) -> str:
     for title, measures, said in table_rows.judges(result):
         lines += ["", f"{_text(title)}:", "", *_table(table_rows.HEADINGS[1:], measures)]
         lines += ["", *(f"- {_text(line)}" for line in said)] if said else []
-    lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in table_rows.facts(result))]
+    lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in run_facts.facts(result))]
     return "\n".join(lines) + "\n"
 
 

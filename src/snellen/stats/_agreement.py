@@ -1,4 +1,7 @@
-"""How far those who judge the same things agree, beyond what chance gives."""
+"""How far those who judge the same things agree, beyond what chance gives.
+
+By hand, since scikit-learn is a large dependency for one short formula, and krippendorff another.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Intervals of whole aggregates, by drawing clusters again."""
+"""Intervals of whole aggregates, by drawing clusters again.
+
+By hand, since scipy's bootstrap draws rows, not clusters.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -55,36 +56,11 @@ def held_out(
     """
     import numpy as np
 
-    if len({one.sums.shape[1] for one in settings}) != 1:
-        raise ValueError("settings are compared by the same sums of the same metric")
-    labels = reduce(np.union1d, [one.cluster for one in settings])
-    sums = np.stack([joined(labels, one) for one in settings])
-    aggregate = settings[0].aggregate
-    groups = len(labels)
+    choice = _Choice.among(settings, lower_is_better=lower_is_better, seed=seed)
+    groups = choice.groups
     if not groups:
         return Estimate(value=None, unit=unit, n=n, reason="no scores")
-    rng = np.random.default_rng(seed)
-
-    def dealt(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value with these multiples of clusters (R, G), each dealt in one way: (R,)."""
-        fold = rng.permuted(np.tile(np.arange(groups) % FOLDS, (len(counts), 1)), axis=1)
-        # (k, R, s): setting, way to deal, sums.
-        total = counts @ sums
-        chosen = np.zeros(total.shape[1:])
-        nothing = np.zeros(len(counts), dtype=np.bool_)  # to choose from, on some two thirds
-        for number in range(FOLDS):
-            held = (counts * (fold == number)) @ sums
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = np.stack([aggregate(one) for one in total - held])
-            nothing |= np.isnan(values).all(axis=0)
-            values = -values if lower_is_better else values
-            best = np.where(np.isnan(values), -np.inf, values).argmax(axis=0)
-            chosen += held[best, np.arange(len(counts))]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(nothing, math.nan, aggregate(chosen))
-
-    once = [dealt(np.ones((size, groups))) for size in _blocks(SPLITS, sums.size)]
-    ways, undefined = _defined(np.concatenate(once))
+    ways, undefined = _defined(choice.deal(SPLITS))
     if undefined > MOST_UNDEFINED:
         reason = f"undefined in {100 * undefined:.0f} % of ways to deal: {FEW}"
         return Estimate(value=None, unit=unit, n=n, reason=reason)
@@ -92,11 +68,7 @@ def held_out(
     known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
         return known(reason=too_few(groups))
-    pairs = []
-    for size in _blocks(resamples, sums.size):
-        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size).astype(np.float64)
-        pairs.append(np.stack([dealt(counts), dealt(counts)]))
-    drawn, undefined = _defined(np.concatenate(pairs, axis=1))
+    drawn, undefined = _defined(choice.resample(resamples))
     if undefined > MOST_UNDEFINED:
         return known(reason=f"undefined in {100 * undefined:.0f} % of resamples: {FEW}")
     variance = float(np.cov(drawn)[0, 1])
@@ -108,6 +80,82 @@ def held_out(
     if unit == "fraction":
         low, high = max(0.0, low), min(1.0, high)
     return known(stderr=stderr, ci95=(low, high))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Choice:
+    """The choice among settings on two thirds of the clusters, and its value on the other third."""
+
+    sums: NDArray[np.float64]
+    """(settings, G, sums of a cluster)."""
+    aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    """As in `Sums`."""
+    lower_is_better: bool
+    rng: np.random.Generator
+    """Deals the clusters into thirds."""
+
+    @classmethod
+    def among(cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int) -> _Choice:
+        """The choice among settings, whose clusters are matched by their labels.
+
+        Raises:
+            ValueError: no settings, or their sums are of different kinds.
+        """
+        import numpy as np
+
+        if len({setting.sums.shape[1] for setting in settings}) != 1:
+            raise ValueError("settings are compared by the same sums of the same metric")
+        labels = reduce(np.union1d, [setting.cluster for setting in settings])
+        return cls(
+            sums=np.stack([joined(labels, setting) for setting in settings]),
+            aggregate=settings[0].aggregate,
+            lower_is_better=lower_is_better,
+            rng=np.random.default_rng(seed),
+        )
+
+    @property
+    def groups(self) -> int:
+        """The number of clusters, G."""
+        return int(self.sums.shape[1])
+
+    def deal(self, times: int) -> NDArray[np.float64]:
+        """The value of each of so many ways to deal the clusters: (times,)."""
+        import numpy as np
+
+        blocks = _blocks(times, self.sums.size)
+        return np.concatenate([self.values(np.ones((size, self.groups))) for size in blocks])
+
+    def resample(self, times: int) -> NDArray[np.float64]:
+        """The values of two ways to deal each of so many resamples of clusters: (2, times)."""
+        import numpy as np
+
+        pairs = []
+        for size in _blocks(times, self.sums.size):
+            equal = np.full(self.groups, 1 / self.groups)
+            counts = self.rng.multinomial(self.groups, equal, size).astype(np.float64)
+            pairs.append(np.stack([self.values(counts), self.values(counts)]))
+        return np.concatenate(pairs, axis=1)
+
+    def values(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value with these multiples of clusters (R, G), each dealt in one way: (R,)."""
+        import numpy as np
+
+        folds = np.tile(np.arange(self.groups) % FOLDS, (len(counts), 1))
+        fold = self.rng.permuted(folds, axis=1)
+        # (k, R, s): setting, way to deal, sums.
+        total = counts @ self.sums
+        chosen = np.zeros(total.shape[1:])
+        nothing = np.zeros(len(counts), dtype=np.bool_)  # to choose from, on some two thirds
+        for number in range(FOLDS):
+            held = (counts * (fold == number)) @ self.sums
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.stack([self.aggregate(sums) for sums in total - held])
+            nothing |= np.isnan(values).all(axis=0)
+            values = -values if self.lower_is_better else values
+            best = np.where(np.isnan(values), -np.inf, values).argmax(axis=0)
+            chosen += held[best, np.arange(len(counts))]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(nothing, math.nan, self.aggregate(chosen))
 
 
 def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from snellen.stats._estimate import Estimate
@@ -47,6 +48,38 @@ def mean(
     """
     import numpy as np
 
+    _check(score, cluster, weight)
+    n = len(score)
+    if n == 0:
+        return Estimate(value=None, n=0, reason="no scores")
+    labels, codes = np.unique(cluster, return_inverse=True)
+    rows = _ClusteredRows(score, np.ones(n) if weight is None else weight, codes)
+    value = rows.value
+    sums = np.stack([rows.by_cluster(rows.weight * score), rows.sizes], axis=1)
+    known = partial(
+        Estimate, value=value, n=n, sums=Sums(cluster=labels, sums=sums, aggregate=ratio)
+    )
+    if rows.n_clusters < FEWEST_CLUSTERS:
+        return known(reason=too_few(rows.n_clusters))
+    stderr = rows.stderr
+    right_or_wrong = not signed and bool(((score == 0) | (score == 1)).all())
+    if stderr is None and not right_or_wrong:
+        return known(reason="all clusters have the same mean")
+    if stderr is not None and (signed or score.min() < 0 or score.max() > 1):
+        half = t_quantile(0.975, degrees(rows.sums, rows.n_clusters)) * stderr
+        return known(stderr=stderr, ci95=(value - half, value + half))
+    effective = _effective_n(rows, right_or_wrong=right_or_wrong)
+    return known(stderr=stderr, ci95=_wilson(value, effective))
+
+
+def _check(
+    score: NDArray[np.float64],
+    cluster: NDArray[np.integer[Any]],
+    weight: NDArray[np.float64] | None,
+) -> None:
+    """Raise a ValueError for rows that have no mean."""
+    import numpy as np
+
     n = len(score)
     if len(cluster) != n or (weight is not None and len(weight) != n):
         raise ValueError("a mean needs one cluster, and one weight if any, for each score")
@@ -54,59 +87,95 @@ def mean(
         raise ValueError("a score is not a finite number: leave out what has no score")
     if weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
         raise ValueError("a weight is not above 0: leave out what must not count")
-    if n == 0:
-        return Estimate(value=None, n=0, reason="no scores")
 
-    weights = np.ones(n) if weight is None else weight
-    total = float(weights.sum())
-    value = float((weights * score).sum()) / total
-    labels, codes = np.unique(cluster, return_inverse=True)
-    sizes = np.bincount(codes, weights=weights).astype(np.float64, copy=False)
-    n_clusters = len(sizes)
-    of_scores = np.bincount(codes, weights=weights * score)
-    made_of = Sums(cluster=labels, sums=np.stack([of_scores, sizes], axis=1), aggregate=ratio)
-    known = partial(Estimate, value=value, n=n, sums=made_of)
-    if n_clusters < FEWEST_CLUSTERS:
-        return known(reason=too_few(n_clusters))
 
-    residuals = weights * (score - value)
-    sums = np.bincount(codes, weights=residuals).astype(np.float64, copy=False)
-    # What is left of equal sums by rounding is not a spread.
-    if float(np.abs(sums).max()) <= 1e-12 * float(sizes.max()) * float(np.abs(score).max()):
-        stderr = None
-    else:
-        stderr = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / total
+@dataclass(frozen=True)
+class _ClusteredRows:
+    """Scores and weights (n,), and the number of each row's cluster, from 0 to G-1."""
 
-    right_or_wrong = not signed and bool(((score == 0) | (score == 1)).all())
-    if stderr is None and not right_or_wrong:
-        return known(reason="all clusters have the same mean")
-    if stderr is not None and (signed or score.min() < 0 or score.max() > 1):
-        half = t_quantile(0.975, degrees(sums, n_clusters)) * stderr
-        return known(stderr=stderr, ci95=(value - half, value + half))
+    score: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    codes: NDArray[np.intp]
 
-    squares = np.bincount(codes, weights=weights * weights).astype(np.float64, copy=False)
-    rows = total**2 / float(squares.sum())  # how many rows of equal weight they are worth
-    equal = total**2 / float(sizes @ sizes)  # and how many clusters
-    variance = float(residuals @ (score - value)) / total
+    def by_cluster(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of the rows' values in each cluster, (G,)."""
+        import numpy as np
+
+        return np.bincount(self.codes, weights=values).astype(np.float64, copy=False)
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of all weights."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def value(self) -> float:
+        """The mean."""
+        return float((self.weight * self.score).sum()) / self.total
+
+    @cached_property
+    def sizes(self) -> NDArray[np.float64]:
+        """The weight of each cluster, (G,)."""
+        return self.by_cluster(self.weight)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def residuals(self) -> NDArray[np.float64]:
+        """The weighted residual of each row, (n,)."""
+        return self.weight * (self.score - self.value)
+
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """The sum of the residuals in each cluster, (G,)."""
+        return self.by_cluster(self.residuals)
+
+    @cached_property
+    def stderr(self) -> float | None:
+        """The standard error of the mean; None where all clusters have the same mean."""
+        import numpy as np
+
+        most = float(np.abs(self.score).max())
+        # What is left of equal sums by rounding is not a spread.
+        if float(np.abs(self.sums).max()) <= 1e-12 * float(self.sizes.max()) * most:
+            return None
+        g = self.n_clusters
+        return math.sqrt(g / (g - 1) * float(self.sums @ self.sums)) / self.total
+
+
+def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
+    """How many independent scores of 0 and 1 tell as much about the mean as these rows do.
+
+    `right_or_wrong`: all scores are 0 or 1.
+    """
+    import numpy as np
+
+    n, value = len(of.score), of.value
+    squares = of.by_cluster(of.weight * of.weight)
+    rows = of.total**2 / float(squares.sum())  # how many rows of equal weight they are worth
+    equal = of.total**2 / float(of.sizes @ of.sizes)  # and how many clusters
+    variance = float(of.residuals @ (of.score - value)) / of.total
     if not 0 < value < 1:
         effective = equal  # nothing shows how alike a cluster's rows are: each counts as one
-    elif stderr is None:
+    elif of.stderr is None:
         effective = rows
     else:
         # CR2, Bell and McCaffrey 2002; no cluster weighs all there is, but for rounding.
-        others = np.maximum(1 - sizes / total, 1e-9)
-        effective = variance * n / (n - 1) * total**2 / float((sums / others) @ sums)
+        others = np.maximum(1 - of.sizes / of.total, 1e-9)
+        effective = variance * n / (n - 1) * of.total**2 / float((of.sums / others) @ of.sums)
     # Never worth more than the rows. Korn and Graubard 1998: the fewer degrees of freedom, the less
     # the effective n is worth.
-    exact = t_quantile(0.975, n - 1) if n_clusters >= ENOUGH_CLUSTERS else Z
+    exact = t_quantile(0.975, n - 1) if of.n_clusters >= ENOUGH_CLUSTERS else Z
     df = min(
-        degrees(sums, n_clusters, residuals if right_or_wrong else None),
-        _degrees_of_sizes(sizes, squares, effective=effective, rows=rows, equal=equal),
+        degrees(of.sums, of.n_clusters, of.residuals if right_or_wrong else None),
+        _degrees_of_sizes(of.sizes, squares, effective=effective, rows=rows, equal=equal),
     )
     effective = min(rows, effective * (exact / t_quantile(0.975, df)) ** 2)
     if 0 < value < 1:
         effective *= value * (1 - value) / variance  # so many scores of 0 and 1 tell as much
-    return known(stderr=stderr, ci95=_wilson(value, effective))
+    return effective
 
 
 def too_few(n_clusters: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -65,47 +65,68 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     labels = np.union1d(a.cluster, b.cluster)
     if len(labels) == len(a.cluster) + len(b.cluster) > 0:
         raise ValueError("the two share no cluster: pair their samples first")
-    one, other = joined(labels, a), joined(labels, b)
+    sums_a, sums_b = joined(labels, a), joined(labels, b)
     value_a, value_b = (float(_values(of, of.sums.sum(axis=0)[np.newaxis])[0]) for of in (a, b))
     value, groups = value_b - value_a, len(labels)
-    found = partial(Difference, clusters=groups)
+    result = partial(Difference, clusters=groups)
     if not math.isfinite(value):
         reason = "undefined" if n else "no scores"
         nothing = Estimate(value=None, unit=unit, n=n, reason=reason)
-        return found(estimate=nothing, p=None, method=NONE)
+        return result(estimate=nothing, p=None, method=NONE)
     rounding = 1e-12 * max(abs(value_a), abs(value_b))
     if abs(value) <= rounding:
         value = 0.0  # a difference of equal means is no sign of one
     known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
-        return found(estimate=known(reason=too_few(groups)), p=None, method=NONE)
-    if np.array_equal(one, other):
-        return found(estimate=known(reason=SAME), p=1.0, method=NONE)
+        return result(estimate=known(reason=too_few(groups)), p=None, method=NONE)
+    if np.array_equal(sums_a, sums_b):
+        return result(estimate=known(reason=SAME), p=1.0, method=NONE)
+    by_b, by_a = _moves(b, sums_b), _moves(a, sums_a)
+    moves = [to - by for to, by in zip(by_b, by_a, strict=True)]
     means = a.aggregate is ratio and b.aggregate is ratio
-    moves = [to - by for to, by in zip(_moves(b, other), _moves(a, one), strict=True)]
+    return _by_moves(moves, known(), groups=groups, means=means, rounding=rounding)
+
+
+def _by_moves(
+    moves: Sequence[NDArray[np.float64]],
+    value: Estimate,
+    *,
+    groups: int,
+    means: bool,
+    rounding: float,
+) -> Difference:
+    """The interval and p of a difference, from how far each cluster moves it (see `_moves`).
+
+    `means`: it is of two means. Up to `rounding`, moves count as equal.
+    """
+    import numpy as np
+
+    d = value.value
+    assert d is not None
+    result, known = partial(Difference, clusters=groups), partial(replace, value)
     if not np.isfinite(moves).all():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
-        return found(estimate=known(reason=reason), p=None, method=NONE)
+        return result(estimate=known(reason=reason), p=None, method=NONE)
     step, left_out = (of - of.mean() for of in moves)
     # What is left of equal moves by rounding is not a spread.
     if float(np.abs(step).max()) <= rounding:
-        if means and not value:
-            return found(estimate=known(reason=SAME), p=1.0, method=NONE)
+        if means and not d:
+            return result(estimate=known(reason=SAME), p=1.0, method=NONE)
         alike = known(reason="all clusters have the same difference")
         # Chance gives all G differences one sign in 2 of 2^G cases.
         p = 2.0 ** (1 - groups) if means else None
-        return found(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
+        return result(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
     variance = float(step @ left_out)
     if variance <= 0:
         reason = "too coarse: the clusters do not show how much it varies"
-        return found(estimate=known(reason=reason), p=None, method=NONE)
+        return result(estimate=known(reason=reason), p=None, method=NONE)
     stderr = math.sqrt(variance)
     fewer = groups / (groups - 1) * float(step @ step) / variance
     df = max(1.0, degrees(step, groups) * min(1.0, fewer))
     half = t_quantile(0.975, df) * stderr
-    return found(
-        estimate=known(stderr=stderr, ci95=(value - half, value + half)),
-        p=2 * t_beyond(abs(value) / stderr, df),
+    return result(
+        estimate=known(stderr=stderr, ci95=(d - half, d + half)),
+        p=2 * t_beyond(abs(d) / stderr, df),
         method=f"paired {'t' if means else 'jackknife'} by cluster, {df:.0f} degrees of freedom",
     )
 

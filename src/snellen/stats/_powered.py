@@ -4,6 +4,7 @@ inference."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from snellen.stats._estimate import Estimate
@@ -53,56 +54,77 @@ def powered_mean(
     sure = np.zeros(len(score), dtype=np.bool_) if certain is None else certain
     labelled = ~sure & ~np.isnan(label)
     rest = ~sure & ~labelled
-    n_labelled = int(labelled.sum())
-    _, codes = np.unique(cluster, return_inverse=True)
-    groups = len(np.unique(codes[labelled]))
-    if not n_labelled:
+    if not labelled.any():
         nothing = Estimate(value=None, n=len(score), reason="no labels")
         return Powered(nothing, 0.0, nothing)
+    _, codes = np.unique(cluster, return_inverse=True)
+    sample = _LabelledSample(score, label, codes, sure, labelled, rest)
+    alone = sample.mean(0.0)
+    weight = _weight(score, label, labelled, rest)
+    helped = sample.mean(weight)
+    if helped.stderr is None or alone.stderr is None or helped.stderr >= alone.stderr:
+        # Equal scores on all that is labelled, say, tell nothing about how far they are off.
+        return Powered(alone, 0.0, alone)
+    return Powered(helped, weight, alone)
 
-    open_share = float((~sure).mean())
-    known = np.concatenate([label[labelled], score])
-    halves = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    both = np.concatenate([label[labelled], score[~sure]])
-    if not ((both == 0) | (both == 1)).all():
-        halves = halves[:0]
 
-    def at(weight: float) -> Estimate:
-        differ = label[labelled] - weight * score[labelled]
+@dataclass(frozen=True)
+class _LabelledSample:
+    """Rows with scores and clusters, and which of them are certain, have labels, or have none."""
+
+    score: NDArray[np.float64]
+    label: NDArray[np.float64]
+    codes: NDArray[np.intp]
+    """The number of each row's cluster, from 0."""
+    sure: NDArray[np.bool_]
+    labelled: NDArray[np.bool_]
+    rest: NDArray[np.bool_]
+
+    def mean(self, weight: float) -> Estimate:
+        """The mean in which the scores have this weight."""
+        import numpy as np
+
+        score, labelled, rest = self.score, self.labelled, self.rest
+        n_rows, groups = len(score), len(np.unique(self.codes[labelled]))
+        open_share = float((~self.sure).mean())
+        differ = self.label[labelled] - weight * score[labelled]
+        halves = self._half_rows()
         added = halves[:, 0] - weight * halves[:, 1]
-        n = n_labelled + len(halves) / 2
+        n = int(labelled.sum()) + len(halves) / 2
         others = float(score[rest].mean()) if rest.any() else 0.0
-        fixed = float(score[sure].sum()) / len(score)
+        fixed = float(score[self.sure].sum()) / n_rows
         value = fixed + open_share * (float(differ.mean()) + weight * others)
         if groups < FEWEST_CLUSTERS:
-            return Estimate(value=value, n=len(score), reason=too_few(groups))
+            return Estimate(value=value, n=n_rows, reason=too_few(groups))
         middle = (float(differ.sum()) + float(added.sum()) / 2) / n
         judged = middle + weight * others
         centre = fixed + open_share * judged
         # How far each row moves the mean.
-        moves = np.where(sure, score - centre, judged - centre) / len(score)
+        moves = np.where(self.sure, score - centre, judged - centre) / n_rows
         moves[labelled] += open_share * (differ - middle) / n
         if rest.any():
             moves[rest] += open_share * weight * (score[rest] - others) / rest.sum()
-        sums = np.bincount(codes, weights=moves)
+        sums = np.bincount(self.codes, weights=moves)
         apart = open_share**2 * float(((added - middle) ** 2).sum()) / 2 / n**2
         variance = float(sums @ sums) + apart
+        known = np.concatenate([self.label[labelled], score])
         if variance <= 1e-24 * max(1.0, float(np.abs(known).max()) ** 2):
-            return Estimate(value=value, n=len(score), reason="all labels are the same")
+            return Estimate(value=value, n=n_rows, reason="all labels are the same")
         stderr = math.sqrt(groups / (groups - 1) * variance)
         half = t_quantile(0.975, groups - 1) * stderr
         low, high = centre - half, centre + half
         if known.min() >= 0 and known.max() <= 1:
             low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
-        return Estimate(value=value, n=len(score), stderr=stderr, ci95=(low, high))
+        return Estimate(value=value, n=n_rows, stderr=stderr, ci95=(low, high))
 
-    alone = at(0.0)
-    weight = _weight(score, label, labelled, rest)
-    helped = at(weight)
-    if helped.stderr is None or alone.stderr is None or helped.stderr >= alone.stderr:
-        # Equal scores on all that is labelled, say, tell nothing about how far they are off.
-        return Powered(alone, 0.0, alone)
-    return Powered(helped, weight, alone)
+    def _half_rows(self) -> NDArray[np.float64]:
+        """The labels and scores of which half a row each is added: all four pairs of 0 and 1, or
+        none where labels and scores have other values."""
+        import numpy as np
+
+        both = np.concatenate([self.label[self.labelled], self.score[~self.sure]])
+        pairs = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        return pairs if ((both == 0) | (both == 1)).all() else pairs[:0]
 
 
 def _weight(

@@ -1,4 +1,7 @@
-"""Quantiles of the normal and of Student's t distribution."""
+"""Quantiles of the normal and of Student's t distribution.
+
+By hand, since scipy is a large dependency for two quantiles.
+"""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,5 @@
 """English text in tokens, by the rules of spaCy's tokenizer (MIT), without its statistics.
+
 By hand, since spaCy is a large dependency for one function.
 
 A piece between blanks loses prefixes and suffixes as long as it has some, and what is left is cut

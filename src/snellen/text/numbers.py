@@ -1,5 +1,7 @@
 r"""The number that a LaTeX expression stands for, read within bounds; no code is evaluated.
 
+By hand, since latex2sympy2 computes without bounds, and a reply may contain `9^{9^{9}}`.
+
 `latex_value` is ours: all of the text is an expression, and the number is the right one.
 `latex2sympy_value` gives what latex2sympy2 1.9.1, sympy's printing and Python's arithmetic give one
 after the other, since authors of benchmarks compare answers by these. There, each with a test:

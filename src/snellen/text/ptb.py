@@ -1,5 +1,7 @@
 """Penn Treebank tokens of captions, in small letters and without punctuation.
 
+By hand, since Stanford's tokenizer needs Java, and NLTK's gives other tokens.
+
 They are those that coco-caption gives its metrics: what Stanford's PTBTokenizer 3.4.1 makes of a
 caption with -preserveLines -lowerCase, less a list of punctuation
 (tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/

@@ -27,7 +27,7 @@ import msgspec
 from snellen.core import Reading, Reply, Sample, Scoring
 from snellen.core.streaming import Said
 from snellen.metrics import streaming
-from snellen.metrics.streaming import By, Heard, Message, Point, Slot, Watch
+from snellen.metrics.streaming import By, Point, Slot, SpeechLog, Utterance, Watch
 
 Row = Mapping[str, Any]
 """A question of the annotation file, whole: with `test_info`."""
@@ -150,7 +150,7 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A reply to a standing question: its messages in the order of onsets, what the model says
-    instead of nothing, and how far the video was watched (see `Heard`)."""
+    instead of nothing, and how far the video was watched (see `SpeechLog`)."""
 
     messages: tuple[Spoken, ...] = ()
     silence: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def reply_text(transcript: Transcript) -> str:
 
 
 def parse(reply: Reply, sample: Sample) -> Reading:
-    """What was heard, as JSON (`Heard`): messages with anything to see in them once the model's
+    """What was heard, as JSON (`SpeechLog`): messages with anything to see in them once the model's
     forms of silence are taken out, each with the number it says. Strict: what is not of the form is
     unparsed."""
     try:
@@ -179,7 +179,7 @@ def parse(reply: Reply, sample: Sample) -> Reading:
     if transcript.failed and transcript.until is None:
         return Reading(answer=None, rule="failed, and not when")
     asked = _watch_of(sample)
-    heard = Heard(
+    heard = SpeechLog(
         messages=tuple(
             _message(one, asked, sample.choices)
             for one in transcript.messages
@@ -213,11 +213,11 @@ def scoring() -> Scoring:
     )
 
 
-def _message(spoken: Spoken, asked: Watch, steps: Sequence[str]) -> Message:
+def _message(spoken: Spoken, asked: Watch, steps: Sequence[str]) -> Utterance:
     number = number_said(asked.task, spoken.text, steps)
     empty = number is None if asked.task != "CRR" else _ACKNOWLEDGES.fullmatch(spoken.text)
     at_once = asked.asked <= spoken.onset <= asked.asked + FIRST_DECISION
-    return Message(spoken.onset, spoken.done, number, spoken.by, bool(empty) and at_once)
+    return Utterance(spoken.onset, spoken.done, number, spoken.by, bool(empty) and at_once)
 
 
 def _without(text: str, forms: Sequence[str]) -> str:
@@ -378,7 +378,7 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
     return tuple(counter.most_common(1)[0][0] for counter in places)
 
 
-def projected_replies(query: Watch, heard: Heard) -> tuple[str, ...]:
+def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
     """What a polled model that had said the same would reply at each point, in the file's order."""
     said = streaming.projection(query, heard)
     if query.counts:

@@ -16,7 +16,7 @@ from snellen.errors import CatalogError
 Kind = Literal["MCQ", "Y/N", "VQA"]
 
 
-class Published(NamedTuple):
+class PublishedSheet(NamedTuple):
     """A sheet as VLMEvalKit publishes it. Of some no MD5 is published."""
 
     name: str
@@ -26,16 +26,17 @@ class Published(NamedTuple):
 
 
 @cache
-def sets() -> Mapping[str, Published]:
+def sets() -> Mapping[str, PublishedSheet]:
     """Every set that is asked here, by its name."""
     text = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {
-        name: Published(name, cast(Kind, kind), md5 or None, url) for name, kind, md5, url in rows
+        name: PublishedSheet(name, cast(Kind, kind), md5 or None, url)
+        for name, kind, md5, url in rows
     }
 
 
-def named(name: str) -> Published:
+def named(name: str) -> PublishedSheet:
     """The set of this name.
 
     Raises:

@@ -168,7 +168,7 @@ def _of_no_form(path: Path, error: Exception) -> DataError:
     )
 
 
-class Pictures:
+class SplitPictures:
     """A split's pictures, in the first of the `folders` that is there, named `COCO_..._ID.jpg` with
     the id in twelve digits."""
 

@@ -1,4 +1,7 @@
-"""A picture that shapes are laid on."""
+"""A picture that shapes are drawn on.
+
+By hand, since Pillow's shapes and fonts come out differently with its version and that of FreeType.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """PNG files whose bytes are the same everywhere.
 
-zlib's builds compress differently, so the pixels are compressed here: runs of one byte, in
-Deflate's fixed code. Pictures with large even areas come out small; noise is stored as it is.
+By hand, since builds of zlib, which Pillow uses, compress differently. Runs of one byte are
+compressed here, in Deflate's fixed code. Pictures with large even areas come out small; noise is
+stored as it is.
 """
 
 from __future__ import annotations

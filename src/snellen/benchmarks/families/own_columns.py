@@ -1,0 +1,290 @@
+"""Columns of a user's file: which field each is, and which task the rows look like."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from snellen.benchmarks.families.tasks import Task, yes_no
+from snellen.data import rows_of
+from snellen.errors import DataError, UsageError
+from snellen.media import forms
+from snellen.media.content import Image
+
+FIELDS: Mapping[str, Sequence[str]] = {
+    "id": ("id", "index"),
+    "image": ("image", "images", "image_path"),
+    "video": ("video", "video_path"),
+    "start": ("start",),
+    "end": ("end",),
+    "question": ("question",),
+    "turns": ("turns",),
+    "hint": ("hint",),
+    "choices": ("choices",),
+    "answer": ("answer", "answers", "caption", "captions"),
+    "category": ("category",),
+    "split": ("split",),
+    **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
+}
+OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
+"""Fields of a row that its first turn alone has."""
+LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
+"""How many rows, of how many characters in all, the task is guessed from."""
+_VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
+_IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
+_PICTURE = "(a picture)"
+"""Stands for a picture in the rows that the task is guessed from."""
+SMALL = 200
+"""Cells of columns without a meaning here are kept with the sample up to so many characters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """The task that rows look like, and what shows it, in words for the user."""
+
+    task: Task
+    why: str
+
+
+def first_rows(path: Path, given: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The first rows, and in the place of one with turns a row for each; long cells cut and
+    pictures left out: a thousand may be gigabytes."""
+    spelled = {**FIELDS, **{field: (column,) for column, field in given.items()}}
+    head = []
+    size = 0
+    for row in islice(rows_of(path), LOOKED_AT):
+        turns = turn_rows(row, spelled, f"row {row.place + 1} of {path.name}")
+        named = {name: None for name in row}  # turns and answers are columns too
+        for one in turns or [row]:
+            head.append({**named, **{name: _cut(value) for name, value in one.items()}})
+        size += sum(len(value) for value in row.values() if isinstance(value, str))
+        if size > MOST_LOOKED_AT:
+            break
+    return head
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        return value[:SMALL]
+    if isinstance(value, Image):
+        return _PICTURE
+    return [_cut(part) for part in value[:30]] if isinstance(value, list | tuple) else value
+
+
+def turn_rows(
+    row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
+) -> list[dict[str, Any]] | None:
+    """For each turn of a conversation the row that it would be alone; None for another row.
+
+    Raises:
+        DataError: the turns are no list of questions or objects, or there are not as many answers,
+            or answers in both places.
+    """
+    cell = cell_of(row, columns, "turns")
+    if cell is None:
+        return None
+    turns = as_list(cell)
+    if turns == [cell] or not turns:
+        raise DataError(
+            f"{where} has turns that are no list. Write them as a JSON list of questions, or of "
+            'objects: [{"question": "What is it?", "answer": "a cat"}, ...].'
+        )
+    if cell_of(row, columns, "question") is not None:
+        raise DataError(f"{where} has a question beside its turns. Make it one of them.")
+    answer = columns.get("answer", FIELDS["answer"])[0]
+    given = cell_of(row, columns, "answer")
+    listed = as_list(given)
+    if given is None or listed == [given]:
+        listed = [None] * (len(turns) - 1) + [given]
+    if len(listed) != len(turns):
+        raise DataError(
+            f"{where} has {len(turns)} turns and {len(listed)} answers. Give one for each turn, "
+            "null where there is none, or one alone, which is the last turn's."
+        )
+    apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
+    once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
+    made = []
+    for number, (turn, right) in enumerate(zip(turns, listed, strict=True), 1):
+        if isinstance(turn, str):
+            turn = {columns.get("question", FIELDS["question"])[0]: turn}
+        if not isinstance(turn, Mapping):
+            raise DataError(
+                f"turn {number} of {where} is a {type(turn).__name__}, not a question or an object "
+                "that has one."
+            )
+        if right is not None:
+            if cell_of(turn, columns, "answer") is not None:
+                raise DataError(f"turn {number} of {where} has an answer, and its row another.")
+            turn = {**turn, answer: right}
+        left_out = apart if number == 1 else apart | once
+        shared = {name: value for name, value in row.items() if name not in left_out}
+        made.append({**shared, **turn})
+    return made
+
+
+def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that any of the rows has, in order."""
+    return list(dict.fromkeys(name for row in head for name in row))
+
+
+def field_columns(
+    path: Path, head: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """For each field the column that the user mapped to it, else those of its names, in order."""
+    names = column_names(head)
+    found: dict[str, list[str]] = {}
+    for column, field in given.items():
+        if column not in names:
+            raise DataError(
+                f"{path.name} has no column {column!r} (--map {column}={field}). "
+                f"{_near(column, names)}"
+            )
+        known = next((ours for ours, spellings in FIELDS.items() if field in spellings), None)
+        if known is None:
+            raise UsageError(
+                f"--map {column}={field}: there is no field {field!r}. {_near(field, list(FIELDS))}"
+            )
+        if known in found:
+            raise UsageError(f"--map gives both {found[known][0]!r} and {column!r} to {known}.")
+        found[known] = [column]
+    for field, spellings in FIELDS.items():
+        here = [name for name in spellings if name in names and name not in given]
+        if here:
+            found.setdefault(field, here)
+    if "video" not in found:
+        for column, field in given.items():
+            if field in ("start", "end"):
+                raise UsageError(
+                    f"--map {column}={field} says which part of a video is shown, and "
+                    f"{path.name} has no column 'video'. Say which it is with --map COLUMN=video."
+                )
+        # `start` and `end` alone are of anything.
+        found = {field: here for field, here in found.items() if field not in ("start", "end")}
+    if "choices" in found or not {"A", "B"} <= set(found):
+        # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
+        found = {field: here for field, here in found.items() if field not in ascii_uppercase}
+    return found
+
+
+def check_columns(
+    path: Path, head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]], task: Task
+) -> None:
+    """Raise a DataError if the file lacks a column that the task needs."""
+    names = column_names(head)
+    needed = set() if task == "caption" else {"question"}
+    taken = {column for here in found.values() for column in here}
+    lower = {name.lower(): name for name in names if name not in taken}
+    # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
+    close = get_close_matches("answer", lower, n=1, cutoff=0.8)
+    if "answer" not in found and close:
+        column = lower[close[0]]
+        raise DataError(
+            f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
+            f"with --map {column}=answer."
+        )
+    if not {"image", "video"} & set(found):
+        # Rows may be text alone, but a misspelt column must not be asked about without its
+        # pictures.
+        if any(_VIDEO_LIKE.search(name) for name in names):
+            needed.add("video")
+        elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
+            needed.add("image")
+    if task == "caption" and "image" in needed and "question" not in found:
+        raise DataError(
+            f"{path.name} has neither a column 'question' nor one of pictures, 'image' or 'video'. "
+            f"{_near('question', names)} Say which they are with --map COLUMN=question."
+        )
+    for field in sorted(needed - set(found)):
+        raise DataError(
+            f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
+            f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
+        )
+    if task == "mcq" and not {"choices", "A"} & set(found):
+        raise DataError(
+            f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
+            f"{_near('choices', names)} Say which it is with --map COLUMN=choices."
+        )
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    lower = {one.lower(): one for one in names}
+    close = [lower[one] for one in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{hint}There are {', '.join(names)}."
+
+
+def guess_task(head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]) -> Guess:
+    """The task that the fields and the answers in these rows look like."""
+    if "choices" in found:
+        return Guess(task="mcq", why=f"the column {found['choices'][0]!r}")
+    if "A" in found:
+        letters = sorted(set(found) & set(ascii_uppercase))
+        return Guess(task="mcq", why=f"the columns {letters[0]} to {letters[-1]}")
+    if "question" not in found:
+        return Guess(task="caption", why="there is no question in the rows")
+    answers = [answer for row in head for answer in answers_in(cell_of(row, found, "answer"))]
+    seen = f"of the first {len(head):,} rows"
+    if not answers:
+        return Guess(task="vqa", why=f"a question, and no answers in any {seen}")
+    if all(yes_no(answer) for answer in answers):
+        return Guess(task="yesno", why=f"all answers {seen} are yes or no")
+    if all(re.fullmatch(r"\d{1,15}", answer) for answer in answers):
+        return Guess(task="count", why=f"all answers {seen} are whole numbers")
+    return Guess(task="vqa", why=f"a question, and answers in words in some {seen}")
+
+
+def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the row has an image or a video."""
+    return any(cell_of(row, columns, field) not in (None, [], "[]") for field in ("image", "video"))
+
+
+def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
+    """The first of a field's columns that is not empty in this row; None where all are."""
+    for column in columns.get(field, ()):
+        value = row.get(column)
+        if value is not None and value != "":
+            return value
+    return None
+
+
+def as_list(value: Any) -> list[Any]:
+    """A cell with one thing or a list of them, as JSON or in JSON's text."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            return [value]
+    return [*value] if isinstance(value, list | tuple) else [value]
+
+
+def answers_in(value: Any) -> list[str]:
+    """The answers in a cell as text; yes and no for JSON's true and false."""
+    answers = as_list(value)
+    if isinstance(value, str) and not all(isinstance(answer, str) for answer in answers):
+        answers = [value]  # "[3, 4]" is an interval, or anything; '["three", "four"]' is a list
+    spelled = {True: "yes", False: "no"}
+    return [
+        spelled[answer] if isinstance(answer, bool) else str(answer).strip()
+        for answer in answers
+        if answer is not None
+    ]
+
+
+def is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether rows have an index and their pictures in base64, as VLMEvalKit publishes them."""
+    if not path.name.lower().endswith((".tsv", ".tsv.gz")) or not {"index", "image"} <= set(
+        column_names(head)
+    ):
+        return False
+    cells = (str(row.get("image") or "").lstrip("['\" ") for row in head)
+    return any(
+        len(cell) > 64 and (forms.is_encoded(cell) or _BASE64.fullmatch(cell)) for cell in cells
+    )

@@ -1,0 +1,325 @@
+"""Samples of a user's rows: their questions, choices, answers, pictures, and videos, checked."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from hashlib import blake2b
+from itertools import chain, zip_longest
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from snellen.benchmarks.families.own_columns import SMALL, answers_in, as_list, cell_of, turn_rows
+from snellen.benchmarks.families.tasks import CHOICES, TARGET, Task
+from snellen.core import Sample
+from snellen.core.prompts import interleaved
+from snellen.data import Row
+from snellen.errors import DataError
+from snellen.media import forms
+from snellen.media.content import Image, Part, Slice, Video
+
+BREAK_DOWN = ("category", "split")
+_MARK = re.compile(r"<image(?: (\d{1,3}))?>")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowReader:
+    """Makes samples of rows; knows where images lie and which column is which field."""
+
+    name: str
+    folder: Path
+    task: Task
+    columns: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(column for columns in self.columns.values() for column in columns)
+
+    @cached_property
+    def _letters(self) -> str:
+        """The letters of choices, up to the last that is a column."""
+        last = max(letter for letter in self.columns if len(letter) == 1)
+        return ascii_uppercase[: ascii_uppercase.index(last) + 1]
+
+    def sample(self, place: int, row: Row) -> Sample:
+        where = f"row {place + 1} of {self.name}"
+        turns = turn_rows(row, self.columns, where)
+        if turns is None:
+            return self._sample(place, row, where)
+        asked = [
+            self._sample(place, turn, f"turn {number} of {where}")
+            for number, turn in enumerate(turns, 1)
+        ]
+        told = {name: value for one in reversed(asked) for name, value in one.data.items()}
+        for medium in ("image", "video"):
+            if shown := [str(one.data[medium]) for one in asked if medium in one.data]:
+                told[medium] = ", ".join(shown)
+        told["turns"] = [
+            {
+                "question": one.question,
+                "choices": [*one.choices],
+                "target": one.target,
+                "references": [*one.references],
+                "media": len(one.media),
+            }
+            for one in asked
+        ]
+        return Sample(
+            id=asked[0].id,
+            question="\n".join(one.question for one in asked),
+            media=tuple(chain.from_iterable(one.media for one in asked)),
+            tags=asked[0].tags,
+            data=told,
+        )
+
+    def _sample(self, place: int, row: Mapping[str, Any], where: str) -> Sample:
+        cell = partial(cell_of, row, self.columns)
+        question = cell("question")
+        if question is None and self.task != "caption":
+            raise DataError(f"{where} has no question. Give it one, or take the row out.")
+        for field in ("question", "hint"):
+            _check_text(cell(field), f"{where} has a {field} that")
+        name = cell("id")
+        if name is None and "id" in self.columns:
+            raise DataError(f"{where} has no {self.columns['id'][0]!r}. Give it one of its own.")
+        if isinstance(name, float) and abs(name) >= 2**53:
+            raise DataError(f"{where} has the id {name!r}, a rounded number. Write ids as text.")
+        cells = as_list(cell("image"))
+        choices = self._choices(cell, where) if self.task == "mcq" else CHOICES[self.task]
+        target, references = self._right(answers_in(cell("answer")), choices, where)
+        film = self._video(cell, where)
+        data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
+        data.pop("turns", None)  # ours
+        if cells:
+            data["image"] = ", ".join(map(image_key, cells))
+        if film is not None:
+            data["video"] = film.place
+        asked = "\n".join(str(text) for text in (cell("hint"), question) if text is not None)
+        images = self._images(cells, where)
+        interleaved_media(images, "\n".join((asked, *choices)), where)
+        return Sample(
+            id=str(place if name is None else name),
+            question=asked,
+            choices=choices,
+            media=(*images, *filter(None, (film,))),
+            target=target,
+            references=references,
+            tags={tag: str(cell(tag) or "") for tag in BREAK_DOWN if tag in self.columns},
+            data=data,
+        )
+
+    def _images(self, cells: Sequence[Any], where: str) -> list[Image]:
+        several = len(cells) > 1
+        return [
+            self._image(cell, f"{where}, image {number}" if several else f"{where}, image")
+            for number, cell in enumerate(cells, 1)
+        ]
+
+    def _image(self, cell: Any, where: str) -> Image:
+        shown = forms.medium(cell, where, kind="image", folder=self.folder)
+        if isinstance(shown, Video):
+            raise DataError(f"{where} is a video. Put it in the column `video`.")
+        return shown
+
+    def _video(self, cell: Callable[[str], Any], where: str) -> Video | None:
+        cells = as_list(cell("video"))
+        start, end = (self._seconds(cell, field, where) for field in ("start", "end"))
+        if not cells:
+            if (given := start if end is None else end) is not None:
+                raise DataError(
+                    f"{where} has no video to show a part of, {given:g} s. Name its file, or take "
+                    "the times out."
+                )
+            return None
+        place = f"{where}, video"
+        if len(cells) > 1:
+            raise DataError(f"{place} is a list of {len(cells)}: a row may name one.")
+        (name,) = cells
+        if not isinstance(name, str | Mapping):
+            raise DataError(f"{place} is a {type(name).__name__}, not a file's name.")
+        if end is not None and end <= (start or 0.0):
+            began = "at the video's start" if start is None else f"at {start:g} s"
+            raise DataError(
+                f"{where} has a part that begins {began} and ends at {end:g} s: there is nothing "
+                "in it. `end` is to be after `start`, in seconds from the first frame."
+            )
+        film = forms.medium(name, place, kind="video", folder=self.folder)
+        if not isinstance(film, Video):
+            raise DataError(f"{place} is a picture. Put it in the column `image`.")
+        return replace(film, start=start or 0.0, end=end)
+
+    def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
+        value = cell(field)
+        if value is None:
+            return None
+        try:
+            seconds = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not 0 <= seconds < math.inf:
+            raise DataError(
+                f"{where} has the {field} {str(value)[:40]!r}, which is no time in a video. Write "
+                "seconds from its first frame, such as 83.5, or leave the cell empty."
+            )
+        return seconds
+
+    def _choices(self, cell: Callable[[str], Any], where: str) -> tuple[str, ...]:
+        if "choices" in self.columns:
+            cells = as_list(cell("choices"))
+        else:
+            cells = [cell(letter) for letter in self._letters]
+            while cells and cells[-1] is None:
+                cells.pop()
+            if None in cells:
+                last, gap = ascii_uppercase[len(cells) - 1], ascii_uppercase[cells.index(None)]
+                raise DataError(f"{where} has a choice {last} but none {gap}.")
+        choices = [
+            _choice(value, f"{where} has a choice {letter} that")
+            for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
+        ]
+        if not choices:
+            raise DataError(
+                f"{where} has no choices, and the file is asked as multiple choice (mcq). A file "
+                "holds one kind of question: put rows without choices into a file of their own. "
+                'Choices are columns A, B, ... or a list, ["a cat", "a dog"], in choices.'
+            )
+        if not 2 <= len(choices) <= len(ascii_uppercase):
+            raise DataError(
+                f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "
+                'Write them in columns A, B, ... or as a list, ["a cat", "a dog"], in choices.'
+            )
+        return tuple(choices)
+
+    def _right(
+        self, answers: Sequence[str], choices: Sequence[str], where: str
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """What is right: one target or several people's answers; None and () where hidden."""
+        if not answers:
+            return None, ()
+        if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
+            return None, tuple(answers)
+        if len(set(answers)) > 1:
+            raise DataError(
+                f"{where} has {len(answers)} different answers; {self.task} takes one. "
+                "For any of several, use --task vqa."
+            )
+        if self.task == "mcq":
+            return _letter(answers[0], choices, where), ()
+        read = TARGET[self.task](answers[0])
+        if read is None:
+            raise DataError(
+                f"{where} has the answer {answers[0]!r}, which is none for {self.task}. "
+                "Correct it, or choose another --task."
+            )
+        return read, ()
+
+
+def _check_text(value: Any, who: str) -> None:
+    """Refuse a value that is not text in a text column: a picture would be sent as its name.
+
+    Raises:
+        DataError: the value is not text.
+    """
+    if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
+        raise DataError(
+            f"{who} is a {type(value).__name__}, not text. Put pictures in the column `images`, "
+            "and mark their position in the text with <image 1>."
+        )
+
+
+def _choice(value: Any, who: str) -> str:
+    """The text of a choice.
+
+    Raises:
+        DataError: the choice is a picture.
+    """
+    if not isinstance(value, str):
+        if isinstance(value, Mapping) and value.get("type") == "text":
+            return forms.text_of(value, who).strip()
+        _check_text(value, who)
+    elif forms.kind_of(value):
+        raise DataError(
+            f"{who} looks like a picture, {value[:80]!r}, but choices must be text. Put the "
+            'picture in the column `images`, and write the choice as "<image 1>". If the choice is '
+            'text, write {"type": "text", "text": ...}.'
+        )
+    return str(value).strip()
+
+
+def image_key(cell: Any) -> str:
+    """What rows about the same image share."""
+    if isinstance(cell, Mapping):
+        cell = forms.medium(cell, "an image", kind="image")
+    if isinstance(cell, Image):
+        if isinstance(cell.source, Slice):
+            return f"{cell.source.path.name}:{cell.source.offset}"
+        cell = cell.source
+    if isinstance(cell, bytes):
+        return blake2b(cell, digest_size=8).hexdigest()
+    text = str(cell)
+    return blake2b(text.encode(), digest_size=8).hexdigest() if forms.is_encoded(text) else text
+
+
+def _small(value: Any) -> bool:
+    return isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= SMALL)
+
+
+def _letter(answer: str, choices: Sequence[str], where: str) -> str:
+    """The letter of the right choice, which may be given as its letter or its text.
+
+    Raises:
+        DataError: it is neither, or could be two.
+    """
+    letters = ascii_uppercase[: len(choices)]
+    meant = {letter for letter, choice in zip(letters, choices, strict=True) if choice == answer}
+    if len(answer) == 1 and answer.upper() in letters:
+        meant.add(answer.upper())
+    if len(meant) == 1:
+        return meant.pop()
+    listed = ", ".join(
+        f"{letter}: {choice!r}" for letter, choice in zip(letters, choices, strict=True)
+    )
+    if meant:
+        raise DataError(
+            f"{where} has the answer {answer!r}, which could mean {' or '.join(sorted(meant))} "
+            f"({listed}). Make the choices differ, or write the answer as a letter."
+        )
+    if len(answer) == 1 and answer.isascii() and answer.isalpha():
+        raise DataError(
+            f"{where} has the answer {answer!r}, and there are only {len(choices)} choices "
+            f"({listed}). Give the letter of one of them, or add the choice that is missing."
+        )
+    raise DataError(
+        f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
+        f"({listed}). Write it as a letter."
+    )
+
+
+def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> tuple[Part, ...]:
+    """Media and text, with each image that has a mark in the text in its place.
+
+    Raises:
+        DataError: a mark calls an image that is not there.
+    """
+    pictures = [one for one in media if isinstance(one, Image)]
+    if not pictures or not _MARK.search(text):
+        return (*media, text)
+    in_order = iter(range(1, len(pictures) + 1))
+    placed: set[int] = set()
+
+    def picture(number: str | None) -> Part:
+        place = next(in_order, len(pictures) + 1) if number is None else int(number)
+        if not 1 <= place <= len(pictures):
+            called = "<image>" if number is None else f"<image {number}>"
+            raise DataError(
+                f"{where} says {called} in its text, and has no image {place}: it has "
+                f"{len(pictures)}. Give it the image, or take the mark out."
+            )
+        placed.add(place)
+        return pictures[place - 1]
+
+    parts = interleaved(text, _MARK, picture)
+    left = [one for number, one in enumerate(pictures, 1) if number not in placed]
+    return (*left, *(one for one in media if isinstance(one, Video)), *parts)

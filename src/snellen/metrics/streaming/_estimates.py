@@ -1,0 +1,33 @@
+"""Means and ratios of what queries and their slots have, each row with its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from snellen import stats
+from snellen.stats import Estimate
+
+NO_SLOTS = "no slots"
+
+
+def mean_of(rows: Iterable[tuple[float, int]]) -> Estimate:
+    """The mean of values in [0, 1], each with its cluster."""
+    table = np.array(list(rows)).reshape(-1, 2)
+    return stats.mean(table[:, 0], table[:, 1].astype(np.intp))
+
+
+def ratio_of(
+    rows: Sequence[tuple[float, float, int]], *, n: int, unit: str = "fraction", nothing: str
+) -> Estimate:
+    """The sum of the first numbers divided by that of the second. The third is the cluster;
+    `nothing` is the reason where the second sum is 0."""
+    table = np.array(rows).reshape(-1, 3)
+    if not table[:, 1].sum():
+        return Estimate(value=None, unit=unit, n=n, reason=nothing)
+    labels, cluster = np.unique(table[:, 2].astype(np.intp), return_inverse=True)
+    sums = [np.bincount(cluster, weights=table[:, place]) for place in (0, 1)]
+    return stats.bootstrap_sums(
+        np.stack(sums, axis=1), stats.ratio, n=n, unit=unit, clusters=labels
+    )

@@ -1,0 +1,140 @@
+"""Metrics of messages: how many were needed, false, repeated, or out of turn."""
+
+from __future__ import annotations
+
+from snellen.metrics._columns import Columns
+from snellen.metrics._metric import metric
+from snellen.metrics.streaming._estimates import NO_SLOTS, mean_of, ratio_of
+from snellen.metrics.streaming.queries import QueryOutcome, queries_of, slots_of
+from snellen.metrics.streaming.slots import answered_in_span_any
+from snellen.stats import Estimate
+
+UNSAID = "nothing was said"
+
+
+@metric(better="higher", unit="fraction")
+def precision(columns: Columns) -> Estimate:
+    """The share of messages that are needed: slots with a message in the window, by messages.
+
+        Σ slots with one / Σ messages while the query is open
+
+    In [0, 1]; higher is better. Repeated messages count against it as false ones do. `n` counts
+    messages. One in time, one too soon, one repeated:
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
+    >>> heard = SpeechLog((Utterance(9, 9), Utterance(12, 12), Utterance(20, 20)))
+    >>> columns = columns_of((watch, heard))
+    >>> round(precision(columns).value, 3), recall(columns).value, f1(columns).value
+    (0.333, 1.0, 0.5)
+    """
+    rows = [(_found(query), float(query.messages), c) for query, c in queries_of(columns)]
+    return ratio_of(rows, n=sum(query.messages for query, _ in queries_of(columns)), nothing=UNSAID)
+
+
+recall = answered_in_span_any
+
+
+@metric(better="higher", unit="fraction")
+def f1(columns: Columns) -> Estimate:
+    """The harmonic mean of `precision` and `recall`: 2 · slots with one / (messages + slots).
+
+    In [0, 1]; higher is better; 0 for one who says nothing. `n` counts slots. Worked out under
+    `precision`.
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
+    >>> f1(columns_of((watch, SpeechLog()))).value
+    0.0
+    """
+    rows = [
+        (2 * _found(query), float(query.messages + len(query.slots)), cluster)
+        for query, cluster in queries_of(columns)
+    ]
+    return ratio_of(rows, n=len(slots_of(columns)), nothing=NO_SLOTS)
+
+
+@metric(better="lower", unit="1/min")
+def false_alarms_per_min(columns: Columns) -> Estimate:
+    """How often something is said when nothing is to be said: per minute outside all windows.
+
+        Σ messages that lie in no window / Σ minutes that the query is open outside windows
+
+    At least 0; lower is better. What the message says does not matter here: a wrong one inside a
+    window costs `precision`. `n` counts queries. Two in the first of three minutes, the last two of
+    which are the window:
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=180, slots=(Slot(60, 180),))
+    >>> columns = columns_of((watch, SpeechLog((Utterance(5, 5), Utterance(9, 9)))))
+    >>> false_alarms_per_min(columns).value
+    2.0
+    """
+    rows = [(float(query.false_alarms), query.minutes, c) for query, c in queries_of(columns)]
+    return ratio_of(rows, n=len(rows), unit="1/min", nothing="windows are open all the time")
+
+
+@metric(better="lower", unit="messages")
+def repeats(columns: Columns) -> Estimate:
+    """How many messages a window has beyond its first: messages too many / slots.
+
+    At least 0; lower is better. `n` counts slots. Three messages where one is enough:
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
+    >>> repeats(columns_of((watch, SpeechLog((Utterance(12, 12),) * 3)))).value
+    2.0
+    """
+    rows = [(float(max(0, slot.inside - 1)), 1.0, cluster) for slot, cluster in slots_of(columns)]
+    return ratio_of(rows, n=len(rows), unit="messages", nothing=NO_SLOTS)
+
+
+@metric(better="lower", unit="1/h")
+def unsolicited_per_hour(columns: Columns) -> Estimate:
+    """How often something is said while the query is not open, per hour of that.
+
+    At least 0; lower is better. `n` counts queries. It has no value where each query was open from
+    the video's start to where watching ended. One in the half hour before anything is asked:
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=1800, end=1840, slots=(Slot(1810, 1840),))
+    >>> unsolicited_per_hour(columns_of((watch, SpeechLog((Utterance(60, 61),))))).value
+    2.0
+    """
+    rows = [(float(query.unsolicited), query.hours, c) for query, c in queries_of(columns)]
+    return ratio_of(rows, n=len(rows), unit="1/h", nothing="a query is open all the time")
+
+
+@metric(better="lower", unit="fraction")
+def ambiguous(columns: Columns) -> Estimate:
+    """The share of messages that could have answered several queries: theirs is a guess.
+
+    In [0, 1]; the lower, the less rests on guesses. `n` counts messages.
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
+    >>> ambiguous(columns_of((watch, SpeechLog((Utterance(12, 12, by="guessed"),))))).value
+    1.0
+    """
+    rows = [(float(query.guessed), float(query.messages), c) for query, c in queries_of(columns)]
+    return ratio_of(rows, n=sum(query.messages for query, _ in queries_of(columns)), nothing=UNSAID)
+
+
+@metric(better="lower", unit="fraction")
+def acknowledgements(columns: Columns) -> Estimate:
+    """The share of queries to which the model at once says that it will answer: false alarms that
+    are told apart.
+
+    In [0, 1]; lower is better. `n` counts queries.
+
+    >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
+    >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
+    >>> heard = SpeechLog((Utterance(0, 1, acknowledges=True),))
+    >>> acknowledgements(columns_of((watch, heard), (watch, SpeechLog()))).value
+    0.5
+    """
+    return mean_of((float(query.acknowledged), cluster) for query, cluster in queries_of(columns))
+
+
+def _found(query: QueryOutcome) -> float:
+    return float(sum(slot.inside > 0 for slot in query.slots))

@@ -1,0 +1,127 @@
+"""Facts about one run: what its replies took, and what it was run with."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from snellen.analysis.result import Result, duration, money
+from snellen.scoring import Spent
+
+
+def counts(states: Mapping[str, int]) -> str:
+    """`280 ok, 8 failed`"""
+    return ", ".join(f"{n:,} {state}" for state, n in states.items()) or "none"
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how many or which): replies and readings by state, tokens, and the run's identity."""
+    report = result.report
+    turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
+    yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
+    for name, scoring in report.scorings.items():
+        yield f"{name}, readings", counts(scoring.readings)
+    yield from streams(result)
+    yield from took(result)
+    yield from sources(result)
+    yield from settings(result)
+    if result.run is not None:
+        yield "run", f"{result.run}"
+
+
+def streams(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
+    one = result.report.streaming
+    if one is None:
+        return
+    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
+    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
+    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
+    if one.real_time_factor is not None:
+        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
+        said = f"{one.real_time_factor:.2f} (the model {keeps}"
+        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"
+
+
+def took(result: Result) -> Iterator[tuple[str, str]]:
+    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
+    if result.report.spent is not None:
+        yield from _spent(result.report.spent)
+    for judge, its in result.report.judging.items():
+        for what, said in _spent(its):
+            yield f"{judge} as judge, {what}", said
+
+
+def sources(result: Result) -> Iterator[tuple[str, str]]:
+    """(scoring, where its rules come from)"""
+    for name, scoring in result.report.scorings.items():
+        yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
+
+
+def settings(result: Result) -> Iterator[tuple[str, str]]:
+    """(field, value) of the identity; benchmark and model are the title."""
+    for name, value in result.report.identity.items():
+        if name not in ("benchmark", "model") and (text := in_words(value)):
+            yield name.replace("_", " "), text
+
+
+def commands(manifest: Mapping[str, Any]) -> list[str]:
+    """The commands that made the run, each once."""
+    given = (session.get("command") for session in manifest.get("sessions", []))
+    return [*dict.fromkeys(shlex.join(["snellen", *words]) for words in given if words)]
+
+
+def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(what, which): where the rows were, and the last session's machine and versions."""
+    if "data" in manifest:
+        yield "rows", str(manifest["data"])
+    origins = manifest.get("origins", {}).items()
+    if settled := {name: source for name, source in origins if source != "default"}:
+        yield "values from", in_words(settled)
+    for session in manifest.get("sessions", [])[-1:]:
+        for name in ("started", "server", "served", "limit", "sample", "concurrency"):
+            if session.get(name) is not None:
+                yield name, in_words(session[name])
+        for name in ("snellen", "python", "system", "runs_on"):
+            if session.get(name):
+                yield name.replace("_", " "), in_words(session[name])
+        if session.get("packages"):
+            packages = session["packages"].items()
+            yield "packages", ", ".join(f"{name} {version}" for name, version in packages)
+
+
+def _spent(took: Spent) -> Iterator[tuple[str, str]]:
+    """(what, how much): tokens and money of all replies (and of a question), and time."""
+    counted = took.replies - took.unsaid
+    each = took.questions * counted / took.replies  # questions, without those that nobody counted
+    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
+    if counted:
+        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
+        yield "tokens (a question)", f"{', '.join(parts)}{of}"
+    if took.cost is not None:
+        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
+        yield "cost (a question)", f"{all_of_it} ({one}){of}"
+    if took.total is not None:
+        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
+        if took.first is not None:
+            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
+        yield "a request", said
+    yield "time", duration(took.seconds)
+
+
+def in_words(value: Any) -> str:
+    """`max_tokens=64, extra=(top_k=1)`, without what is absent."""
+    match value:
+        case None:
+            return ""
+        case list():
+            return " ".join(map(in_words, value))
+        case dict():
+            words = {name: in_words(one) for name, one in value.items()}
+            return ", ".join(
+                f"{name}=({word})" if isinstance(value[name], dict) else f"{name}={word}"
+                for name, word in words.items()
+                if word
+            )
+    return str(value)
