@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, va
 from snellen.core.source import Source
 from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
 from snellen.models.user_code import told_as
-from snellen.registry import sources
+from snellen.registry import digests, sources
+from snellen.registry.digests import Files
 from snellen.registry.index import Entry, entries, entry_in, kebab, rows_beside
 from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolve
 from snellen.registry.options import defaults, described, typed
@@ -47,6 +49,8 @@ class _Definition:
     """The file of somebody's own benchmark."""
     source: Source | None = None
     """Where it comes from; None for those of this package."""
+    files: Files = field(default_factory=dict)
+    """The files of its code, unless it is of this package."""
 
 
 def benchmark(
@@ -293,6 +297,7 @@ def _definition(parts: Spec) -> _Definition:
         reads_data=known is not None and known.reads_data,
         file=file,
         source=loaded.source,
+        files=loaded.files,
     )
 
 
@@ -306,7 +311,8 @@ def _is_listed(name: str) -> bool:
 
 def _of_entry(entry: Entry, implied: Mapping[str, Any]) -> _Definition:
     plugin = entry.plugin
-    source = None
+    source: Source | None = None
+    files: Files = {}
     if plugin is None:
         module = importlib.import_module(f"snellen.benchmarks.{entry.function}")
         value = getattr(module, entry.function)
@@ -314,11 +320,12 @@ def _of_entry(entry: Entry, implied: Mapping[str, Any]) -> _Definition:
         value = sources.load_plugin(plugin)
         source = Source(
             kind="plugin",
-            digest=sources.digest_of_plugin(plugin),
+            digest=digests.digest_of_plugin(plugin),
             spec=plugin.name,
             distribution=plugin.distribution,
             version=plugin.version,
         )
+        files = digests.files_of_module(sys.modules[plugin.module])
     return _Definition(
         name=entry.name,
         value=value,
@@ -326,6 +333,7 @@ def _of_entry(entry: Entry, implied: Mapping[str, Any]) -> _Definition:
         bundled=entry.bundled,
         reads_data=entry.reads_data,
         source=source,
+        files=files,
     )
 
 
@@ -374,7 +382,11 @@ def _marked(definition: _Definition, made: Benchmark, data: Path | None) -> Benc
     source = definition.source
     if source is None:
         return mark_from_catalog(made)
-    source = replace(source, data=None if data is None else f"{data}")
+    source = replace(
+        source,
+        digest=digests.with_benchmark(source.digest, definition.files, made),
+        data=None if data is None else f"{data}",
+    )
     if source.kind == "plugin":
         if made.name != definition.name:
             raise UsageError(

@@ -22,9 +22,10 @@ from snellen.models.executors.replicas import Replicas, check_installed
 from snellen.models.limited import limited
 from snellen.models.python import name_of, of_object
 from snellen.registry import keys
+from snellen.registry.digests import digest_of_plugin
 from snellen.registry.index import MODELS
 from snellen.registry.plugins import Plugin, plugins
-from snellen.registry.sources import digest_of_plugin, load_plugin
+from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")

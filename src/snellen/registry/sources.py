@@ -1,13 +1,11 @@
-"""Benchmarks that strangers bring: from a file, from a module, as an object; and their digests."""
+"""Benchmarks that strangers bring: from a file, a module, or a plug-in, or as an object."""
 
 from __future__ import annotations
 
 import inspect
-import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
-from functools import lru_cache, partial
-from hashlib import blake2b
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +14,16 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.source import Source
 from snellen.errors import CatalogError, SnellenError, UsageError
-from snellen.models.user_code import attribute_of, digest_of, module_of, told_as
+from snellen.models.user_code import attribute_of, module_of, told_as
+from snellen.registry.digests import (
+    Files,
+    digest_of_benchmark,
+    digest_of_files,
+    files_of,
+    files_of_module,
+)
 from snellen.registry.plugins import Plugin
 from snellen.registry.specs import Spec
-
-PACKAGE = Path(__file__).parents[1]
-STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,8 @@ class Loaded:
     """The file that it stands in."""
     source: Source
     """Where it comes from."""
+    files: Files
+    """The files of its code."""
 
 
 def load(spec: Spec) -> Loaded:
@@ -48,9 +52,11 @@ def load(spec: Spec) -> Loaded:
         path = Path(spec.name)
         if not path.is_file():
             raise CatalogError(f"{path}: there is no such benchmark file.")
-        module = _module_of_file(path.absolute(), digest_of(f"{path}"), spec.name)
+        files = files_of(path)
+        module = _module_of_file(path.absolute(), tuple(files.items()), spec.name)
     else:
         module = module_of(spec.name, f"the benchmark {spec.base}")
+        files = files_of_module(module)
     name = spec.attribute or _only(module, spec.name)
     return Loaded(
         value=attribute_of(module, name, spec.name),
@@ -58,9 +64,10 @@ def load(spec: Spec) -> Loaded:
         file=None if module.__file__ is None else Path(module.__file__),
         source=Source(
             kind="file" if spec.kind == "file" else "module",
-            digest=None if module.__file__ is None else digest_of(module.__file__),
+            digest=digest_of_files(files),
             spec=f"{spec.name}:{name}",
         ),
+        files=files,
     )
 
 
@@ -75,17 +82,25 @@ def load_plugin(plugin: Plugin) -> Any:
     return attribute_of(module, plugin.attribute, f"the plug-in {plugin}")
 
 
-def digest_of_plugin(plugin: Plugin) -> str:
-    """Of the package's name and version, and of the module's file."""
-    file = plugin.file()
-    parts = (plugin.distribution, plugin.version, "" if file is None else digest_of(f"{file}"))
-    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
-
-
 @lru_cache(maxsize=64)
-def _module_of_file(path: Path, digest: str, title: str) -> ModuleType:
-    """The module of a file; it runs again only if the file has changed, which `digest` tells."""
+def _module_of_file(path: Path, files: tuple[tuple[Path, str], ...], title: str) -> ModuleType:
+    """The module of a file. It runs again only if one of `files` has changed: it, or what it
+    imports."""
+    _forget_changed(dict(files[1:]))
     return module_of(f"{path}", title)
+
+
+_imported: dict[Path, str] = {}
+
+
+def _forget_changed(helpers: Files) -> None:
+    """Let modules that a benchmark's file imports be loaded again if one of them has changed."""
+    if any(_imported.get(path, digest) != digest for path, digest in helpers.items()):
+        for name, module in [*sys.modules.items()]:
+            file = getattr(module, "__file__", None)
+            if file is not None and Path(file).resolve() in helpers:
+                del sys.modules[name]
+    _imported.update(helpers)
 
 
 def _only(module: ModuleType, where: str) -> str:
@@ -121,73 +136,7 @@ def _is_benchmark(name: str, value: object, module: ModuleType) -> bool:
 
 
 def source_of(benchmark: Benchmark) -> Source | None:
-    """Where a benchmark comes from; None for those of this package.
-
-    The digest of an object is that of the files that its functions and classes stand in. Of code
-    without a file, such as a notebook's, it is that of the functions' source.
-    """
+    """Where a benchmark comes from; None for those of this package."""
     if benchmark.provenance.source is not None or benchmark.provenance.from_catalog:
         return benchmark.provenance.source
-    return Source(kind="object", digest=_digest_of_object(benchmark))
-
-
-def _digest_of_object(benchmark: Benchmark) -> str | None:
-    digests = set()
-    for code in _code_in(benchmark, set()):
-        text = _source_text(code)
-        if text is not None:
-            digests.add(blake2b(text, digest_size=16).hexdigest())
-    if not digests:
-        return None
-    return blake2b("".join(sorted(digests)).encode(), digest_size=16).hexdigest()
-
-
-def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses; its rows are not looked through."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    held: Iterable[Any] = ()
-    if isinstance(value, partial):
-        held = [value.func, *value.args, *value.keywords.values()]
-    elif inspect.ismethod(value):
-        held = [value.__func__, value.__self__]
-    elif inspect.isroutine(value):
-        yield value
-        cells = getattr(value, "__closure__", None) or ()
-        inside = [cell.cell_contents for cell in cells if _is_set(cell)]
-        held = [inner for inner in inside if callable(inner) or is_dataclass(inner)]
-    elif inspect.isclass(value):
-        yield value
-    elif isinstance(value, Mapping):
-        held = value.values()
-    elif isinstance(value, tuple):
-        held = value
-    else:
-        yield type(value)
-        held = vars(value).values() if hasattr(value, "__dict__") else ()
-    for inner in held:
-        is_table = hasattr(inner, "facts")
-        if callable(inner) or is_dataclass(inner) or is_table or isinstance(inner, Mapping | tuple):
-            yield from _code_in(inner, seen)
-
-
-def _is_set(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:  # a variable that has no value yet
-        return False
-
-
-def _source_text(code: Any) -> bytes | None:
-    """The file that a function or class stands in; None for this package's and Python's own."""
-    try:
-        file = inspect.getsourcefile(code)
-        if file is not None and Path(file).is_file():
-            path = Path(file).resolve()
-            is_ours = path.is_relative_to(PACKAGE)
-            is_python = path.is_relative_to(STANDARD_LIBRARY) and "site-packages" not in path.parts
-            return None if is_ours or is_python else path.read_bytes()
-        return inspect.getsource(code).encode()
-    except (OSError, TypeError):  # built in, or typed where no source is kept
-        return None
+    return Source(kind="object", digest=digest_of_benchmark(benchmark))
