@@ -185,8 +185,8 @@ def _may_be_in(home: _Home, top: str) -> bool:
     spec = PathFinder.find_spec(top, [f"{home.search}", *sys.path])
     if spec is None:
         return False
-    if spec.submodule_search_locations is None:
-        return spec.origin is not None and Path(spec.origin).resolve().is_relative_to(home.folder)
+    if spec.submodule_search_locations is None:  # a module, which may lie anywhere
+        return True
     folders = [Path(folder).resolve() for folder in spec.submodule_search_locations]
     return any(
         not folder.is_relative_to(PACKAGE)
