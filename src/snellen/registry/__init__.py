@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Entry,
         bundled,
         entries,
+        list_benchmarks,
         list_metrics,
         list_models,
     )
@@ -75,6 +76,7 @@ __all__ = [
     "is_own_code",
     "is_rows",
     "keys_set",
+    "list_benchmarks",
     "list_metrics",
     "list_models",
     "listed_options",
