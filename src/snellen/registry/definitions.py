@@ -16,8 +16,8 @@ from snellen.models.user_code import told_as
 from snellen.registry import digests, sources
 from snellen.registry.digests import Files
 from snellen.registry.index import Entry, entries, rows_beside
-from snellen.registry.names import ambiguous, is_same_name, resolve
-from snellen.registry.options import defaults, typed
+from snellen.registry.names import ambiguous, origins_of, resolve
+from snellen.registry.options import OPEN_ENDED, defaults, parameters, typed
 from snellen.registry.outlines import outline
 from snellen.registry.specs import Spec
 
@@ -140,12 +140,50 @@ def _called(definition: Definition, values: Mapping[str, Any]) -> Benchmark:
         made: Benchmark = make(**values)
         return made
     values = {key: value for key, value in values.items() if key != "data" or value is not None}
+    _check_parameters(definition, values)
     file = None if definition.file is None else f"{definition.file}"
     with told_as(UsageError, f"{name} failed", file, but=SnellenError):
         made = make(**values)
     if not isinstance(made, Benchmark):
-        raise UsageError(f"{name} gave {type_of(made)}, not a Benchmark.")
+        raise UsageError(
+            f"{name} gave {type_of(made)}, not a Benchmark. {_makers_in(definition.file)}"
+        )
     return made
+
+
+def _check_parameters(definition: Definition, values: Mapping[str, Any]) -> None:
+    """That a function can be called with what is set.
+
+    Raises:
+        UsageError: it needs more, or has no parameter `data`.
+    """
+    name, known = definition.name, parameters(definition.value)
+    takes_any = not known or any(value.kind in OPEN_ENDED for value in known.values())
+    if "data" in values and "data" not in known and not takes_any:
+        raise UsageError(f"{name} has no parameter `data`: it has its own data. Leave out --data.")
+    missing = [
+        key
+        for key, parameter in known.items()
+        if parameter.default is parameter.empty
+        and parameter.kind not in OPEN_ENDED
+        and key not in values
+    ]
+    if missing == ["data"]:
+        raise UsageError(f"{name} needs to know where its data are: pass --data PATH.")
+    if missing:
+        raise UsageError(
+            f"{name} needs {' and '.join(missing)}. If it makes a benchmark, set them: "
+            f"{name}:{missing[0]}=VALUE. {_makers_in(definition.file)}"
+        )
+
+
+def _makers_in(file: Path | None) -> str:
+    """A hint at the functions of a file that make benchmarks."""
+    known = {} if file is None else outline(file).definitions
+    names = [name for name, value in known.items() if value.returns.endswith("Benchmark")]
+    if not names:
+        return "Name a function that returns a Benchmark."
+    return f"The functions that return a Benchmark: {', '.join(names)}."
 
 
 def _marked(definition: Definition, made: Benchmark, data: Path | None) -> Benchmark:
@@ -165,9 +203,10 @@ def _marked(definition: Definition, made: Benchmark, data: Path | None) -> Bench
             )
         return mark_source(mark_from_catalog(made), source)
     rivals = [
-        entry.defined_in
+        origin
         for entry in entries()
-        if is_same_name(entry.name, made.name) and not _is_file_of(entry, definition.file)
+        if not _is_file_of(entry, definition.file)
+        for origin in origins_of(entry, made.name)
     ]
     if rivals:
         raise ambiguous(made.name, [f"{source.spec}", *rivals])
