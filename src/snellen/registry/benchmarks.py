@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.core.benchmark import Benchmark, mark_from_catalog
-from snellen.errors import CatalogError, UsageError
+from snellen.errors import CatalogError, SnellenError, UsageError
 from snellen.registry import sources
 from snellen.registry.definitions import (
     SYNTHETIC,
@@ -123,18 +123,44 @@ def supplied(
 ) -> Benchmark | None:
     """The user's own benchmark for a run, among those that were passed: the one of the run's name.
 
+    It is made with the run's options, which are also the ones that its name is looked up by.
+
     Raises:
-        UsageError: a file or a module cannot be loaded.
+        CatalogError: no benchmark has a name that was passed. UsageError: a file or a module cannot
+            be loaded, or the run's benchmark is not among those passed, but one of them failed.
     """
+    name = manifest.get("benchmark")
+    failures: list[SnellenError] = []
     for spec in specs:
-        candidate = benchmark(spec) if isinstance(spec, str) else spec
-        if candidate.name != manifest.get("benchmark"):
-            continue
         if isinstance(spec, Benchmark):
-            return spec
-        if is_own_code(spec):
-            return of_run(manifest, spec, data=data)
+            if spec.name == name:
+                return spec
+        elif is_own_code(spec):
+            definition_of(parse(spec))  # a file that cannot be loaded is no benchmark's failure
+            try:
+                candidate = of_run(manifest, spec, data=data)
+            except SnellenError as error:
+                own_name = _name_by_itself(spec)
+                if own_name == name:
+                    raise
+                if own_name is None:
+                    failures.append(error)
+                continue
+            if candidate.name == name:
+                return candidate
+        else:
+            entry_of(spec)
+    if failures and is_object_run(manifest):
+        raise failures[0]
     return None
+
+
+def _name_by_itself(spec: str) -> str | None:
+    """What a benchmark calls itself without a run's options; None if it cannot be made so."""
+    try:
+        return benchmark(spec).name
+    except SnellenError:
+        return None
 
 
 def is_own_code(spec: str) -> bool:

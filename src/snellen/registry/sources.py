@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -14,7 +15,7 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.source import Source
 from snellen.errors import CatalogError, SnellenError, UsageError
-from snellen.models.user_code import attribute_of, module_of, told_as
+from snellen.models.user_code import attribute_of, defined_in, module_of, told_as, unknown_name
 from snellen.registry.digests import (
     Files,
     digest_of_benchmark,
@@ -22,12 +23,13 @@ from snellen.registry.digests import (
     files_of,
     files_of_module,
 )
+from snellen.registry.index import normalized
 from snellen.registry.plugins import Plugin
 from snellen.registry.specs import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class UserBenchmark:
     """What stands in a file or module: a benchmark, or a function that makes one."""
 
     value: Any
@@ -42,7 +44,7 @@ class Loaded:
     """The files of its code."""
 
 
-def load(spec: Spec) -> Loaded:
+def load(spec: Spec) -> UserBenchmark:
     """The benchmark of `FILE.py:NAME` or `module:NAME`. This runs the file.
 
     Raises:
@@ -57,8 +59,8 @@ def load(spec: Spec) -> Loaded:
     else:
         module = module_of(spec.name, f"the benchmark {spec.base}")
         files = files_of_module(module)
-    name = spec.attribute or _only(module, spec.name)
-    return Loaded(
+    name = _name_in(module, spec.attribute, spec.name)
+    return UserBenchmark(
         value=attribute_of(module, name, spec.name),
         function=name,
         file=None if module.__file__ is None else Path(module.__file__),
@@ -103,13 +105,31 @@ def _forget_changed(helpers: Files) -> None:
     _imported.update(helpers)
 
 
-def _only(module: ModuleType, where: str) -> str:
-    """The benchmark that is meant where none is named: the only one, or that of the file's name.
+def _name_in(module: ModuleType, name: str | None, where: str) -> str:
+    """The name that a benchmark has in a module: as it is written, with other separators, as the
+    benchmark calls itself; if none is written, the only one, or the one of the file's name.
 
     Raises:
         UsageError: there is none, or there are several.
     """
-    names = [name for name, value in vars(module).items() if _is_benchmark(name, value, module)]
+    values = {
+        known: value for known, value in vars(module).items() if _is_benchmark(known, value, module)
+    }
+    if name is None:
+        return _only([*values], module, where)
+    if hasattr(module, name.partition(".")[0]):
+        return name
+    matches = [
+        known
+        for known, value in values.items()
+        if normalized(name) in (normalized(known), normalized(getattr(value, "name", known)))
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    raise unknown_name(name, where, matches or [*values] or defined_in(module))
+
+
+def _only(names: Sequence[str], module: ModuleType, where: str) -> str:
     stem = Path(module.__file__ or "").stem
     if stem in names:
         return stem
