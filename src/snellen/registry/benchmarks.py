@@ -11,7 +11,7 @@ from snellen.errors import CatalogError, SnellenError, UsageError
 from snellen.registry import sources
 from snellen.registry.definitions import (
     SYNTHETIC,
-    Definition,
+    BenchmarkDefinition,
     build,
     definition_of,
     definition_of_entry,
@@ -336,7 +336,7 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
 
 
 def _built_again(
-    definition: Definition, options: Mapping[str, Any], data: Path | None
+    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
     """As a run asked it; a benchmark that reads no data is not given the run's."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)

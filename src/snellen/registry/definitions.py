@@ -27,7 +27,7 @@ SYNTHETIC = "synthetic"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Definition:
+class BenchmarkDefinition:
     """What makes a benchmark."""
 
     name: str
@@ -48,7 +48,7 @@ class Definition:
     """The files of its code, unless it is of this package."""
 
 
-def definition_of(parts: Spec) -> Definition:
+def definition_of(parts: Spec) -> BenchmarkDefinition:
     if parts.kind == "name":
         return definition_of_entry(*resolve(parts.name))
     if parts.kind == "module" and _is_listed(parts.name):
@@ -59,7 +59,7 @@ def definition_of(parts: Spec) -> Definition:
     loaded = sources.load(parts)
     file = loaded.file
     known = outline(file).definitions.get(loaded.function) if file is not None else None
-    return Definition(
+    return BenchmarkDefinition(
         name=parts.base,
         value=loaded.value,
         implied={},
@@ -79,7 +79,7 @@ def _is_listed(name: str) -> bool:
     return True
 
 
-def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> Definition:
+def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDefinition:
     plugin = entry.plugin
     source: Source | None = None
     files: Files = {}
@@ -96,7 +96,7 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> Definition:
             version=plugin.version,
         )
         files = digests.files_of_module(sys.modules[plugin.module])
-    return Definition(
+    return BenchmarkDefinition(
         name=entry.name,
         value=value,
         implied=implied,
@@ -107,7 +107,9 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> Definition:
     )
 
 
-def build(definition: Definition, options: Mapping[str, Any], data: Path | None) -> Benchmark:
+def build(
+    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
+) -> Benchmark:
     """The benchmark of a definition, marked with where it comes from."""
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
@@ -126,32 +128,32 @@ def build(definition: Definition, options: Mapping[str, Any], data: Path | None)
             raise DataError(f"{name} has no bundled rows: there is no folder rows/ with them.")
     elif data is not None:
         values["data"] = data
-    made = _called(definition, values)
+    benchmark = _called(definition, values)
     if is_synthetic and values["data"] is not None:
-        made = with_note(vary(made, files=None), BUNDLED)
+        benchmark = with_note(vary(benchmark, files=None), BUNDLED)
     shown = {key: value for key, value in values.items() if key != "data"}
-    return _marked(definition, vary(made, options={**defaults(make), **shown}), data)
+    return _marked(definition, vary(benchmark, options={**defaults(make), **shown}), data)
 
 
-def _called(definition: Definition, values: Mapping[str, Any]) -> Benchmark:
+def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
     """What the function of a definition gives."""
     make, name = definition.value, definition.name
     if definition.source is None:
-        made: Benchmark = make(**values)
-        return made
+        benchmark: Benchmark = make(**values)
+        return benchmark
     values = {key: value for key, value in values.items() if key != "data" or value is not None}
     _check_parameters(definition, values)
     file = None if definition.file is None else f"{definition.file}"
     with told_as(UsageError, f"{name} failed", file, but=SnellenError):
-        made = make(**values)
-    if not isinstance(made, Benchmark):
+        benchmark = make(**values)
+    if not isinstance(benchmark, Benchmark):
         raise UsageError(
-            f"{name} gave {type_of(made)}, not a Benchmark. {_makers_in(definition.file)}"
+            f"{name} gave {type_of(benchmark)}, not a Benchmark. {_makers_in(definition.file)}"
         )
-    return made
+    return benchmark
 
 
-def _check_parameters(definition: Definition, values: Mapping[str, Any]) -> None:
+def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
     """That a function can be called with what is set.
 
     Raises:
@@ -186,31 +188,31 @@ def _makers_in(file: Path | None) -> str:
     return f"The functions that return a Benchmark: {', '.join(names)}."
 
 
-def _marked(definition: Definition, made: Benchmark, data: Path | None) -> Benchmark:
+def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None) -> Benchmark:
     source = definition.source
     if source is None:
-        return mark_from_catalog(made)
+        return mark_from_catalog(benchmark)
     source = replace(
         source,
-        digest=digests.with_benchmark(source.digest, definition.files, made),
+        digest=digests.with_benchmark(source.digest, definition.files, benchmark),
         data=None if data is None else f"{data}",
     )
     if source.kind == "plugin":
-        if made.name != definition.name:
+        if benchmark.name != definition.name:
             raise UsageError(
                 f"the plug-in {source.spec} of {source.distribution} {source.version} gives a "
-                f"benchmark called {made.name!r}: its entry point must have the same name."
+                f"benchmark called {benchmark.name!r}: its entry point must have the same name."
             )
-        return mark_source(mark_from_catalog(made), source)
+        return mark_source(mark_from_catalog(benchmark), source)
     rivals = [
         origin
         for entry in entries()
         if not _is_file_of(entry, definition.file)
-        for origin in origins_of(entry, made.name)
+        for origin in origins_of(entry, benchmark.name)
     ]
     if rivals:
-        raise ambiguous(made.name, [f"{source.spec}", *rivals])
-    return mark_source(made, source)
+        raise ambiguous(benchmark.name, [f"{source.spec}", *rivals])
+    return mark_source(benchmark, source)
 
 
 def _is_file_of(entry: Entry, file: Path | None) -> bool:

@@ -238,7 +238,7 @@ def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
                 if INSTALLED.intersection(file.parts):
                     files[file] = _digest(file.read_bytes())
                 else:
-                    files.update(files_of(file, code.__module__))
+                    files.update(files_of(file, code.__module__).items())
     return files
 
 

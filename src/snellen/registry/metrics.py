@@ -9,7 +9,7 @@ from typing import Any
 from snellen.errors import CatalogError
 from snellen.models.user_code import attribute_of, module_of
 from snellen.registry import index
-from snellen.registry.names import ambiguous, is_same_name, plugins_named
+from snellen.registry.names import ambiguous, is_same_name, plugins_by_name
 from snellen.registry.plugins import plugins
 from snellen.registry.sources import load_plugin
 
@@ -25,7 +25,7 @@ def metric(name: str) -> Any:
     if colon:
         return attribute_of(module_of(file, f"the metric {name}"), attribute, file)
     own = dict(index.own_metrics())
-    offers = plugins_named("snellen.metrics", name)
+    offers = plugins_by_name("snellen.metrics", name)
     origins = [f"snellen.metrics.{known}" for known in own if is_same_name(known, name)]
     if len(origins) + len(offers) > 1:
         raise ambiguous(name, [*origins, *map(str, offers)], kind="metric")

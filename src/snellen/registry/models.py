@@ -24,7 +24,7 @@ from snellen.models.python import name_of, of_object
 from snellen.registry import keys
 from snellen.registry.digests import digest_of_plugin
 from snellen.registry.index import MODELS
-from snellen.registry.names import ambiguous, is_same_name, plugins_named
+from snellen.registry.names import ambiguous, is_same_name, plugins_by_name
 from snellen.registry.plugins import Plugin, plugins
 from snellen.registry.sources import load_plugin
 
@@ -271,7 +271,7 @@ def _plugin(spec: str) -> Plugin | None:
         CatalogError: several packages offer a model of that name.
     """
     kind = spec.partition("/")[0]
-    offers = plugins_named("snellen.models", kind)
+    offers = plugins_by_name("snellen.models", kind)
     kinds = {re.split("[:/]", pattern)[0] for pattern in MODELS}
     origins = [f"Snellen's own {known}" for known in kinds if is_same_name(known, kind)]
     if len(origins) + len(offers) > 1:

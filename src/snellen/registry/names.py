@@ -61,7 +61,7 @@ def ambiguous(name: str, origins: Sequence[str], kind: str = "benchmark") -> Cat
     )
 
 
-def plugins_named(group: Group, name: str) -> list[Plugin]:
+def plugins_by_name(group: Group, name: str) -> list[Plugin]:
     """The plug-ins of a kind that have a name, whatever its case and separators."""
     return [plugin for plugin in plugins(group) if is_same_name(plugin.name, name)]
 
