@@ -9,6 +9,7 @@ from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.scoring import Scoring
+from snellen.errors import UsageError
 from snellen.metrics import Columns, Metric, direction_of, macro_average, mean
 from snellen.metrics.among import among
 from snellen.metrics.groups import share_of_groups
@@ -185,3 +186,16 @@ def test_what_a_metric_states_stays_with_other_arguments_and_with_fewer_rows() -
     kept = among(quiet, "balanced", ["balanced"])
     assert (kept.better, kept.unit) == ("higher", "fraction")
     assert yes_ratio.better is None
+
+
+@pytest.mark.parametrize("better", ["up", "Higher", "", True])
+def test_a_direction_that_is_none_is_refused_with_those_that_are(better: object) -> None:
+    def distance(columns: Columns) -> Estimate:
+        return Estimate(value=1.0, n=1)
+
+    message = "'distance' has better=.* Write better='higher' or better='lower', or None"
+    with pytest.raises(UsageError, match=message):
+        Metric(distance, better=better)  # type: ignore[arg-type]
+    distance.better = better  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match=message):
+        direction_of("distance", distance)

@@ -97,7 +97,8 @@ def file_run(snellen: Snellen, file: Path) -> Path:
 def test_a_plug_in_is_listed_shown_and_checked(snellen: Snellen, plugin: Path) -> None:
     listed = snellen("list", "--json").json
     names = {kind: {row["name"]: row["title"] for row in rows} for kind, rows in listed.items()}
-    assert names["benchmarks"]["letter-count"] == "letter-count: how often is a letter in a word?"
+    title = "letter-count: how often is a letter in a word? (lettercount 1.0)"
+    assert names["benchmarks"]["letter-count"] == title
     assert names["models"]["counter"] == "Counts the letters of a question. (lettercount 1.0)"
     assert names["metrics"]["share-of-zeros"] == "The share of scores that are 0. (lettercount 1.0)"
     assert "lettercount" not in sys.modules, "listing imports nothing"

@@ -21,7 +21,7 @@ KINDS = ["benchmarks", "suites", "models", "metrics"]
 def command(what: str | None, as_json: bool) -> int:
     """List benchmarks, suites, models, metrics; by default all of them."""
     found = {
-        "benchmarks": [(entry.name, entry.title) for entry in registry.entries()],
+        "benchmarks": list(registry.list_benchmarks()),
         "suites": [
             (f"{suites.PREFIX}{name}", f"{suite.title} ({', '.join(suite.benchmarks)})")
             for name, suite in suites.SUITES.items()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
+from snellen.errors import UsageError
 from snellen.metrics._columns import Columns
 from snellen.stats import Direction, Estimate
 
@@ -29,6 +30,9 @@ class Metric:
 
     A metric of a metric states anew what it is given, and keeps the rest: `Metric(mean,
     better="lower")` is the mean of scores that are distances.
+
+    Raises:
+        UsageError: `better` is neither a direction nor None.
     """
 
     compute: Callable[..., Estimate]
@@ -46,6 +50,7 @@ class Metric:
     the metric states it: `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
+        check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))
         compute, stated = self.compute, {}
         if isinstance(compute, Metric):
             stated = {
@@ -99,8 +104,26 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
     ('higher', None)
     >>> direction_of("edit_distance", Metric(mean, better="lower"))
     'lower'
+
+    Raises:
+        UsageError: its attribute `better` is neither a direction nor None.
     """
     better: Direction | None = getattr(metric, "better", None)
+    check_direction(better, name)
     if better is None and name == ACCURACY and getattr(metric, "averages_scores", False):
         return "higher"
     return better
+
+
+def check_direction(better: object, metric: str) -> None:
+    """That what a metric states is a direction, or None.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    directions = get_args(Direction)
+    if better is not None and better not in directions:
+        raise UsageError(
+            f"the metric {metric!r} has better={better!r}. Write better="
+            f"{' or better='.join(map(repr, directions))}, or None if neither is better."
+        )

@@ -7,6 +7,7 @@ ours say emissions.
 from __future__ import annotations
 
 import asyncio
+import difflib
 import importlib
 import importlib.util
 import inspect
@@ -64,9 +65,27 @@ def attribute_of(module: ModuleType, name: str, where: str) -> Any:
     for part in name.split("."):
         value = getattr(value, part, None)
     if value is None:
-        names = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise UsageError(f"{where} has no {name!r}; it has {names}.")
+        raise unknown_name(name, where, defined_in(module))
     return value
+
+
+def defined_in(module: ModuleType) -> list[str]:
+    """The functions, classes, and objects of classes that a module defines; not what it imports.
+    If there is none, its constants."""
+    public = {
+        name: getattr(value, "__module__", None)
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
+    own = [name for name, where in public.items() if where == module.__name__]
+    return own or [name for name, where in public.items() if where is None]
+
+
+def unknown_name(name: str, where: str, known: Sequence[str]) -> UsageError:
+    """The error for a name that is not in a file or module, with those that are."""
+    close = difflib.get_close_matches(name, known, 2, cutoff=0.6)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    return UsageError(f"{where} has no {name!r}; it has {', '.join(known) or 'nothing'}.{hint}")
 
 
 def split(name: str, kind: str) -> tuple[str, str]:

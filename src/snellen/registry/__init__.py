@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from snellen.registry.adapters import watching
     from snellen.registry.benchmarks import (
-        BUNDLED,
-        SYNTHETIC,
         benchmark,
         check_names,
         entry_of,
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
         runs_a_program,
         supplied,
     )
+    from snellen.registry.definitions import BUNDLED, SYNTHETIC
     from snellen.registry.index import (
         FOLDER,
         MODELS,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         Entry,
         bundled,
         entries,
+        list_benchmarks,
         list_metrics,
         list_models,
     )
@@ -76,6 +76,7 @@ __all__ = [
     "is_own_code",
     "is_rows",
     "keys_set",
+    "list_benchmarks",
     "list_metrics",
     "list_models",
     "listed_options",
@@ -94,7 +95,17 @@ __all__ = [
     "with_profile",
     "wrap",
 ]
-_FILES = ("index", "keys", "names", "benchmarks", "models", "adapters", "metrics", "sources")
+_FILES = (
+    "index",
+    "keys",
+    "names",
+    "definitions",
+    "benchmarks",
+    "models",
+    "adapters",
+    "metrics",
+    "sources",
+)
 """From what costs least to import to what costs most."""
 
 

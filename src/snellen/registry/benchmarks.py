@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, vary, with_note
-from snellen.core.source import Source
-from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
-from snellen.models.user_code import told_as
+from snellen.core.benchmark import Benchmark, mark_from_catalog
+from snellen.errors import CatalogError, SnellenError, UsageError
 from snellen.registry import sources
-from snellen.registry.index import Entry, entries, entry_in, kebab, rows_beside
+from snellen.registry.definitions import (
+    SYNTHETIC,
+    BenchmarkDefinition,
+    build,
+    definition_of,
+    definition_of_entry,
+)
+from snellen.registry.index import Entry, entries, entry_in, kebab
 from snellen.registry.names import ambiguous, is_canonical, is_same_name, resolve
-from snellen.registry.options import defaults, described, typed
+from snellen.registry.options import described
 from snellen.registry.outlines import outline
-from snellen.registry.specs import Spec, parse
+from snellen.registry.specs import parse
 from snellen.store import data_at, is_object_run
 from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
-BUNDLED = "the data are the few bundled rows: this is no result"
 OF_CLASS = "vlmevalkit-class:"
 """Before `FILE:CLASS`, a data set class written for VLMEvalKit."""
-SYNTHETIC = "synthetic"
-"""As `data`: the few rows that are bundled with a benchmark."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Definition:
-    """What makes a benchmark."""
-
-    name: str
-    """For messages: its name, or how it was written with `-b`."""
-    value: Any
-    """A function that gives a `Benchmark`, or a `Benchmark`."""
-    implied: Mapping[str, Any]
-    """The options that an alias stands for."""
-    bundled: Path | None
-    """The folder of its bundled rows."""
-    reads_data: bool
-    """Whether it reads files."""
-    file: Path | None = None
-    """The file of somebody's own benchmark."""
-    source: Source | None = None
-    """Where it comes from; None for those of this package."""
 
 
 def benchmark(
@@ -77,7 +57,7 @@ def benchmark(
         return own(data_at(parts.name), data, task, columns, values)
     if task or columns:
         raise UsageError(f"--task and --map are for files of rows; {parts.name} is a benchmark.")
-    return _built(_definition(parts), values, data)
+    return build(definition_of(parts), values, data)
 
 
 def few_shot(
@@ -143,18 +123,44 @@ def supplied(
 ) -> Benchmark | None:
     """The user's own benchmark for a run, among those that were passed: the one of the run's name.
 
+    It is made with the run's options, which are also the ones that its name is looked up by.
+
     Raises:
-        UsageError: a file or a module cannot be loaded.
+        CatalogError: no benchmark has a name that was passed. UsageError: a file or a module cannot
+            be loaded, or the run's benchmark is not among those passed, but one of them failed.
     """
+    name = manifest.get("benchmark")
+    failures: list[SnellenError] = []
     for spec in specs:
-        candidate = benchmark(spec) if isinstance(spec, str) else spec
-        if candidate.name != manifest.get("benchmark"):
-            continue
         if isinstance(spec, Benchmark):
-            return spec
-        if is_own_code(spec):
-            return of_run(manifest, spec, data=data)
+            if spec.name == name:
+                return spec
+        elif is_own_code(spec):
+            definition_of(parse(spec))  # a file that cannot be loaded is no benchmark's failure
+            try:
+                candidate = of_run(manifest, spec, data=data)
+            except SnellenError as error:
+                own_name = _name_by_itself(spec)
+                if own_name == name:
+                    raise
+                if own_name is None:
+                    failures.append(error)
+                continue
+            if candidate.name == name:
+                return candidate
+        else:
+            entry_of(spec)
+    if failures and is_object_run(manifest):
+        raise failures[0]
     return None
+
+
+def _name_by_itself(spec: str) -> str | None:
+    """What a benchmark calls itself without a run's options; None if it cannot be made so."""
+    try:
+        return benchmark(spec).name
+    except SnellenError:
+        return None
 
 
 def is_own_code(spec: str) -> bool:
@@ -193,7 +199,7 @@ def options_of(spec: str) -> dict[str, dict[str, Any]]:
     Raises:
         CatalogError: no benchmark of that name.
     """
-    value = _definition(parse(spec)).value
+    value = definition_of(parse(spec)).value
     return {} if isinstance(value, Benchmark) else described(value)
 
 
@@ -203,7 +209,7 @@ def listed_options(name: str) -> dict[str, dict[str, Any]]:
     Raises:
         CatalogError: no benchmark that is listed has that name.
     """
-    value = _of_entry(*resolve(name)).value
+    value = definition_of_entry(*resolve(name)).value
     return {} if isinstance(value, Benchmark) else described(value)
 
 
@@ -218,7 +224,7 @@ def reads_data(spec: str) -> bool:
     parts = parse(spec)
     if parts.kind == "name":
         return resolve(parts.name)[0].reads_data
-    return parts.kind == "rows" or _definition(parts).reads_data
+    return parts.kind == "rows" or definition_of(parts).reads_data
 
 
 def is_mistakable(benchmark: Benchmark) -> bool:
@@ -271,132 +277,6 @@ def own(
     return mark_from_catalog(own_data(path, task=task, columns=columns or {}, data=data))
 
 
-# -- from a name
-
-
-def _definition(parts: Spec) -> _Definition:
-    if parts.kind == "name":
-        return _of_entry(*resolve(parts.name))
-    if parts.kind == "module" and _is_listed(parts.name):
-        raise UsageError(
-            f"{parts.base}: {parts.attribute!r} is no option; options are written name=value, with "
-            "commas between."
-        )
-    loaded = sources.load(parts)
-    file = loaded.file
-    known = outline(file).definitions.get(loaded.function) if file is not None else None
-    return _Definition(
-        name=parts.base,
-        value=loaded.value,
-        implied={},
-        bundled=None if file is None else rows_beside(file, loaded.function),
-        reads_data=known is not None and known.reads_data,
-        file=file,
-        source=loaded.source,
-    )
-
-
-def _is_listed(name: str) -> bool:
-    try:
-        resolve(name)
-    except CatalogError:
-        return False
-    return True
-
-
-def _of_entry(entry: Entry, implied: Mapping[str, Any]) -> _Definition:
-    plugin = entry.plugin
-    source = None
-    if plugin is None:
-        module = importlib.import_module(f"snellen.benchmarks.{entry.function}")
-        value = getattr(module, entry.function)
-    else:
-        value = sources.load_plugin(plugin)
-        source = Source(
-            kind="plugin",
-            digest=sources.digest_of_plugin(plugin),
-            spec=plugin.name,
-            distribution=plugin.distribution,
-            version=plugin.version,
-        )
-    return _Definition(
-        name=entry.name,
-        value=value,
-        implied=implied,
-        bundled=entry.bundled,
-        reads_data=entry.reads_data,
-        source=source,
-    )
-
-
-def _built(definition: _Definition, options: Mapping[str, Any], data: Path | None) -> Benchmark:
-    """The benchmark of a definition, marked with where it comes from."""
-    make, name = definition.value, definition.name
-    is_synthetic = str(data) == SYNTHETIC
-    if isinstance(make, Benchmark):
-        if any(make.options.get(key) != value for key, value in options.items()):
-            raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
-        if data is not None and not is_synthetic:
-            raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
-        return _marked(definition, replace(make), None)
-    if not callable(make):
-        raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
-    values = typed(make, {**definition.implied, **options}, name)
-    if is_synthetic:
-        values["data"] = definition.bundled
-        if definition.bundled is None and definition.reads_data:
-            raise DataError(f"{name} has no bundled rows: there is no folder rows/ with them.")
-    elif data is not None:
-        values["data"] = data
-    made = _called(definition, values)
-    if is_synthetic and values["data"] is not None:
-        made = with_note(vary(made, files=None), BUNDLED)
-    shown = {key: value for key, value in values.items() if key != "data"}
-    return _marked(definition, vary(made, options={**defaults(make), **shown}), data)
-
-
-def _called(definition: _Definition, values: Mapping[str, Any]) -> Benchmark:
-    """What the function of a definition gives."""
-    make, name = definition.value, definition.name
-    if definition.source is None:
-        made: Benchmark = make(**values)
-        return made
-    values = {key: value for key, value in values.items() if key != "data" or value is not None}
-    file = None if definition.file is None else f"{definition.file}"
-    with told_as(UsageError, f"{name} failed", file, but=SnellenError):
-        made = make(**values)
-    if not isinstance(made, Benchmark):
-        raise UsageError(f"{name} gave {type_of(made)}, not a Benchmark.")
-    return made
-
-
-def _marked(definition: _Definition, made: Benchmark, data: Path | None) -> Benchmark:
-    source = definition.source
-    if source is None:
-        return mark_from_catalog(made)
-    source = replace(source, data=None if data is None else f"{data}")
-    if source.kind == "plugin":
-        if made.name != definition.name:
-            raise UsageError(
-                f"the plug-in {source.spec} of {source.distribution} {source.version} gives a "
-                f"benchmark called {made.name!r}: its entry point must have the same name."
-            )
-        return mark_source(mark_from_catalog(made), source)
-    rivals = [
-        entry.defined_in
-        for entry in entries()
-        if is_same_name(entry.name, made.name) and not _is_file_of(entry, definition.file)
-    ]
-    if rivals:
-        raise ambiguous(made.name, [f"{source.spec}", *rivals])
-    return mark_source(made, source)
-
-
-def _is_file_of(entry: Entry, file: Path | None) -> bool:
-    own = entry.file()
-    return file is not None and own is not None and own.resolve() == file.resolve()
-
-
 def _spec_of(benchmark: Benchmark) -> str | None:
     source = benchmark.provenance.source
     return None if source is None else source.spec
@@ -430,7 +310,7 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
     for entry in entries():
         plugin = entry.plugin
         if entry.name == name and distribution == (plugin and plugin.distribution):
-            return _built_again(_of_entry(entry, {}), options, data)
+            return _built_again(definition_of_entry(entry, {}), options, data)
     if distribution:
         raise CatalogError(
             f"the run's benchmark {name!r} comes from the package {distribution} "
@@ -456,11 +336,11 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
 
 
 def _built_again(
-    definition: _Definition, options: Mapping[str, Any], data: Path | None
+    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
     """As a run asked it; a benchmark that reads no data is not given the run's."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
-    return _built(definition, options, data if reads else None)
+    return build(definition, options, data if reads else None)
 
 
 def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:
@@ -476,7 +356,7 @@ def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Bench
         )
     parts = parse(spec)
     options = {**manifest.get("identity", {}).get("options", {}), **parts.options}
-    return _built_again(_definition(parts), options, data)
+    return _built_again(definition_of(parts), options, data)
 
 
 def _is_rows(options: Mapping[str, object]) -> bool:

@@ -92,6 +92,12 @@ def entries() -> list[Entry]:
     ]
 
 
+def list_benchmarks() -> Iterator[tuple[str, str]]:
+    """Every benchmark, with its title; those of plug-ins with their package."""
+    for entry in entries():
+        yield entry.name, _with_package(entry.title, entry.plugin)
+
+
 def own_metrics() -> Iterator[tuple[str, str]]:
     """Every metric of this package, and what one answer is worth, by the name under which
     `snellen.metrics` has it (`mean`, `acuity.threshold`), with the first sentence of what it is."""
@@ -148,10 +154,11 @@ def entry_in(
 ) -> Entry:
     """The benchmark that a function of a file makes, by the file's outline."""
     definition = content.definitions.get(function)
-    sheet = content.docstring
     own = file is not None and file.stem == function
-    if not own and definition is not None:
-        sheet = definition.docstring or sheet  # a module may offer several
+    docstrings = [content.docstring, "" if definition is None else definition.docstring]
+    if not own:
+        docstrings.reverse()  # a module may offer several
+    sheet = next(filter(None, docstrings), "")
     constants = content.constants
     return Entry(
         name=name,
@@ -172,5 +179,9 @@ def _title(plugin: Plugin) -> str:
     file = plugin.file()
     definitions = outline(file).definitions if file is not None else {}
     definition = definitions.get(plugin.attribute)
-    words = first_sentence(definition.docstring) if definition is not None else ""
-    return f"{words} ({plugin.distribution} {plugin.version})".strip()
+    return _with_package(first_sentence(definition.docstring) if definition else "", plugin)
+
+
+def _with_package(title: str, plugin: Plugin | None) -> str:
+    package = "" if plugin is None else f"({plugin.distribution} {plugin.version})"
+    return f"{title} {package}".strip()

@@ -9,6 +9,7 @@ from typing import Any
 from snellen.errors import CatalogError
 from snellen.models.user_code import attribute_of, module_of
 from snellen.registry import index
+from snellen.registry.names import ambiguous, is_same_name, plugins_by_name
 from snellen.registry.plugins import plugins
 from snellen.registry.sources import load_plugin
 
@@ -24,14 +25,15 @@ def metric(name: str) -> Any:
     if colon:
         return attribute_of(module_of(file, f"the metric {name}"), attribute, file)
     own = dict(index.own_metrics())
-    offers = [plugin for plugin in plugins("snellen.metrics") if plugin.name == name]
-    origins = [*map(str, offers), *(["snellen.metrics"] if name in own else [])]
-    if len(origins) > 1:
-        raise CatalogError(f"there is more than one metric {name!r}: {' and '.join(origins)}.")
-    if offers:
+    offers = plugins_by_name("snellen.metrics", name)
+    origins = [f"snellen.metrics.{known}" for known in own if is_same_name(known, name)]
+    if len(origins) + len(offers) > 1:
+        raise ambiguous(name, [*origins, *map(str, offers)], kind="metric")
+    if offers and offers[0].name == name:
         return load_plugin(offers[0])
     if name not in own:
-        close = get_close_matches(name, own, 3, cutoff=0.5)
+        known = [*own, *(plugin.name for plugin in plugins("snellen.metrics"))]
+        close = get_close_matches(name, known, 3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else "`snellen list metrics` has all."
         raise CatalogError(f"no metric {name!r}; {hint}")
     module, dot, attribute = name.rpartition(".")

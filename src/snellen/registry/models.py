@@ -22,9 +22,11 @@ from snellen.models.executors.replicas import Replicas, check_installed
 from snellen.models.limited import limited
 from snellen.models.python import name_of, of_object
 from snellen.registry import keys
+from snellen.registry.digests import digest_of_plugin
 from snellen.registry.index import MODELS
+from snellen.registry.names import ambiguous, is_same_name, plugins_by_name
 from snellen.registry.plugins import Plugin, plugins
-from snellen.registry.sources import digest_of_plugin, load_plugin
+from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")
@@ -198,7 +200,8 @@ def _open(spec: str, profile: Profile) -> Opened:
     elif (plugin := _plugin(spec)) is not None:
         return _of_plugin(plugin, spec, profile)
     elif not slash or not name:
-        raise CatalogError(f"no model {spec!r}; models are named {', '.join(MODELS)}.")
+        known = (*MODELS, *(plugin.name for plugin in plugins("snellen.models")))
+        raise CatalogError(f"no model {spec!r}; models are named {', '.join(known)}.")
     if kind in keys.SERVERS:
         return _on_a_server(spec, kind, name, profile)
     if kind in IN_THIS_PROCESS or _with_no_seconds(spec) in MODELS:
@@ -268,13 +271,12 @@ def _plugin(spec: str) -> Plugin | None:
         CatalogError: several packages offer a model of that name.
     """
     kind = spec.partition("/")[0]
-    if any(pattern.startswith((f"{kind}/", f"{kind}:")) for pattern in MODELS):
-        return None
-    offers = [one for one in plugins("snellen.models") if one.name == kind]
-    if len(offers) > 1:
-        origins = " and ".join(map(str, offers))
-        raise CatalogError(f"{spec}: there is more than one model {kind!r}: {origins}.")
-    return offers[0] if offers else None
+    offers = plugins_by_name("snellen.models", kind)
+    kinds = {re.split("[:/]", pattern)[0] for pattern in MODELS}
+    origins = [f"Snellen's own {known}" for known in kinds if is_same_name(known, kind)]
+    if len(origins) + len(offers) > 1:
+        raise ambiguous(kind, [*origins, *map(str, offers)], kind="model")
+    return offers[0] if offers and offers[0].name == kind else None
 
 
 def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:

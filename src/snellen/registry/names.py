@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from snellen.errors import CatalogError
 from snellen.registry.index import Entry, entries, kebab, normalized
+from snellen.registry.plugins import Group, Plugin, plugins
 from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
@@ -27,14 +28,24 @@ def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
     """
     known = entries()
     entry, options = _match(name, known)
+    # The benchmarks of this package share some names on purpose: `_match` knows which one is meant.
     rivals = [
-        other
+        origin
         for other in known
-        if other.plugin is not None and other is not entry and is_same_name(other.name, name)
+        if other is not entry and not (entry.plugin is None and other.plugin is None)
+        for origin in origins_of(other, name)
     ]
     if rivals:
-        raise ambiguous(name, [entry.defined_in, *(rival.defined_in for rival in rivals)])
+        raise ambiguous(name, [*(origins_of(entry, name) or [entry.defined_in]), *rivals])
     return entry, options
+
+
+def origins_of(entry: Entry, name: str) -> list[str]:
+    """Where a benchmark comes from, if a name is its own or its alias; else nothing."""
+    if is_same_name(entry.name, name):
+        return [entry.defined_in]
+    alias = next((alias for alias in entry.aliases if is_same_name(alias, name)), None)
+    return [] if alias is None else [f"{entry.defined_in} (its alias {alias})"]
 
 
 def is_same_name(name: str, other: str) -> bool:
@@ -42,12 +53,17 @@ def is_same_name(name: str, other: str) -> bool:
     return normalized(name) == normalized(other)
 
 
-def ambiguous(name: str, origins: Sequence[str]) -> CatalogError:
-    """The error for several benchmarks of one name."""
+def ambiguous(name: str, origins: Sequence[str], kind: str = "benchmark") -> CatalogError:
+    """The error for several benchmarks, or another `kind` of thing, of one name."""
     return CatalogError(
-        f"there is more than one benchmark {name!r} (case and separators do not count): "
+        f"there is more than one {kind} {name!r} (case and separators do not count): "
         f"{' and '.join(origins)}. Rename one, or uninstall its package."
     )
+
+
+def plugins_by_name(group: Group, name: str) -> list[Plugin]:
+    """The plug-ins of a kind that have a name, whatever its case and separators."""
+    return [plugin for plugin in plugins(group) if is_same_name(plugin.name, name)]
 
 
 def is_canonical(name: str) -> bool:

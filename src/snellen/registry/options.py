@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from snellen.errors import UsageError
+
+OPEN_ENDED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Parameters that take any number of arguments (`*args`, `**kwargs`)."""
 
 
 def parsed(text: str, spec: str) -> dict[str, str]:
@@ -30,18 +35,24 @@ def parsed(text: str, spec: str) -> dict[str, str]:
 
 def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
     """Each option's default, and what it may be where that is a list."""
-    hints = get_type_hints(make)
     options = {}
-    for option, parameter in _parameters(make).items():
-        is_list = get_origin(hints.get(option)) is Literal
-        choices = list(get_args(hints[option])) if is_list else None
-        options[option] = {"default": parameter.default, "choices": choices}
+    for option, default in defaults(make).items():
+        try:
+            hint = _hint(make, option, option)
+        except UsageError:  # `typed` says so to those who set the option
+            hint = None
+        choices = list(get_args(hint)) if get_origin(hint) is Literal else None
+        options[option] = {"default": default, "choices": choices}
     return options
 
 
 def defaults(make: Callable[..., Any]) -> dict[str, Any]:
-    """Each option's default."""
-    return {name: parameter.default for name, parameter in _parameters(make).items()}
+    """Each option's default; None for one that must be set."""
+    return {
+        name: None if parameter.default is inspect.Parameter.empty else parameter.default
+        for name, parameter in parameters(make).items()
+        if name != "data" and parameter.kind not in OPEN_ENDED
+    }
 
 
 def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -50,19 +61,47 @@ def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> di
     Raises:
         UsageError: it has no such option, or the value is none that it may be.
     """
-    hints = get_type_hints(make)
-    known = [*_parameters(make)]
+    known = [*defaults(make)]
     values = {}
     for key, value in options.items():
         if key not in known:
             raise UsageError(f"{name} has no option {key!r}; it has {', '.join(known) or 'none'}.")
-        values[key] = _value(value, hints.get(key, str), f"{name}:{key}")
+        values[key] = _value(value, _hint(make, key, name), f"{name}:{key}")
     return values
 
 
-def _parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    parameters = inspect.signature(make).parameters
-    return {name: parameter for name, parameter in parameters.items() if name != "data"}
+def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """What a function is called with: options, and `data`. Nothing if it does not tell."""
+    try:
+        return inspect.signature(make).parameters
+    except (TypeError, ValueError):  # a class or function of Python's own
+        return {}
+
+
+def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
+    """The type of an option of the benchmark `name`; text if it has no annotation.
+
+    Raises:
+        UsageError: the annotation cannot be resolved.
+    """
+    annotation = parameters(make)[option].annotation
+    if annotation is inspect.Parameter.empty:
+        return str
+    function: Any = make.func if isinstance(make, partial) else make
+    if not (inspect.isroutine(function) or inspect.isclass(function)):
+        function = type(function).__call__
+    function = inspect.unwrap(function)
+    module = sys.modules.get(function.__module__)
+    scope = getattr(function, "__globals__", vars(module) if module else {})
+    holder = types.SimpleNamespace(__annotations__={option: annotation})
+    try:
+        return get_type_hints(holder, scope)[option]
+    except Exception as error:  # annotations are a stranger's code, which may raise anything
+        file = getattr(module, "__file__", None) or function.__module__
+        raise UsageError(
+            f"{name}: the annotation {annotation!r} of the option {option!r} cannot be resolved: "
+            f"{error}. In {file}, import what it names at the top, outside `if TYPE_CHECKING`."
+        ) from error
 
 
 def _value(value: Any, hint: Any, what: str) -> Any:

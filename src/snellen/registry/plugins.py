@@ -7,6 +7,7 @@ A package offers benchmarks, models, or metrics in the groups `snellen.benchmark
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -37,7 +38,7 @@ class Plugin:
 
     def file(self) -> Path | None:
         """The module's file, without importing it; None if it is no file of Python's."""
-        return _file_of(self.module)
+        return file_of_module(self.module)
 
 
 def plugins(group: Group) -> tuple[Plugin, ...]:
@@ -61,12 +62,15 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
     )
 
 
-def _file_of(module: str) -> Path | None:
-    """A module's file; the packages that it lies in are not imported."""
-    path: Any = None
+def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
+    """A module's file; the packages that it lies in are not imported. `search` are the folders that
+    its name begins from; None: those of Python."""
+    path: Any = search
     loader = None
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
+        if end > 1 and path is None:
+            return None  # a module, and no package, has no modules in it
         spec = PathFinder.find_spec(".".join(parts[:end]), path)
         if spec is None:
             return None

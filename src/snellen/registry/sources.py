@@ -1,13 +1,12 @@
-"""Benchmarks that strangers bring: from a file, from a module, as an object; and their digests."""
+"""Benchmarks that strangers bring: from a file, a module, or a plug-in, or as an object."""
 
 from __future__ import annotations
 
 import inspect
-import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
-from functools import lru_cache, partial
-from hashlib import blake2b
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,16 +15,21 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.source import Source
 from snellen.errors import CatalogError, SnellenError, UsageError
-from snellen.models.user_code import attribute_of, digest_of, module_of, told_as
+from snellen.models.user_code import attribute_of, defined_in, module_of, told_as, unknown_name
+from snellen.registry.digests import (
+    Files,
+    digest_of_benchmark,
+    digest_of_files,
+    files_of,
+    files_of_module,
+)
+from snellen.registry.index import normalized
 from snellen.registry.plugins import Plugin
 from snellen.registry.specs import Spec
 
-PACKAGE = Path(__file__).parents[1]
-STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
-
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class UserBenchmark:
     """What stands in a file or module: a benchmark, or a function that makes one."""
 
     value: Any
@@ -36,9 +40,11 @@ class Loaded:
     """The file that it stands in."""
     source: Source
     """Where it comes from."""
+    files: Files
+    """The files of its code."""
 
 
-def load(spec: Spec) -> Loaded:
+def load(spec: Spec) -> UserBenchmark:
     """The benchmark of `FILE.py:NAME` or `module:NAME`. This runs the file.
 
     Raises:
@@ -48,19 +54,22 @@ def load(spec: Spec) -> Loaded:
         path = Path(spec.name)
         if not path.is_file():
             raise CatalogError(f"{path}: there is no such benchmark file.")
-        module = _module_of_file(path.absolute(), digest_of(f"{path}"), spec.name)
+        files = files_of(path)
+        module = _module_of_file(path.absolute(), tuple(files.items()), spec.name)
     else:
         module = module_of(spec.name, f"the benchmark {spec.base}")
-    name = spec.attribute or _only(module, spec.name)
-    return Loaded(
+        files = files_of_module(module)
+    name = _name_in(module, spec.attribute, spec.name)
+    return UserBenchmark(
         value=attribute_of(module, name, spec.name),
         function=name,
         file=None if module.__file__ is None else Path(module.__file__),
         source=Source(
             kind="file" if spec.kind == "file" else "module",
-            digest=None if module.__file__ is None else digest_of(module.__file__),
+            digest=digest_of_files(files),
             spec=f"{spec.name}:{name}",
         ),
+        files=files,
     )
 
 
@@ -75,26 +84,52 @@ def load_plugin(plugin: Plugin) -> Any:
     return attribute_of(module, plugin.attribute, f"the plug-in {plugin}")
 
 
-def digest_of_plugin(plugin: Plugin) -> str:
-    """Of the package's name and version, and of the module's file."""
-    file = plugin.file()
-    parts = (plugin.distribution, plugin.version, "" if file is None else digest_of(f"{file}"))
-    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
-
-
 @lru_cache(maxsize=64)
-def _module_of_file(path: Path, digest: str, title: str) -> ModuleType:
-    """The module of a file; it runs again only if the file has changed, which `digest` tells."""
+def _module_of_file(path: Path, files: tuple[tuple[Path, str], ...], title: str) -> ModuleType:
+    """The module of a file. It runs again only if one of `files` has changed: it, or what it
+    imports."""
+    _forget_changed(dict(files[1:]))
     return module_of(f"{path}", title)
 
 
-def _only(module: ModuleType, where: str) -> str:
-    """The benchmark that is meant where none is named: the only one, or that of the file's name.
+_imported: dict[Path, str] = {}
+
+
+def _forget_changed(helpers: Files) -> None:
+    """Let modules that a benchmark's file imports be loaded again if one of them has changed."""
+    if any(_imported.get(path, digest) != digest for path, digest in helpers.items()):
+        for name, module in [*sys.modules.items()]:
+            file = getattr(module, "__file__", None)
+            if file is not None and Path(file).resolve() in helpers:
+                del sys.modules[name]
+    _imported.update(helpers)
+
+
+def _name_in(module: ModuleType, name: str | None, where: str) -> str:
+    """The name that a benchmark has in a module: as it is written, with other separators, as the
+    benchmark calls itself; if none is written, the only one, or the one of the file's name.
 
     Raises:
         UsageError: there is none, or there are several.
     """
-    names = [name for name, value in vars(module).items() if _is_benchmark(name, value, module)]
+    values = {
+        known: value for known, value in vars(module).items() if _is_benchmark(known, value, module)
+    }
+    if name is None:
+        return _only([*values], module, where)
+    if hasattr(module, name.partition(".")[0]):
+        return name
+    matches = [
+        known
+        for known, value in values.items()
+        if normalized(name) in (normalized(known), normalized(getattr(value, "name", known)))
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    raise unknown_name(name, where, matches or [*values] or defined_in(module))
+
+
+def _only(names: Sequence[str], module: ModuleType, where: str) -> str:
     stem = Path(module.__file__ or "").stem
     if stem in names:
         return stem
@@ -121,73 +156,7 @@ def _is_benchmark(name: str, value: object, module: ModuleType) -> bool:
 
 
 def source_of(benchmark: Benchmark) -> Source | None:
-    """Where a benchmark comes from; None for those of this package.
-
-    The digest of an object is that of the files that its functions and classes stand in. Of code
-    without a file, such as a notebook's, it is that of the functions' source.
-    """
+    """Where a benchmark comes from; None for those of this package."""
     if benchmark.provenance.source is not None or benchmark.provenance.from_catalog:
         return benchmark.provenance.source
-    return Source(kind="object", digest=_digest_of_object(benchmark))
-
-
-def _digest_of_object(benchmark: Benchmark) -> str | None:
-    digests = set()
-    for code in _code_in(benchmark, set()):
-        text = _source_text(code)
-        if text is not None:
-            digests.add(blake2b(text, digest_size=16).hexdigest())
-    if not digests:
-        return None
-    return blake2b("".join(sorted(digests)).encode(), digest_size=16).hexdigest()
-
-
-def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses; its rows are not looked through."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    held: Iterable[Any] = ()
-    if isinstance(value, partial):
-        held = [value.func, *value.args, *value.keywords.values()]
-    elif inspect.ismethod(value):
-        held = [value.__func__, value.__self__]
-    elif inspect.isroutine(value):
-        yield value
-        cells = getattr(value, "__closure__", None) or ()
-        inside = [cell.cell_contents for cell in cells if _is_set(cell)]
-        held = [inner for inner in inside if callable(inner) or is_dataclass(inner)]
-    elif inspect.isclass(value):
-        yield value
-    elif isinstance(value, Mapping):
-        held = value.values()
-    elif isinstance(value, tuple):
-        held = value
-    else:
-        yield type(value)
-        held = vars(value).values() if hasattr(value, "__dict__") else ()
-    for inner in held:
-        is_table = hasattr(inner, "facts")
-        if callable(inner) or is_dataclass(inner) or is_table or isinstance(inner, Mapping | tuple):
-            yield from _code_in(inner, seen)
-
-
-def _is_set(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:  # a variable that has no value yet
-        return False
-
-
-def _source_text(code: Any) -> bytes | None:
-    """The file that a function or class stands in; None for this package's and Python's own."""
-    try:
-        file = inspect.getsourcefile(code)
-        if file is not None and Path(file).is_file():
-            path = Path(file).resolve()
-            is_ours = path.is_relative_to(PACKAGE)
-            is_python = path.is_relative_to(STANDARD_LIBRARY) and "site-packages" not in path.parts
-            return None if is_ours or is_python else path.read_bytes()
-        return inspect.getsource(code).encode()
-    except (OSError, TypeError):  # built in, or typed where no source is kept
-        return None
+    return Source(kind="object", digest=digest_of_benchmark(benchmark))

@@ -44,7 +44,8 @@ def parse(text: str) -> Spec:
     if not file and (name.endswith(OWN_DATA) or "/" in name):
         return Spec(kind="rows", name=name, options=options.parsed(rest, text))
     head, _, tail = rest.partition(":")
-    attribute = head if head.replace(".", "_").isidentifier() else None
+    # A benchmark may be written as it calls itself: my-bench.
+    attribute = head if re.sub("[.-]", "_", head).isidentifier() else None
     if attribute is not None:
         rest = tail
     kind: Literal["file", "module", "name"]

@@ -1,0 +1,220 @@
+"""What makes a benchmark, by its name or in a file or module, and the benchmark that it makes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, vary, with_note
+from snellen.core.source import Source
+from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
+from snellen.models.user_code import told_as
+from snellen.registry import digests, sources
+from snellen.registry.digests import Files
+from snellen.registry.index import Entry, entries, rows_beside
+from snellen.registry.names import ambiguous, origins_of, resolve
+from snellen.registry.options import OPEN_ENDED, defaults, parameters, typed
+from snellen.registry.outlines import outline
+from snellen.registry.specs import Spec
+
+BUNDLED = "the data are the few bundled rows: this is no result"
+SYNTHETIC = "synthetic"
+"""As `data`: the few rows that are bundled with a benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkDefinition:
+    """What makes a benchmark."""
+
+    name: str
+    """For messages: its name, or how it was written with `-b`."""
+    value: Any
+    """A function that gives a `Benchmark`, or a `Benchmark`."""
+    implied: Mapping[str, Any]
+    """The options that an alias stands for."""
+    bundled: Path | None
+    """The folder of its bundled rows."""
+    reads_data: bool
+    """Whether it reads files."""
+    file: Path | None = None
+    """The file of somebody's own benchmark."""
+    source: Source | None = None
+    """Where it comes from; None for those of this package."""
+    files: Files = field(default_factory=dict)
+    """The files of its code, unless it is of this package."""
+
+
+def definition_of(parts: Spec) -> BenchmarkDefinition:
+    if parts.kind == "name":
+        return definition_of_entry(*resolve(parts.name))
+    if parts.kind == "module" and _is_listed(parts.name):
+        raise UsageError(
+            f"{parts.base}: {parts.attribute!r} is no option; options are written name=value, with "
+            "commas between."
+        )
+    loaded = sources.load(parts)
+    file = loaded.file
+    known = outline(file).definitions.get(loaded.function) if file is not None else None
+    return BenchmarkDefinition(
+        name=parts.base,
+        value=loaded.value,
+        implied={},
+        bundled=None if file is None else rows_beside(file, loaded.function),
+        reads_data=known is not None and known.reads_data,
+        file=file,
+        source=loaded.source,
+        files=loaded.files,
+    )
+
+
+def _is_listed(name: str) -> bool:
+    try:
+        resolve(name)
+    except CatalogError:
+        return False
+    return True
+
+
+def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDefinition:
+    plugin = entry.plugin
+    source: Source | None = None
+    files: Files = {}
+    if plugin is None:
+        module = importlib.import_module(f"snellen.benchmarks.{entry.function}")
+        value = getattr(module, entry.function)
+    else:
+        value = sources.load_plugin(plugin)
+        source = Source(
+            kind="plugin",
+            digest=digests.digest_of_plugin(plugin),
+            spec=plugin.name,
+            distribution=plugin.distribution,
+            version=plugin.version,
+        )
+        files = digests.files_of_module(sys.modules[plugin.module])
+    return BenchmarkDefinition(
+        name=entry.name,
+        value=value,
+        implied=implied,
+        bundled=entry.bundled,
+        reads_data=entry.reads_data,
+        source=source,
+        files=files,
+    )
+
+
+def build(
+    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
+) -> Benchmark:
+    """The benchmark of a definition, marked with where it comes from."""
+    make, name = definition.value, definition.name
+    is_synthetic = str(data) == SYNTHETIC
+    if isinstance(make, Benchmark):
+        if any(make.options.get(key) != value for key, value in options.items()):
+            raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
+        if data is not None and not is_synthetic:
+            raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
+        return _marked(definition, replace(make), None)
+    if not callable(make):
+        raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
+    values = typed(make, {**definition.implied, **options}, name)
+    if is_synthetic:
+        values["data"] = definition.bundled
+        if definition.bundled is None and definition.reads_data:
+            raise DataError(f"{name} has no bundled rows: there is no folder rows/ with them.")
+    elif data is not None:
+        values["data"] = data
+    benchmark = _called(definition, values)
+    if is_synthetic and values["data"] is not None:
+        benchmark = with_note(vary(benchmark, files=None), BUNDLED)
+    shown = {key: value for key, value in values.items() if key != "data"}
+    return _marked(definition, vary(benchmark, options={**defaults(make), **shown}), data)
+
+
+def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
+    """What the function of a definition gives."""
+    make, name = definition.value, definition.name
+    if definition.source is None:
+        benchmark: Benchmark = make(**values)
+        return benchmark
+    values = {key: value for key, value in values.items() if key != "data" or value is not None}
+    _check_parameters(definition, values)
+    file = None if definition.file is None else f"{definition.file}"
+    with told_as(UsageError, f"{name} failed", file, but=SnellenError):
+        benchmark = make(**values)
+    if not isinstance(benchmark, Benchmark):
+        raise UsageError(
+            f"{name} gave {type_of(benchmark)}, not a Benchmark. {_makers_in(definition.file)}"
+        )
+    return benchmark
+
+
+def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
+    """That a function can be called with what is set.
+
+    Raises:
+        UsageError: it needs more, or has no parameter `data`.
+    """
+    name, known = definition.name, parameters(definition.value)
+    takes_any = not known or any(value.kind in OPEN_ENDED for value in known.values())
+    if "data" in values and "data" not in known and not takes_any:
+        raise UsageError(f"{name} has no parameter `data`: it has its own data. Leave out --data.")
+    missing = [
+        key
+        for key, parameter in known.items()
+        if parameter.default is parameter.empty
+        and parameter.kind not in OPEN_ENDED
+        and key not in values
+    ]
+    if missing == ["data"]:
+        raise UsageError(f"{name} needs to know where its data are: pass --data PATH.")
+    if missing:
+        raise UsageError(
+            f"{name} needs {' and '.join(missing)}. If it makes a benchmark, set them: "
+            f"{name}:{missing[0]}=VALUE. {_makers_in(definition.file)}"
+        )
+
+
+def _makers_in(file: Path | None) -> str:
+    """A hint at the functions of a file that make benchmarks."""
+    known = {} if file is None else outline(file).definitions
+    names = [name for name, value in known.items() if value.returns.endswith("Benchmark")]
+    if not names:
+        return "Name a function that returns a Benchmark."
+    return f"The functions that return a Benchmark: {', '.join(names)}."
+
+
+def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None) -> Benchmark:
+    source = definition.source
+    if source is None:
+        return mark_from_catalog(benchmark)
+    source = replace(
+        source,
+        digest=digests.with_benchmark(source.digest, definition.files, benchmark),
+        data=None if data is None else f"{data}",
+    )
+    if source.kind == "plugin":
+        if benchmark.name != definition.name:
+            raise UsageError(
+                f"the plug-in {source.spec} of {source.distribution} {source.version} gives a "
+                f"benchmark called {benchmark.name!r}: its entry point must have the same name."
+            )
+        return mark_source(mark_from_catalog(benchmark), source)
+    rivals = [
+        origin
+        for entry in entries()
+        if not _is_file_of(entry, definition.file)
+        for origin in origins_of(entry, benchmark.name)
+    ]
+    if rivals:
+        raise ambiguous(benchmark.name, [f"{source.spec}", *rivals])
+    return mark_source(benchmark, source)
+
+
+def _is_file_of(entry: Entry, file: Path | None) -> bool:
+    own = entry.file()
+    return file is not None and own is not None and own.resolve() == file.resolve()
