@@ -34,6 +34,8 @@ class PlanArguments(RunOptions, total=False):
     """Profiles of single models, by name, in the place of the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
     """Options with several values, each of which is a run of its own: `frames`, `image_size`."""
+    setting: Mapping[str, Any]
+    """Of a plan that `by_setting` gives: its values of the settings that have several."""
     sources: Mapping[str, Source]
     """Where options came from that are set; `argument` for all others."""
     score: bool
@@ -79,6 +81,7 @@ class Plan:
         """The one of all models that have none of their own, without the options in its place."""
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
+        self.setting = arguments.get("setting", {})
         self.score = arguments.get("score", True)
         self.reuse_strictly = arguments.get("reuse_strictly", True)
         self.command = arguments.get("command", ())
@@ -116,12 +119,13 @@ class Plan:
         """A plan for each combination of the settings; this one without any."""
         if not self.settings:
             return [self]
-        names = list(self.settings)
-        combinations = product(*(dict.fromkeys(values) for values in self.settings.values()))
+        distinct = {name: [*dict.fromkeys(values)] for name, values in self.settings.items()}
         plans = []
-        for values in combinations:
-            setting = {**dict(zip(names, values, strict=True)), "settings": {}}
-            plans.append(self.replaced(**cast(PlanArguments, setting)))
+        for combination in product(*distinct.values()):
+            values = dict(zip(distinct, combination, strict=True))
+            swept = {name: value for name, value in values.items() if len(distinct[name]) > 1}
+            changes = {**values, "settings": {}, "setting": swept}
+            plans.append(self.replaced(**cast(PlanArguments, changes)))
         return plans
 
     def profile_of(self, model: str) -> Profile:

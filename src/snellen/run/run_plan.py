@@ -183,7 +183,7 @@ def _prepare(
         seed=options["sample_seed"],
     )
     progress = Progress(
-        name=f"{benchmark.name} × {opened.name}",
+        name=_name(benchmark, opened, plan.setting),
         total=selection.rows * settings.repeats,
         prices=profile.prices,
         notes=(*_differs(nearest), *_serves(opened)),
@@ -205,6 +205,12 @@ def _prepare(
         reuse=reuse,
         observers=_observers(plan.on_sample, benchmark, stop),
     )
+
+
+def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
+    """What messages call a run: in a sweep its setting is part of it."""
+    values = [f"{name}={value}" for name, value in setting.items()]
+    return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
 
 def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
