@@ -426,8 +426,8 @@ def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> N
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"concurrency": 0}, "concurrency is a whole number from 1 on, not 0"),
-        ({"concurrency": -2}, "concurrency is a whole number from 1 on, not -2"),
+        ({"concurrency": 0}, "concurrency is a whole number from 1 on, or auto, not 0"),
+        ({"concurrency": -2}, "concurrency is a whole number from 1 on, or auto, not -2"),
         ({"limit": -1}, "limit is a whole number from 1 on, not -1"),
         ({"limit": 0}, "limit is a whole number from 1 on, not 0"),
         ({"limit": 2.5}, "limit is a whole number from 1 on, not 2.5"),

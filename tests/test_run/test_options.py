@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import snellen as package
@@ -163,6 +164,70 @@ def test_every_default_is_a_value_that_its_option_can_have(name: str) -> None:
     declared = declarations()[name]
 
     assert declared.check(declared.option.default) == declared.option.default
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        (
+            {"temperature": np.float64(0.5), "seed": np.int64(7), "max_tokens": np.int32(9)},
+            {"temperature": 0.5, "seed": 7, "max_tokens": 9},
+        ),
+        ({"temperature": np.float32(0.5)}, {"temperature": 0.5}),
+        ({"temperature": np.int64(1)}, {"temperature": 1.0}),
+        ({"image_size": np.uint16(8)}, {"image_size": 8}),
+        ({"open_ended": np.bool_(False)}, {"open_ended": False}),
+        ({"timeout": {"total": np.float64(30)}}, {"timeout": {"total": 30}}),
+        ({"limit": np.array(2)}, {"limit": 2}),
+    ],
+)
+def test_numbers_of_numpy_make_the_same_run_as_plain_ones(
+    tmp_path: Path, options: dict[str, Any], same: dict[str, Any]
+) -> None:
+    model = Says(lambda request: "yes")
+
+    first = package.evaluate(benchmark(), model, out=tmp_path, **options)
+    second = package.evaluate(benchmark(), model, out=tmp_path, **same)
+
+    assert first.run == second.run
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": np.float64(3)}, "limit is a whole number from 1 on"),
+        ({"limit": np.int64(0)}, "limit is a whole number from 1 on"),
+        ({"limit": np.bool_(True)}, "limit is a whole number from 1 on"),
+        ({"limit": np.array([3])}, "limit is a whole number from 1 on"),
+        ({"allow_urls": np.int64(1)}, "allow_urls is true or false"),
+        ({"temperature": np.float64("nan")}, "temperature is a number from 0 on"),
+    ],
+)
+def test_numbers_of_numpy_have_the_bounds_of_plain_ones(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        Plan(benchmarks=[], models=[], **options)
+
+
+def test_concurrency_may_be_auto_as_on_the_command_line(tmp_path: Path) -> None:
+    result = package.evaluate(
+        benchmark(), Says(lambda request: "yes"), out=tmp_path, concurrency="auto"
+    )
+
+    assert result.report.n == 10
+
+
+def test_auto_goes_before_the_number_of_requests_in_a_profile() -> None:
+    profile = Profile(concurrency=3)
+
+    def concurrency(**options: Any) -> int | None:
+        plan = Plan(benchmarks=[], models=["m"], profile=profile, **options)
+        return plan.profile_of("m").concurrency
+
+    assert concurrency() == 3
+    assert concurrency(concurrency=2) == 2
+    assert concurrency(concurrency="auto") is None
 
 
 def test_times_may_be_written_as_on_the_command_line() -> None:

@@ -19,6 +19,7 @@ from snellen.run.declarations import checked
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, OnSample, Plan, load_benchmarks
+from snellen.run.run_config import with_options
 from snellen.run.run_plan import run_plan
 
 
@@ -61,9 +62,8 @@ def evaluate(
 
 def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
     """Run a plan with a model that is the caller's object."""
-    opened = registry.from_object(
-        model, threads=plan.options["concurrency"] or plan.profile.concurrency
-    )
+    profile = with_options(plan.profile, plan.options)
+    opened = registry.from_object(model, threads=profile.concurrency)
     try:
         finished = run_plan(plan.replaced(models=[opened]), show)[0]
     finally:

@@ -191,7 +191,7 @@ def _prepare(
     opened.listeners.append(progress.note)
     stop = Stop()
     if opened.server not in limiters:
-        limiters[opened.server] = Limiter(options["concurrency"] or opened.concurrency)
+        limiters[opened.server] = Limiter(profile.concurrency or opened.concurrency)
     return Job(
         benchmark=benchmark,
         model=opened.model,
