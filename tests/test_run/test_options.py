@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import snellen as package
-from snellen.api import Plan
+from snellen.api import Plan, judge_run
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run.declarations import declarations
@@ -145,7 +145,7 @@ def test_a_plan_is_a_run_by_setting(tmp_path: Path) -> None:
         ({"probe_seed": 3}, "it goes with --blind other or --permute-options"),
         ({"ray_address": "auto"}, "are for --replicas N, or --executor ray"),
         ({"serve_args": ["--x"]}, "--serve-arg is for the server that --serve starts"),
-        ({"prompt": "llava"}, "prompt is for benchmarks by name"),
+        ({"sample_seed": 3}, "say how many with --sample"),
     ],
 )
 def test_what_an_option_cannot_be_is_said_with_what_it_can(
@@ -157,6 +157,53 @@ def test_what_an_option_cannot_be_is_said_with_what_it_can(
         package.evaluate(benchmark(), Says(lambda request: "yes"), **arguments)
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"data": "rows.jsonl"}, "data is for benchmarks by name, and tiny is a Benchmark object"),
+        ({"task": "mcq"}, "task is for benchmarks .* pass the path of the file of rows instead"),
+        ({"columns": {"q": "question"}}, "columns is for benchmarks .* pass the path of the file"),
+        ({"prompt": "llava"}, r"prompt is for benchmarks .* Make it with that prompt\."),
+        ({"shots": 2}, "shots is for benchmarks .* with `snellen.transforms.shots.with_shots`"),
+        ({"base_url": "http://localhost:8000"}, "base_url is for models by name, and says is a"),
+        ({"api_key_env": "KEY"}, "api_key_env is for models .* such as 'openai/NAME'"),
+        ({"serve": "vllm"}, "serve is for models by name, and says is a Python object"),
+        ({"trust_remote_code": True}, "trust_remote_code is for models .* such as 'hf/NAME'"),
+        ({"profile": Profile(stream=True)}, "stream is for models by name"),
+        ({"timeout": {"connect": 3}}, "timeout: connect and first are for servers"),
+        ({"replicas": 2}, "a model has replicas where it is given by its name"),
+    ],
+)
+def test_an_option_that_does_not_reach_an_object_is_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    arguments: dict[str, Any] = {"out": tmp_path, **options}
+    model = Says(lambda request: "yes")
+
+    with pytest.raises(UsageError, match=message):
+        package.evaluate(benchmark(), model, **arguments)
+
+    assert model.requests == [] and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prompt": "llava"}, "prompt has no effect on judging.* judged as they are stored"),
+        ({"blind": "none"}, "blind has no effect on judging"),
+        ({"out": "elsewhere"}, "out has no effect on judging. The verdicts are stored in the run"),
+        ({"missing": "wrong"}, "missing has no effect on judging. Pass it to `score`"),
+    ],
+)
+def test_an_option_that_does_not_reach_a_judge_is_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    plan = Plan(benchmarks=[], models=["baseline/first"], **options)
+
+    with pytest.raises(UsageError, match=message):
+        judge_run(tmp_path, plan)
 
 
 @pytest.mark.parametrize("name", declarations())

@@ -21,6 +21,7 @@ from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
 from snellen.run.options import RunOptions
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
+from snellen.run.unused_options import check_benchmark_object, check_model_object
 from snellen.transforms.probes import probed
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
@@ -145,6 +146,9 @@ class Plan:
                     f"benchmark is one name, one file of rows or one Benchmark, not "
                     f"{benchmark!r:.80}."
                 )
+        for model in self.models:
+            if not isinstance(model, str):
+                check_model_object(model.name, self.profile_of(model.name))
         options = self.options
         names = ", ".join(benchmark.name for benchmark in self.benchmarks)
         videos = [benchmark.name for benchmark in self.benchmarks if benchmark.frames]
@@ -206,6 +210,8 @@ def load_benchmarks(
             "--probe-seed draws other pictures or orders: it goes with --blind other or "
             "--permute-options."
         )
+    if chosen["sample_seed"] and not chosen["sample"]:
+        raise UsageError("--sample-seed draws other rows: say how many with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {name for name in names if registry.reads_data(name)} or set(names)
@@ -216,7 +222,8 @@ def load_benchmarks(
             data = cast(Path | None, chosen["data"]) if spec in reading else None
             benchmark = _load(spec, preset, data, chosen)
         else:
-            _check_object(chosen)
+            if isinstance(spec, Benchmark):
+                check_benchmark_object(spec.name, chosen)
             benchmark = spec
         benchmarks.append(
             probed(
@@ -249,18 +256,6 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
         columns=columns,
         options=own,
     )
-
-
-def _check_object(options: RunOptions) -> None:
-    """Refuse options that only a benchmark by name can have.
-
-    Raises:
-        UsageError: one is set.
-    """
-    if options["shots"]:
-        raise UsageError("shots are for benchmarks by name: give the object of `with_shots`.")
-    if options["prompt"]:
-        raise UsageError("prompt is for benchmarks by name: give an object with that prompt.")
 
 
 def _profile(options: RunOptions) -> Profile:
