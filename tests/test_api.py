@@ -316,6 +316,21 @@ def test_replies_that_are_kept_of_a_named_model_are_not(
     assert capsys.readouterr().err == ""
 
 
+def test_a_limit_below_what_a_run_has_already_is_met_with_a_note(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = [
+        snellen.evaluate(str(rows), "baseline/first", out=tmp_path / "runs", limit=limit)
+        for limit in (None, 2)
+    ]
+
+    assert [result.report.n for result in results] == [3, 3]
+    assert capsys.readouterr().err == (
+        f"{results[0].report.benchmark} × baseline/first: the run already had 3 replies; the "
+        "report is of all 3 questions asked so far, not of the 2 chosen now\n"
+    )
+
+
 def test_a_profile_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "profile.toml"
     path.write_text('revision = "of-the-file"\n')

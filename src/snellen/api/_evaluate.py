@@ -6,7 +6,7 @@ import sys
 from typing import Unpack
 
 from snellen import registry
-from snellen.analysis.result import Result
+from snellen.analysis.result import Result, plain
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
@@ -40,9 +40,10 @@ def evaluate(
 
     `show` is called with the progress a few times a second. `on_sample` is called with sample,
     reply and `{scoring: score}` as soon as a reply is stored. If it raises, the run ends and keeps
-    its replies. A second call with the same arguments asks only questions without a reply. Two
-    objects count as the same model if name, `revision` and source are equal; their arguments are
-    not compared.
+    its replies. A second call with the same arguments asks only questions without a reply. With a
+    smaller `limit` the result is still of all stored replies, and a note on standard error says so.
+    Two objects count as the same model if name, `revision` and source are equal; their arguments
+    are not compared.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
@@ -56,6 +57,8 @@ def evaluate(
         finished = _run_object(plan, model, show)
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
+    if finished.scope_note is not None:
+        print(plain(finished.scope_note), file=sys.stderr)
     assert finished.result is not None
     return finished.result
 

@@ -299,3 +299,19 @@ class Finished:
     result: Result | None
     stopped: str | None = None
     interrupted: bool = False
+
+    @property
+    def scope_note(self) -> str | None:
+        """Note that the report is of more questions than were chosen now. `limit` and `sample` say
+        how much is asked, and not which run it is: stored replies stay in the report."""
+        progress, result = self.progress, self.result
+        if result is None or progress.total is None:
+            return None
+        n = result.report.conversations or result.report.n
+        if n <= progress.total:
+            return None
+        stored = n - result.failed - progress.done
+        return (
+            f"{progress.name}: the run already had {stored:,} replies; the report is of all {n:,} "
+            f"questions asked so far, not of the {progress.total:,} chosen now"
+        )
