@@ -12,6 +12,7 @@ from snellen.api import Plan, judge_run
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run.declarations import declarations
+from tests.stores import Bucket
 from tests.test_cli.conftest import Snellen, snellen
 from tests.tiny import Says, benchmark
 
@@ -127,6 +128,22 @@ def test_a_plan_is_a_run_by_setting(tmp_path: Path) -> None:
     sizes = [setting.options["image_size"] for setting in plan.by_setting()]
 
     assert sizes == [8, "original"]
+
+
+def test_a_run_to_reuse_is_fetched_once_for_all_settings(bucket: Bucket) -> None:
+    bucket.put("runs/b/m/0/manifest.json", b"{}")
+    plan = Plan(
+        benchmarks=[benchmark()],
+        models=["a"],
+        settings={"image_size": (8, "original")},
+        reuse=[f"{bucket.url}/runs/b/m/0"],
+    )
+    bucket.remove("runs/b/m/0/manifest.json")
+
+    folders = [folder for setting in plan.by_setting() for folder in setting.reuse]
+
+    assert len(folders) == 2
+    assert all((folder / "manifest.json").exists() for folder in folders)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,6 @@ class Plan:
         models: Sequence[str | registry.Opened],
         **arguments: Unpack[PlanArguments],
     ) -> None:
-        self._arguments = arguments
         self.benchmarks = benchmarks
         """As they are asked, apart from frame policies."""
         self.models = models
@@ -73,6 +72,9 @@ class Plan:
         chosen = {name: value for name, value in arguments.items() if name not in PARTS}
         self.options = with_defaults(chosen)
         """All options; those that are not set have their defaults."""
+        read = {name: value for name, value in self.options.items() if name in chosen}
+        # As they were read: a plan made from this one fetches no run or data a second time.
+        self._arguments = cast(PlanArguments, {**arguments, **read})
         self.sources: Mapping[str, Source] = {
             **{name: "argument" for name, value in chosen.items() if value is not None},
             **arguments.get("sources", {}),
