@@ -13,7 +13,7 @@ from snellen.run.options import RunOptions
 
 OWN_ROWS = "It has its own rows: make it with others, or pass a benchmark's name."
 OWN_FILE = "It has its own rows: pass the path of the file of rows instead."
-OF_NAMED_BENCHMARKS: Mapping[str, str] = {
+BENCHMARK_REMEDIES: Mapping[str, str] = {
     "data": OWN_ROWS,
     "task": OWN_FILE,
     "columns": OWN_FILE,
@@ -23,7 +23,7 @@ OF_NAMED_BENCHMARKS: Mapping[str, str] = {
 """Options of benchmarks by name, and what to do where the benchmark is an object."""
 
 ADDRESS = "Set it in the object, or pass the model by name, such as 'openai/NAME'."
-OF_NAMED_MODELS: Mapping[str, str] = {
+MODEL_REMEDIES: Mapping[str, str] = {
     "base_url": ADDRESS,
     "api_key_env": ADDRESS,
     "key_header": ADDRESS,
@@ -37,7 +37,7 @@ OF_QUESTIONS = (
     *("data", "task", "columns", "prompt", "shots", "shots_from", "shots_seed"),
     *("blind", "permute_options", "open_ended", "probe_seed"),
 )
-OF_JUDGED_RUNS: Mapping[str, str] = {
+JUDGING_REASONS: Mapping[str, str] = {
     **dict.fromkeys(OF_QUESTIONS, "The run's questions and replies are judged as they are stored."),
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge are found in the runs beside this one.",
@@ -53,7 +53,7 @@ def check_benchmark_object(name: str, options: RunOptions) -> None:
         UsageError: one is set.
     """
     values: Mapping[str, object] = {**options}
-    for option, remedy in OF_NAMED_BENCHMARKS.items():
+    for option, remedy in BENCHMARK_REMEDIES.items():
         if values[option]:
             raise UsageError(
                 f"{option} is for benchmarks by name, and {name} is a Benchmark object. {remedy}"
@@ -66,7 +66,7 @@ def check_model_object(name: str, profile: Profile) -> None:
     Raises:
         UsageError: it says such a thing.
     """
-    for field, remedy in OF_NAMED_MODELS.items():
+    for field, remedy in MODEL_REMEDIES.items():
         if getattr(profile, field):
             raise UsageError(
                 f"{field} is for models by name, and {name} is a Python object. {remedy}"
@@ -86,6 +86,6 @@ def check_judging(options: RunOptions) -> None:
         UsageError: one is set.
     """
     values: Mapping[str, object] = {**options}
-    for option, reason in OF_JUDGED_RUNS.items():
+    for option, reason in JUDGING_REASONS.items():
         if values[option] != declarations()[option].option.default:
             raise UsageError(f"{option} has no effect on judging. {reason} Leave it out.")
