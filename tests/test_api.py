@@ -316,6 +316,21 @@ def test_replies_that_are_kept_of_a_named_model_are_not(
     assert capsys.readouterr().err == ""
 
 
+def test_a_limit_below_what_a_run_has_already_is_met_with_a_note(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = [
+        snellen.evaluate(str(rows), "baseline/first", out=tmp_path / "runs", limit=limit)
+        for limit in (None, 2)
+    ]
+
+    assert [result.report.n for result in results] == [3, 3]
+    assert capsys.readouterr().err == (
+        f"{results[0].report.benchmark} × baseline/first: the run already had 3 replies; the "
+        "report is of all 3 questions asked so far, not of the 2 chosen now\n"
+    )
+
+
 def test_a_profile_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "profile.toml"
     path.write_text('revision = "of-the-file"\n')
@@ -426,8 +441,8 @@ def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> N
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"concurrency": 0}, "concurrency is a whole number from 1 on, not 0"),
-        ({"concurrency": -2}, "concurrency is a whole number from 1 on, not -2"),
+        ({"concurrency": 0}, "concurrency is a whole number from 1 on, or auto, not 0"),
+        ({"concurrency": -2}, "concurrency is a whole number from 1 on, or auto, not -2"),
         ({"limit": -1}, "limit is a whole number from 1 on, not -1"),
         ({"limit": 0}, "limit is a whole number from 1 on, not 0"),
         ({"limit": 2.5}, "limit is a whole number from 1 on, not 2.5"),

@@ -315,6 +315,7 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
     [
         ([], "name the model that judges"),
         (["--probe", "steering"], "name the model that judges"),
+        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies of --probe; there is"),
         (["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"], "without --probe"),
     ],
 )

@@ -22,6 +22,11 @@ def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progr
     return Progress(name=name, started=now - 10, finished=now if ended else None, **counts)
 
 
+def end(progress: Progress) -> None:
+    """All questions of a run are answered."""
+    progress.done, progress.finished = progress.total or 0, progress.started + 10
+
+
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
@@ -75,9 +80,11 @@ def test_before_a_question_is_finished_nobody_knows_what_all_will_cost() -> None
 
 def test_the_last_line_is_said_at_the_end_and_once(capsys: pytest.CaptureFixture[str]) -> None:
     show = ProgressLines()
-    show([run(total=40)])
-    show([run(total=40, done=40, ended=True)])
-    show([run(total=40, done=40, ended=True)])
+    runs = [run(total=40)]
+    show(runs)
+    end(runs[0])
+    show(runs)
+    show(runs)
 
     assert capsys.readouterr().err == "mine × m  40/40  4.0/s\n"
 
@@ -86,10 +93,28 @@ def test_a_run_that_ended_is_not_said_again_while_others_go_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show = ProgressLines()
-    show([run("a", total=1, done=1, ended=True), run("b", total=9)])
-    show([run("a", total=1, done=1, ended=True), run("b", total=9, done=9, ended=True)])
+    runs = [run("a", total=1, done=1, ended=True), run("b", total=9)]
+    show(runs)
+    end(runs[1])
+    show(runs)
 
     assert [text[0] for text in capsys.readouterr().err.splitlines()] == ["a", "b"]
+
+
+def test_runs_that_follow_others_have_lines_and_notes_of_their_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As the settings of a sweep, which are run one after another."""
+    show = ProgressLines()
+    for name in ("first", "second"):
+        show([run(name, total=1, done=1, ended=True, notes=("a note",))])
+
+    assert capsys.readouterr().err.splitlines() == [
+        "first: a note",
+        "first  1/1  0.1/s",
+        "second: a note",
+        "second  1/1  0.1/s",
+    ]
 
 
 # -- on a terminal
@@ -122,8 +147,10 @@ def screen(terminal: Terminal) -> list[str]:
 def test_a_run_is_redrawn_in_its_place() -> None:
     with redirect_stderr(Terminal()) as terminal:
         show = ProgressLines()
+        runs = [run("a", total=9), run("b", total=9)]
         for done in (1, 2, 3):
-            show([run("a", total=9, done=done), run("b", total=9)])
+            runs[0].done = done
+            show(runs)
 
     assert [text[:6] for text in screen(terminal)] == ["a  3/9", "b  0/9"]
 
@@ -131,10 +158,12 @@ def test_a_run_is_redrawn_in_its_place() -> None:
 def test_what_others_print_meanwhile_stays_whole() -> None:
     with redirect_stderr(Terminal()) as terminal:
         show = ProgressLines()
-        show([run("a long name of a run", total=9)])
+        runs = [run("a long name of a run", total=9)]
+        show(runs)
         print("stopping: wait", file=sys.stderr)
-        show([run("a long name of a run", total=9, done=1)])
-        show([run("a long name of a run", total=9, done=2)])
+        for done in (1, 2):
+            runs[0].done = done
+            show(runs)
 
     said, *drawn = screen(terminal)
     assert said == "stopping: wait"
@@ -144,9 +173,11 @@ def test_what_others_print_meanwhile_stays_whole() -> None:
 def test_at_the_end_every_run_stands_there_once() -> None:
     with redirect_stderr(Terminal()) as terminal:
         show = ProgressLines()
-        show([run("a", total=9), run("b", total=9)])
-        show([run("a", total=9), run("b", total=9, done=9, ended=True)])
-        show([run("a", total=9, done=9, ended=True), run("b", total=9, done=9, ended=True)])
+        runs = [run("a", total=9), run("b", total=9)]
+        show(runs)
+        for ended in reversed(runs):
+            end(ended)
+            show(runs)
         print("next", file=sys.stderr)
 
     assert [text[:6] for text in screen(terminal)] == ["b  9/9", "a  9/9", "next"]
@@ -171,8 +202,10 @@ def test_a_dumb_terminal_gets_plain_lines_without_escapes(
     monkeypatch.setenv("TERM", term)
     with redirect_stderr(Terminal()) as terminal:
         show = ProgressLines()
-        show([run(total=40, done=20)])
-        show([run(total=40, done=40, ended=True)])
+        runs = [run(total=40, done=20)]
+        show(runs)
+        end(runs[0])
+        show(runs)
     assert ("\x1b" in terminal.getvalue()) == escapes
     assert "mine × m  40/40" in terminal.getvalue()
 

@@ -97,6 +97,18 @@ def test_a_prompt_that_is_not_there_is_said_before_anything_is_asked(snellen: Sn
     assert not Path("runs").exists()
 
 
+def test_each_setting_shows_its_own_progress_and_notes(snellen: Snellen) -> None:
+    sweep = ("-b", SIZES, "-m", "baseline/first", "--image-size=64", "--image-size=32")
+    assert snellen("run", "-b", SIZES, "-m", "baseline/first").code == 0
+
+    done = snellen("run", *sweep)
+
+    for size in (64, 32):
+        name = f"eyechart × baseline/first, image_size={size}"
+        assert f"{name}: a new run: it differs from" in done.err
+        assert f"{name}  40/40  " in done.err
+
+
 def test_one_setting_is_shown_as_ever(snellen: Snellen, rows: Path) -> None:
     once = snellen("run", "-b", str(rows), "-m", "baseline/first")
     assert "by setting" not in once.out and "default" in once.out

@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import snellen as package
-from snellen.api import Plan
+from snellen.api import Plan, judge_run
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run.declarations import declarations
+from tests.stores import Bucket
 from tests.test_cli.conftest import Snellen, snellen
 from tests.tiny import Says, benchmark
 
@@ -128,6 +130,22 @@ def test_a_plan_is_a_run_by_setting(tmp_path: Path) -> None:
     assert sizes == [8, "original"]
 
 
+def test_a_run_to_reuse_is_fetched_once_for_all_settings(bucket: Bucket) -> None:
+    bucket.put("runs/b/m/0/manifest.json", b"{}")
+    plan = Plan(
+        benchmarks=[benchmark()],
+        models=["a"],
+        settings={"image_size": (8, "original")},
+        reuse=[f"{bucket.url}/runs/b/m/0"],
+    )
+    bucket.remove("runs/b/m/0/manifest.json")
+
+    folders = [folder for setting in plan.by_setting() for folder in setting.reuse]
+
+    assert len(folders) == 2
+    assert all((folder / "manifest.json").exists() for folder in folders)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -144,7 +162,7 @@ def test_a_plan_is_a_run_by_setting(tmp_path: Path) -> None:
         ({"probe_seed": 3}, "it goes with --blind other or --permute-options"),
         ({"ray_address": "auto"}, "are for --replicas N, or --executor ray"),
         ({"serve_args": ["--x"]}, "--serve-arg is for the server that --serve starts"),
-        ({"prompt": "llava"}, "prompt is for benchmarks by name"),
+        ({"sample_seed": 3}, "say how many with --sample"),
     ],
 )
 def test_what_an_option_cannot_be_is_said_with_what_it_can(
@@ -158,11 +176,122 @@ def test_what_an_option_cannot_be_is_said_with_what_it_can(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"data": "rows.jsonl"}, "data is for benchmarks by name, and tiny is a Benchmark object"),
+        ({"task": "mcq"}, "task is for benchmarks .* pass the path of the file of rows instead"),
+        ({"columns": {"q": "question"}}, "columns is for benchmarks .* pass the path of the file"),
+        ({"prompt": "llava"}, r"prompt is for benchmarks .* Make it with that prompt\."),
+        ({"shots": 2}, "shots is for benchmarks .* with `snellen.transforms.shots.with_shots`"),
+        ({"base_url": "http://localhost:8000"}, "base_url is for models by name, and says is a"),
+        ({"api_key_env": "KEY"}, "api_key_env is for models .* such as 'openai/NAME'"),
+        ({"serve": "vllm"}, "serve is for models by name, and says is a Python object"),
+        ({"trust_remote_code": True}, "trust_remote_code is for models .* such as 'hf/NAME'"),
+        ({"profile": Profile(stream=True)}, "stream is for models by name"),
+        ({"timeout": {"connect": 3}}, "timeout: connect and first are for servers"),
+        ({"replicas": 2}, "a model has replicas where it is given by its name"),
+    ],
+)
+def test_an_option_that_does_not_reach_an_object_is_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    arguments: dict[str, Any] = {"out": tmp_path, **options}
+    model = Says(lambda request: "yes")
+
+    with pytest.raises(UsageError, match=message):
+        package.evaluate(benchmark(), model, **arguments)
+
+    assert model.requests == [] and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prompt": "llava"}, "prompt has no effect on judging.* judged as they are stored"),
+        ({"blind": "none"}, "blind has no effect on judging"),
+        ({"out": "elsewhere"}, "out has no effect on judging. The verdicts are stored in the run"),
+        ({"missing": "wrong"}, "missing has no effect on judging. Pass it to `score`"),
+    ],
+)
+def test_an_option_that_does_not_reach_a_judge_is_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    plan = Plan(benchmarks=[], models=["baseline/first"], **options)
+
+    with pytest.raises(UsageError, match=message):
+        judge_run(tmp_path, plan)
+
+
 @pytest.mark.parametrize("name", declarations())
 def test_every_default_is_a_value_that_its_option_can_have(name: str) -> None:
     declared = declarations()[name]
 
     assert declared.check(declared.option.default) == declared.option.default
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        (
+            {"temperature": np.float64(0.5), "seed": np.int64(7), "max_tokens": np.int32(9)},
+            {"temperature": 0.5, "seed": 7, "max_tokens": 9},
+        ),
+        ({"temperature": np.float32(0.5)}, {"temperature": 0.5}),
+        ({"temperature": np.int64(1)}, {"temperature": 1.0}),
+        ({"image_size": np.uint16(8)}, {"image_size": 8}),
+        ({"open_ended": np.bool_(False)}, {"open_ended": False}),
+        ({"timeout": {"total": np.float64(30)}}, {"timeout": {"total": 30}}),
+        ({"limit": np.array(2)}, {"limit": 2}),
+    ],
+)
+def test_numbers_of_numpy_make_the_same_run_as_plain_ones(
+    tmp_path: Path, options: dict[str, Any], same: dict[str, Any]
+) -> None:
+    model = Says(lambda request: "yes")
+
+    first = package.evaluate(benchmark(), model, out=tmp_path, **options)
+    second = package.evaluate(benchmark(), model, out=tmp_path, **same)
+
+    assert first.run == second.run
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": np.float64(3)}, "limit is a whole number from 1 on"),
+        ({"limit": np.int64(0)}, "limit is a whole number from 1 on"),
+        ({"limit": np.bool_(True)}, "limit is a whole number from 1 on"),
+        ({"limit": np.array([3])}, "limit is a whole number from 1 on"),
+        ({"allow_urls": np.int64(1)}, "allow_urls is true or false"),
+        ({"temperature": np.float64("nan")}, "temperature is a number from 0 on"),
+    ],
+)
+def test_numbers_of_numpy_have_the_bounds_of_plain_ones(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        Plan(benchmarks=[], models=[], **options)
+
+
+def test_concurrency_may_be_auto_as_on_the_command_line(tmp_path: Path) -> None:
+    result = package.evaluate(
+        benchmark(), Says(lambda request: "yes"), out=tmp_path, concurrency="auto"
+    )
+
+    assert result.report.n == 10
+
+
+def test_auto_goes_before_the_number_of_requests_in_a_profile() -> None:
+    profile = Profile(concurrency=3)
+
+    def concurrency(**options: Any) -> int | None:
+        plan = Plan(benchmarks=[], models=["m"], profile=profile, **options)
+        return plan.profile_of("m").concurrency
+
+    assert concurrency() == 3
+    assert concurrency(concurrency=2) == 2
+    assert concurrency(concurrency="auto") is None
 
 
 def test_times_may_be_written_as_on_the_command_line() -> None:

@@ -6,7 +6,7 @@ import sys
 from typing import Unpack
 
 from snellen import registry
-from snellen.analysis.result import Result
+from snellen.analysis.result import Result, plain
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
@@ -19,6 +19,7 @@ from snellen.run.declarations import checked
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, OnSample, Plan, load_benchmarks
+from snellen.run.run_config import with_options
 from snellen.run.run_plan import run_plan
 
 
@@ -39,9 +40,10 @@ def evaluate(
 
     `show` is called with the progress a few times a second. `on_sample` is called with sample,
     reply and `{scoring: score}` as soon as a reply is stored. If it raises, the run ends and keeps
-    its replies. A second call with the same arguments asks only questions without a reply. Two
-    objects count as the same model if name, `revision` and source are equal; their arguments are
-    not compared.
+    its replies. A second call with the same arguments asks only questions without a reply. With a
+    smaller `limit` the result is still of all stored replies, and a note on standard error says so.
+    Two objects count as the same model if name, `revision` and source are equal; their arguments
+    are not compared.
 
     Raises:
         SnellenError: something that the caller can mend; its message says what to do.
@@ -55,15 +57,16 @@ def evaluate(
         finished = _run_object(plan, model, show)
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
+    if finished.scope_note is not None:
+        print(plain(finished.scope_note), file=sys.stderr)
     assert finished.result is not None
     return finished.result
 
 
 def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
     """Run a plan with a model that is the caller's object."""
-    opened = registry.from_object(
-        model, threads=plan.options["concurrency"] or plan.profile.concurrency
-    )
+    profile = with_options(plan.profile, plan.options)
+    opened = registry.from_object(model, threads=profile.concurrency)
     try:
         finished = run_plan(plan.replaced(models=[opened]), show)[0]
     finally:

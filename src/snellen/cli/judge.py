@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from snellen import api, report
-from snellen.analysis.result import plain
+from snellen.analysis.result import Result, plain
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._own_benchmark import own_benchmark
@@ -20,6 +21,7 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError
+from snellen.scoring import SteeringReport
 from snellen.store import ReplyRecord, Run
 
 NUMBER = click.IntRange(1)
@@ -80,12 +82,7 @@ def command(
     The same command again asks only what has no verdict yet. With --against alone the verdicts that
     there are count.
     """
-    if not models and (probe or not against):
-        raise UsageError("name the model that judges (--judge MODEL).")
-    if against is not None and (probe or len(runs) > 1):
-        raise UsageError("--against is for the labels of one RUN, and without --probe.")
-    if sample is not None and not probe:
-        raise UsageError("--sample says how many replies --probe asks about; there is no --probe.")
+    _check_use(runs, models, against, probe, sample, options)
     ctx = click.get_current_context()
     plan = api.Plan(
         benchmarks=[],
@@ -94,44 +91,16 @@ def command(
         command=sys.argv[1:],
         **options_set(ctx, options),
     )
-    results, probed = [], []
-    code = DONE
-    budget = api.budget_of(plan)
-    for path in runs:
-        if probe:
-            found, finished = api.probe_run(
-                path,
-                plan,
-                benchmark=benchmark,
-                scorings=scorings,
-                n=sample or PROBED,
-                seed=plan.options["sample_seed"],
-                show=ProgressLines(),
-                budget=budget,
-            )
-            probed += found
+    if probe:
+        code, reports = _probe(runs, plan, benchmark, scorings, sample or PROBED)
+        if as_json:
+            put(reports[0] if len(reports) == 1 else reports)
         else:
-            result, finished = api.judge_run(
-                path,
-                plan,
-                benchmark=benchmark,
-                scorings=scorings,
-                against=against,
-                show=ProgressLines(),
-                budget=budget,
-            )
-            results.append(result)
-        for one in finished:
-            code = max(code, _told(one))
-        if any(one.interrupted for one in finished):
-            code = INTERRUPTED
-            break
-    if probe and as_json:
-        put(probed[0] if len(probed) == 1 else probed)
-    elif probe:
-        for one_probe in probed:
-            report.print_steering(one_probe)
-    elif as_json:
+            for steering in reports:
+                report.print_steering(steering)
+        return code
+    code, results = _judge(runs, plan, benchmark, scorings, against)
+    if as_json:
         put_results(results)
     else:
         for result in results:
@@ -139,18 +108,98 @@ def command(
     return code
 
 
-def _told(one: api.Finished) -> int:
+def _check_use(
+    runs: Sequence[Path],
+    models: Sequence[str],
+    against: Path | None,
+    probe: str | None,
+    sample: int | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: some do not.
+    """
+    if not models and (probe or not against):
+        raise UsageError("name the model that judges (--judge MODEL).")
+    if against is not None and (probe or len(runs) > 1):
+        raise UsageError("--against is for the labels of one RUN, and without --probe.")
+    if sample is not None and not probe:
+        raise UsageError("--sample says how many replies --probe asks about; there is no --probe.")
+    if options["sample_seed"] and not probe:
+        raise UsageError("--sample-seed draws the replies of --probe; there is no --probe.")
+
+
+def _judge(
+    runs: Sequence[Path],
+    plan: api.Plan,
+    benchmark: str | None,
+    scorings: Sequence[str],
+    against: Path | None,
+) -> tuple[int, list[Result]]:
+    """Judge runs until one is interrupted; gives the exit code and the results."""
+    results = []
+    code = DONE
+    budget = api.budget_of(plan)
+    for path in runs:
+        result, finished = api.judge_run(
+            path,
+            plan,
+            benchmark=benchmark,
+            scorings=scorings,
+            against=against,
+            show=ProgressLines(),
+            budget=budget,
+        )
+        results.append(result)
+        code = max(code, *map(_report_missing, finished), DONE)
+        if any(run.interrupted for run in finished):
+            return INTERRUPTED, results
+    return code, results
+
+
+def _probe(
+    runs: Sequence[Path],
+    plan: api.Plan,
+    benchmark: str | None,
+    scorings: Sequence[str],
+    n: int,
+) -> tuple[int, list[SteeringReport]]:
+    """Probe the judges of runs until one is interrupted; gives the exit code and the reports."""
+    reports: list[SteeringReport] = []
+    code = DONE
+    budget = api.budget_of(plan)
+    for path in runs:
+        steering, finished = api.probe_run(
+            path,
+            plan,
+            benchmark=benchmark,
+            scorings=scorings,
+            n=n,
+            show=ProgressLines(),
+            budget=budget,
+        )
+        reports += steering
+        code = max(code, *map(_report_missing, finished), DONE)
+        if any(run.interrupted for run in finished):
+            return INTERRUPTED, reports
+    return code, reports
+
+
+def _report_missing(run: api.Finished) -> int:
     """Say what is left to do of one judge's run, and why; gives the exit code."""
-    if not (one.progress.failed or one.stopped):
+    progress = run.progress
+    if not (progress.failed or run.stopped):
         return DONE
-    said = f"{one.progress.failed:,} without a verdict" if one.progress.failed else "not at its end"
+    missing = f"{progress.failed:,} without a verdict" if progress.failed else "not at its end"
     reasons = Counter(
         record.error.message
-        for record in Run(one.run).replies()
+        for record in Run(run.run).replies()
         if isinstance(record, ReplyRecord) and record.error is not None
     )
     why = f", mostly: {reasons.most_common(1)[0][0][:LONGEST_REASON]}" if reasons else ""
-    stopped = f"; stopped: {one.stopped}" if one.stopped else ""
+    stopped = f"; stopped: {run.stopped}" if run.stopped else ""
     again = "the same command asks for what is missing"
-    print(plain(f"{one.progress.name}: {said}{why}{stopped}; {again}"), file=sys.stderr)
+    print(plain(f"{progress.name}: {missing}{why}{stopped}; {again}"), file=sys.stderr)
     return FELL_SHORT

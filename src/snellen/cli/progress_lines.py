@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import monotonic
 
 from snellen.analysis.result import duration, money, plain
@@ -23,48 +24,63 @@ def can_draw() -> bool:
     return not Console(stderr=True).is_dumb_terminal
 
 
+@dataclass
+class RunLines:
+    """What was printed of one run."""
+
+    progress: Progress
+    notes: int = 0
+    """How many of its notes."""
+    is_complete: bool = False
+    """Whether its last line is printed."""
+
+
 class ProgressLines:
-    """Called by `run_plan` four times a second, and once when all runs have ended."""
+    """Called by `run_plan` four times a second, and once when all runs have ended.
+
+    The settings of a sweep, and the scorings of a judge, are run one after another, each with runs
+    of its own. So a run is known by its `Progress`, not by its position.
+    """
 
     def __init__(self) -> None:
         self._terminal = can_draw()
-        self._said: set[int] = set()
         self._next = monotonic() + FIRST
-        self._noted: dict[int, int] = {}
+        self._lines: dict[int, RunLines] = {}
 
     def __call__(self, runs: Sequence[Progress]) -> None:
-        for place, run in enumerate(runs):
-            for note in run.notes[self._noted.get(place, 0) :]:
+        printed = [self._lines.setdefault(id(run), RunLines(run)) for run in runs]
+        for lines in printed:
+            run = lines.progress
+            for note in run.notes[lines.notes :]:
                 print(plain(f"{run.name}: {note}"), file=sys.stderr, flush=True)
-            self._noted[place] = len(run.notes)
+            lines.notes = len(run.notes)
         if self._terminal:
-            self._draw(runs)
+            self._draw(printed)
             return
         due = monotonic() >= self._next
         if due:
             self._next = monotonic() + EVERY
-        for place, run in enumerate(runs):
-            ended = run.finished is not None
-            if place not in self._said and (due or ended):
-                print(line(run), file=sys.stderr, flush=True)
-                if ended:
-                    self._said.add(place)
+        for lines in printed:
+            ended = lines.progress.finished is not None
+            if not lines.is_complete and (due or ended):
+                print(line(lines.progress), file=sys.stderr, flush=True)
+                lines.is_complete = ended
 
-    def _draw(self, runs: Sequence[Progress]) -> None:
+    def _draw(self, printed: Sequence[RunLines]) -> None:
         """Ended runs stay above; the others are drawn below an empty line, where the cursor waits.
 
         So whatever else is printed meanwhile lands on that line, whole, and is not drawn over.
         """
-        ended = [
-            place for place, run in enumerate(runs) if run.finished and place not in self._said
-        ]
-        self._said.update(ended)
-        alive = [run for place, run in enumerate(runs) if place not in self._said]
+        open_runs = [lines for lines in printed if not lines.is_complete]
+        ended = [lines for lines in open_runs if lines.progress.finished is not None]
+        for lines in ended:
+            lines.is_complete = True
+        alive = [lines.progress for lines in open_runs if not lines.is_complete]
         room = max(1, shutil.get_terminal_size().lines - 3)
         below = [line(run) for run in alive[:room]]
         if len(alive) > room:
             below.append(f"and {len(alive) - room} more")
-        above = "".join(f"{line(runs[place])}\n" for place in ended)
+        above = "".join(f"{line(lines.progress)}\n" for lines in ended)
         # No line may wrap, or the way up would be longer than the lines are many.
         park = "\n" + "".join(f"{text}\n" for text in below) + f"\x1b[{len(below) + 1}F"
         sys.stderr.write(f"\x1b[?7l\x1b[J{above}{park if below else ''}\x1b[?7h")

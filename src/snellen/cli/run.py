@@ -20,7 +20,6 @@ from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError
 from snellen.registry import suites
-from snellen.run import Progress
 from snellen.run.plan import load_benchmarks
 
 ROBUST = "robust"
@@ -209,7 +208,8 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
         if run.result is None:
             _say(f"{name}: not scored; `snellen score {run.run}` does it")
         else:
-            _say_of_all(run.progress, run.result)
+            if run.scope_note is not None:
+                _say(run.scope_note)
             lines, shortfall = _floors.shortfalls(floors, run.result, known)
             for line in lines:
                 _say(f"{name}: {line}")
@@ -219,18 +219,6 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
         _say("the same command goes on where this one ended, and asks again what has no reply")
         code = max(code, FELL_SHORT)
     return INTERRUPTED if any(run.interrupted for run in finished) else code
-
-
-def _say_of_all(progress: Progress, result: Result) -> None:
-    """Say where the report is of more than was chosen now: which rows are asked is not part of what
-    makes a run another one."""
-    n = result.report.conversations or result.report.n
-    if progress.total is not None and n > progress.total:
-        had = n - result.failed - progress.done
-        _say(
-            f"{progress.name}: the run already had {had:,} replies; the report is of all {n:,} "
-            f"questions asked so far, not of the {progress.total:,} chosen now"
-        )
 
 
 def _say(text: str) -> None:

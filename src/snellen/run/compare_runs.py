@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from snellen.analysis.comparing import Compared, Loaded
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
-from snellen.run.score_run import Said, benchmark_of, judgeable, predicted_in, said_in, source_notes
+from snellen.run.prediction_files import PredictionSet, read_predictions
+from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
 
@@ -45,57 +46,87 @@ def compare(
         SnellenError: something that the caller can mend, such as that two sides share no sample.
     """
     own = [benchmark] if isinstance(benchmark, str | Benchmark) else list(benchmark or ())
-    notes: list[str] = []
-    broken: list[SnellenError] = []
-    found: dict[Path, Path | Said] = {}  # by where it really is: a run is taken once
-    paths = [runs_at(_named(side, number)) for number, side in enumerate(sides, 1)]
+    paths = [runs_at(_path_of(side, number)) for number, side in enumerate(sides, 1)]
+    reader = _PredictionReader(benchmark, data=data, ids=ids, replies_in=replies_in, only=only)
+    collected = _Sides(own, scoring)
     for path in paths:
+        collected.add(path, reader)
+    if len(collected.sources) < 2 <= len(sides):
+        raise UsageError(f"{paths[0]} is named twice: comparing takes two sets of replies.")
+    if data is not None and not collected.predictions:
+        raise UsageError("data is for predictions, and these are runs, which have theirs.")
+    loaded = collected.loaded(paths)
+    try:
+        return Compared(comparing.compare(loaded, collected.notes, details=details))
+    except UsageError as error:
+        if not collected.broken:
+            raise
+        # What could not be read may be what the others would have been compared with.
+        raise UsageError("\n".join([str(error), *collected.notes])) from error
+
+
+class _Sides:
+    """Runs and predictions that are compared."""
+
+    def __init__(self, own: Sequence[str | Benchmark], scoring: str | None) -> None:
+        self.sources: dict[Path, Path | PredictionSet] = {}
+        """Runs, by their path, and predictions, by where they really are: each is taken once."""
+        self.notes: list[str] = []
+        self.broken: list[SnellenError] = []
+        """Why runs were left out."""
+        self._own = own
+        self._scoring = scoring
+
+    @property
+    def predictions(self) -> list[PredictionSet]:
+        return [source for source in self.sources.values() if isinstance(source, PredictionSet)]
+
+    def add(self, path: Path, reader: _PredictionReader) -> None:
+        """Add a run, the runs in a folder, or else the predictions there.
+
+        Raises:
+            UsageError: there is nothing.
+        """
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
         if (elsewhere := found_elsewhere(path, runs)) is not None:
-            notes.append(elsewhere)
+            self.notes.append(elsewhere)
         for run in runs:
-            found.setdefault(run.resolve(), run)
-        if not runs and path.resolve() not in found:
-            if not isinstance(benchmark, str | Benchmark | None):
-                raise UsageError(f"{path} has predictions: name one benchmark for them.")
-            if isinstance(benchmark, str):
-                where = None if data is None else data_at(data)
-                benchmark = registry.benchmark(benchmark, data=where)
-            found[path.resolve()] = _predictions(path, benchmark, data, ids, replies_in, only)
-    if len(found) < 2 <= len(sides):
-        raise UsageError(f"{paths[0]} is named twice: comparing takes two sets of replies.")
-    said = [one for one in found.values() if isinstance(one, Said)]
-    if data is not None and not said:
-        raise UsageError("data is for predictions, and these are runs, which have theirs.")
-    # Where all are of the same rows nobody need read these to the last byte.
-    digests = len(said) < len(found) or len({id(one.benchmark) for one in said}) > 1
-    loaded: list[Loaded] = []
-    named = {path.resolve() for path in paths}
-    for place, one in found.items():
-        if isinstance(one, Said):
-            loaded.append(_of_predictions(one, scoring, digests=digests))
-            continue
-        try:
-            loaded.append(_of_run(one, own, scoring))
-        except SnellenError as error:
-            if place in named:
-                raise
-            broken.append(error)
-            notes.append(f"left out: {error}")
-    if broken and len(loaded) < 2:
-        raise broken[0]
-    try:
-        return Compared(comparing.compare(loaded, notes, details=details))
-    except UsageError as error:
-        if not broken:
-            raise
-        # What could not be read may be what the others would have been compared with.
-        raise UsageError("\n".join([str(error), *notes])) from error
+            self.sources.setdefault(run.resolve(), run)
+        if not runs and path.resolve() not in self.sources:
+            self.sources[path.resolve()] = reader.read(path)
+
+    def loaded(self, paths: Sequence[Path]) -> list[Loaded]:
+        """All sides, scored. A run that cannot be read is left out with a note, unless it is one of
+        the `paths`.
+
+        Raises:
+            SnellenError: a side cannot be read, and fewer than two are left.
+        """
+        predictions = self.predictions
+        # Where all are of the same rows nobody need read these to the last byte.
+        benchmarks = {id(source.benchmark) for source in predictions}
+        digests = len(predictions) < len(self.sources) or len(benchmarks) > 1
+        required = {path.resolve() for path in paths}
+        loaded: list[Loaded] = []
+        for path, source in self.sources.items():
+            if isinstance(source, PredictionSet):
+                loaded.append(_of_predictions(source, self._scoring, digests=digests))
+                continue
+            try:
+                loaded.append(_of_run(source, self._own, self._scoring))
+            except SnellenError as error:
+                if path in required:
+                    raise
+                self.broken.append(error)
+                self.notes.append(f"left out: {error}")
+        if self.broken and len(loaded) < 2:
+            raise self.broken[0]
+        return loaded
 
 
-def _named(side: object, number: int) -> str | Path:
+def _path_of(side: object, number: int) -> str | Path:
     if isinstance(side, str | Path):
         return side
     if isinstance(side, os.PathLike):
@@ -113,36 +144,52 @@ def _named(side: object, number: int) -> str | Path:
     return side.run
 
 
-def _predictions(
-    path: Path,
-    benchmark: Benchmark | None,
-    data: str | Path | None,
-    ids: str | None,
-    replies_in: str | None,
-    only: str | None,
-) -> Said:
-    if path.is_dir() and benchmark is None:
-        raise UsageError(
-            f"{path}: there is no run in it, down to {DEPTH} folders below. If predictions are, "
-            "name their benchmark (-b)."
+@dataclass
+class _PredictionReader:
+    """Reads predictions; its fields are arguments of `compare`."""
+
+    benchmark: str | Benchmark | Sequence[str | Benchmark] | None
+    _: KW_ONLY
+    data: str | Path | None
+    ids: str | None
+    replies_in: str | None
+    only: str | None
+
+    def read(self, path: Path) -> PredictionSet:
+        """The predictions in a file or a folder.
+
+        Raises:
+            SnellenError: there are none, or it is not known of which benchmark they are.
+        """
+        if not isinstance(self.benchmark, str | Benchmark | None):
+            raise UsageError(f"{path} has predictions: name one benchmark for them.")
+        if isinstance(self.benchmark, str):  # made once: all sides are of the same rows then
+            where = None if self.data is None else data_at(self.data)
+            self.benchmark = registry.benchmark(self.benchmark, data=where)
+        if path.is_dir() and self.benchmark is None:
+            raise UsageError(
+                f"{path}: there is no run in it, down to {DEPTH} folders below. If predictions "
+                "are, name their benchmark (-b)."
+            )
+        return read_predictions(
+            path, self.benchmark, self.data, self.ids, self.replies_in, self.only
         )
-    return said_in(path, benchmark, data, ids, replies_in, only)
 
 
-def _of_predictions(said: Said, scoring: str | None, *, digests: bool) -> Loaded:
-    where = _written(f"{said.path}")
-    predicted = predicted_in(said, where)
+def _of_predictions(predictions: PredictionSet, scoring: str | None, *, digests: bool) -> Loaded:
+    where = _written(f"{predictions.path}")
+    scorable = predictions.scorable(where)
     loaded = comparing.load(
-        said.benchmark,
-        lambda: predicted.scored(digests=digests),
-        model=_written(said.model),
+        predictions.benchmark,
+        lambda: scorable.scored(digests=digests),
+        model=_written(predictions.model),
         where=where,
-        identity=predicted.identity,
+        identity=scorable.identity,
         scoring=scoring,
-        verdicts=said.verdicts,
+        verdicts=predictions.verdicts,
         verdicts_first=True,
     )
-    return replace(loaded, notes=[*said.notes, *predicted.notes()])
+    return replace(loaded, notes=[*predictions.notes, *scorable.notes()])
 
 
 def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> Loaded:

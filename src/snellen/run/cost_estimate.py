@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -103,38 +104,15 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
                 f"{', '.join(differ)}, which is known once the model is opened"
             )
     earlier = _earlier(folder) if n else None
-    held = _PromptSizes(benchmark, left, settings, profile, notes)
-    requests, counted = n, 0
-    most = settings.generation.max_tokens
-    usage = Usage(
-        input=held.tokens,
-        output=0 if benchmark.procedure.kind == "rank" else None if most is None else n * most,
-    )
-    at_most = bool(usage.output)
-    if earlier is not None:
-        path, took = earlier
-        requests = round(n * took.replies / took.questions)
-        if counted := took.replies - took.unsaid:
-            each = requests / counted
-            usage = Usage(**{name: round(n * each) for name, n in took.tokens.items()})
-            at_most = False
-            notes.append(f"tokens by those of {counted:,} replies in {path}")
-    if benchmark.procedure.kind == "session" and not counted:
-        usage, at_most = Usage(), False
-        notes.append("what a stream's model is shown, asked and says is not known beforehand")
-    elif benchmark.procedure.conversation.turns != 1 and not counted:
-        at_most = False
-        what = "first turns" if earlier is None else "tokens of first turns"
-        notes.append(f"{what} alone: how many follow is not known beforehand")
-    if at_most:
-        notes.append(f"output by its limit, {most:,} tokens a reply")
+    sizes = _PromptSizes(benchmark, left, settings, profile, notes)
+    work = _work(config, n, sizes.tokens, earlier, notes)
     if any(scoring.judge is not None for scoring in benchmark.scorings.values()):
         notes.append("without a judge's work")
     if plan.reuse:
         notes.append("what --reuse would find is counted as asked")
     if profile.prices is None:
         notes.append("money is not known: the profile has no prices")
-    hours = _hours(requests, None if earlier is None else earlier[1], profile.concurrency)
+    hours = _hours(work.requests, None if earlier is None else earlier[1], profile.concurrency)
     if hours is None:
         notes.append("time is not known: no reply of this model to this benchmark is there")
     return CostEstimate(
@@ -142,17 +120,60 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
         model=opened.name,
         questions=asked,
         left=n,
-        requests=requests,
-        pictures=held.pictures,
-        frames=held.frames,
-        input_tokens=usage.input,
-        output_tokens=usage.output,
-        at_most=at_most,
-        cost=None if profile.prices is None else profile.prices.cost(usage),
+        requests=work.requests,
+        pictures=sizes.pictures,
+        frames=sizes.frames,
+        input_tokens=work.usage.input,
+        output_tokens=work.usage.output,
+        at_most=work.at_most,
+        cost=None if profile.prices is None else profile.prices.cost(work.usage),
         currency=None if profile.prices is None else profile.prices.currency,
         hours=hours,
         notes=notes,
     )
+
+
+class _Work(NamedTuple):
+    """What questions take."""
+
+    requests: int
+    usage: Usage
+    at_most: bool
+    """Whether the tokens of the output are an upper bound."""
+
+
+def _work(
+    config: RunConfig,
+    n: int,
+    prompt_tokens: int | None,
+    earlier: tuple[Path, Spent] | None,
+    notes: list[str],
+) -> _Work:
+    """What `n` questions take: by the replies of an earlier run, else by their prompts and the
+    limit of tokens. Adds to the notes."""
+    procedure, most = config.benchmark.procedure, config.settings.generation.max_tokens
+    requests, counted = n, 0
+    output = 0 if procedure.kind == "rank" else None if most is None else n * most
+    usage = Usage(input=prompt_tokens, output=output)
+    at_most = bool(usage.output)
+    if earlier is not None:
+        path, took = earlier
+        requests = round(n * took.replies / took.questions)
+        if counted := took.replies - took.unsaid:
+            ratio = requests / counted
+            usage = Usage(**{name: round(total * ratio) for name, total in took.tokens.items()})
+            at_most = False
+            notes.append(f"tokens by those of {counted:,} replies in {path}")
+    if procedure.kind == "session" and not counted:
+        usage, at_most = Usage(), False
+        notes.append("what a stream's model is shown, asked and says is not known beforehand")
+    elif procedure.conversation.turns != 1 and not counted:
+        at_most = False
+        what = "first turns" if earlier is None else "tokens of first turns"
+        notes.append(f"{what} alone: how many follow is not known beforehand")
+    if at_most:
+        notes.append(f"output by its limit, {most:,} tokens a reply")
+    return _Work(requests, usage, at_most)
 
 
 def _unopened(spec: str, profile: Profile) -> registry.Opened:

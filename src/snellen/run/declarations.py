@@ -73,6 +73,7 @@ class Declaration:
         """
         if value is None and self.is_optional:
             return None
+        value = plain(value)
         try:
             value = self._read(value)
         except ValueError as error:
@@ -149,6 +150,16 @@ def with_defaults(options: Mapping[str, object]) -> RunOptions:
     """
     defaults = {name: declared.option.default for name, declared in declarations().items()}
     return cast(RunOptions, {**defaults, **checked(options)})
+
+
+def plain(value: Any) -> Any:
+    """The value with Python's own numbers in the place of NumPy's, also within a list or a mapping:
+    both make the same run."""
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(plain, value))
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def bounds_of(kind: Any) -> tuple[Any, msgspec.Meta]:

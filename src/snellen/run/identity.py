@@ -86,7 +86,7 @@ def manifest_of(
         "profile": _stored(profile),
         "limit": options["limit"],
         "sample": options["sample"],
-        "concurrency": options["concurrency"] or opened.concurrency or "auto",
+        "concurrency": profile.concurrency or opened.concurrency or "auto",
         "snellen": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),

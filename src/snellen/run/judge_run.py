@@ -16,6 +16,7 @@ from snellen.run.lifecycle import Show
 from snellen.run.plan import Finished, Plan
 from snellen.run.run_plan import budget_of, run_plan
 from snellen.run.score_run import benchmark_of, judgeable, scored
+from snellen.run.unused_options import check_judging
 from snellen.scoring import judge
 from snellen.store import MANIFEST, LabelRecord, Run, identity_digest, safe_name
 
@@ -41,9 +42,11 @@ def judge_run(
     earlier ones: the report then says how the judges compare with them.
 
     Raises:
-        UsageError: it is no run, or a scoring is not there or has no judge.
+        UsageError: it is no run, or a scoring is not there or has no judge, or an option of the
+            plan has no effect on judging.
         DataError: labels cannot be read, or are not of this run.
     """
+    check_judging(plan.options)
     labels = None if against is None else read_labels(against)
     if not (path / MANIFEST).exists():
         raise UsageError(f"{path} is no run folder: it has no {MANIFEST}. A judge reads a run.")

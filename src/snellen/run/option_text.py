@@ -61,14 +61,14 @@ def temperature(text: str) -> float | Literal["default"]:
     return "default" if text == "default" else amount(text)
 
 
-def concurrency(text: str) -> int | None:
-    """A number of requests, or None for `auto`.
+def concurrency(text: str) -> int | Literal["auto"]:
+    """A number of requests, or `auto`: as many as a server bears.
 
     Raises:
         ValueError: the text is neither.
     """
     if text == "auto":
-        return None
+        return "auto"
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
         raise ValueError(f"{text!r} is neither a number from 1 on nor auto.")
     return int(text)

@@ -244,7 +244,7 @@ class RunOptions(TypedDict, total=False):
         Option(MODEL, "A model profile (TOML).", expected="a Profile or the path of a TOML file"),
     ]
     concurrency: Annotated[
-        Count | None,
+        Count | Literal["auto"] | None,
         Option(
             REQUESTS,
             "Requests at once; auto finds what a server bears, and asks a sync function of "

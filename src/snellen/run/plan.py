@@ -21,6 +21,7 @@ from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
 from snellen.run.options import RunOptions
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
+from snellen.run.unused_options import check_benchmark_object, check_model_object
 from snellen.transforms.probes import probed
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
@@ -34,6 +35,8 @@ class PlanArguments(RunOptions, total=False):
     """Profiles of single models, by name, in the place of the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
     """Options with several values, each of which is a run of its own: `frames`, `image_size`."""
+    setting: Mapping[str, Any]
+    """Of a plan that `by_setting` gives: its values of the settings that have several."""
     sources: Mapping[str, Source]
     """Where options came from that are set; `argument` for all others."""
     score: bool
@@ -62,7 +65,6 @@ class Plan:
         models: Sequence[str | registry.Opened],
         **arguments: Unpack[PlanArguments],
     ) -> None:
-        self._arguments = arguments
         self.benchmarks = benchmarks
         """As they are asked, apart from frame policies."""
         self.models = models
@@ -70,6 +72,9 @@ class Plan:
         chosen = {name: value for name, value in arguments.items() if name not in PARTS}
         self.options = with_defaults(chosen)
         """All options; those that are not set have their defaults."""
+        read = {name: value for name, value in self.options.items() if name in chosen}
+        # As they were read: a plan made from this one fetches no run or data a second time.
+        self._arguments = cast(PlanArguments, {**arguments, **read})
         self.sources: Mapping[str, Source] = {
             **{name: "argument" for name, value in chosen.items() if value is not None},
             **arguments.get("sources", {}),
@@ -79,6 +84,7 @@ class Plan:
         """The one of all models that have none of their own, without the options in its place."""
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
+        self.setting = arguments.get("setting", {})
         self.score = arguments.get("score", True)
         self.reuse_strictly = arguments.get("reuse_strictly", True)
         self.command = arguments.get("command", ())
@@ -116,12 +122,13 @@ class Plan:
         """A plan for each combination of the settings; this one without any."""
         if not self.settings:
             return [self]
-        names = list(self.settings)
-        combinations = product(*(dict.fromkeys(values) for values in self.settings.values()))
+        distinct = {name: [*dict.fromkeys(values)] for name, values in self.settings.items()}
         plans = []
-        for values in combinations:
-            setting = {**dict(zip(names, values, strict=True)), "settings": {}}
-            plans.append(self.replaced(**cast(PlanArguments, setting)))
+        for combination in product(*distinct.values()):
+            values = dict(zip(distinct, combination, strict=True))
+            swept = {name: value for name, value in values.items() if len(distinct[name]) > 1}
+            changes = {**values, "settings": {}, "setting": swept}
+            plans.append(self.replaced(**cast(PlanArguments, changes)))
         return plans
 
     def profile_of(self, model: str) -> Profile:
@@ -141,6 +148,9 @@ class Plan:
                     f"benchmark is one name, one file of rows or one Benchmark, not "
                     f"{benchmark!r:.80}."
                 )
+        for model in self.models:
+            if not isinstance(model, str):
+                check_model_object(model.name, self.profile_of(model.name))
         options = self.options
         names = ", ".join(benchmark.name for benchmark in self.benchmarks)
         videos = [benchmark.name for benchmark in self.benchmarks if benchmark.frames]
@@ -202,6 +212,8 @@ def load_benchmarks(
             "--probe-seed draws other pictures or orders: it goes with --blind other or "
             "--permute-options."
         )
+    if chosen["sample_seed"] and not chosen["sample"]:
+        raise UsageError("--sample-seed draws other rows: say how many with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
     # Where one of several reads data, the others, which draw their own, are not meant.
     reading = {name for name in names if registry.reads_data(name)} or set(names)
@@ -212,7 +224,8 @@ def load_benchmarks(
             data = cast(Path | None, chosen["data"]) if spec in reading else None
             benchmark = _load(spec, preset, data, chosen)
         else:
-            _check_object(chosen)
+            if isinstance(spec, Benchmark):
+                check_benchmark_object(spec.name, chosen)
             benchmark = spec
         benchmarks.append(
             probed(
@@ -245,18 +258,6 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
         columns=columns,
         options=own,
     )
-
-
-def _check_object(options: RunOptions) -> None:
-    """Refuse options that only a benchmark by name can have.
-
-    Raises:
-        UsageError: one is set.
-    """
-    if options["shots"]:
-        raise UsageError("shots are for benchmarks by name: give the object of `with_shots`.")
-    if options["prompt"]:
-        raise UsageError("prompt is for benchmarks by name: give an object with that prompt.")
 
 
 def _profile(options: RunOptions) -> Profile:
@@ -300,3 +301,19 @@ class Finished:
     result: Result | None
     stopped: str | None = None
     interrupted: bool = False
+
+    @property
+    def scope_note(self) -> str | None:
+        """Note that the report is of more questions than were chosen now. `limit` and `sample` say
+        how much is asked, and not which run it is: stored replies stay in the report."""
+        progress, result = self.progress, self.result
+        if result is None or progress.total is None:
+            return None
+        n = result.report.conversations or result.report.n
+        if n <= progress.total:
+            return None
+        stored = n - result.failed - progress.done
+        return (
+            f"{progress.name}: the run already had {stored:,} replies; the report is of all {n:,} "
+            f"questions asked so far, not of the {progress.total:,} chosen now"
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -109,78 +110,96 @@ def power(
         SnellenError: the rows cannot be read; the runs are not two of this benchmark.
         UsageError: a share is none, or two models cannot disagree so often.
     """
-    shares = {"accuracy": accuracy, "power": power, "level": level}
-    shares |= {f"disagree {place}": one for place, one in enumerate(disagree, 1)}
-    if difference is not None and not runs:
-        shares["difference"] = difference
-    for name, share in shares.items():
-        if not 0 < share < 1:
-            raise UsageError(f"{name.split()[0]} lies between 0 and 1, such as 0.05; not {share}.")
-    if power <= level:
-        raise UsageError(f"power {power} is no more than level {level}: what chance alone finds.")
-    if not 0 <= icc <= 1:
-        raise UsageError(f"icc lies between 0 and 1; not {icc}.")
-    if difference is not None and not (0 < difference < math.inf):
-        raise UsageError(f"difference is above 0, in the metric's unit; not {difference}.")
-    if len(runs) not in (0, 2):
-        raise UsageError(f"two runs are compared, not {len(runs)}.")
-    most = 2 * min(accuracy, 1 - accuracy)
-    for one in disagree:
-        if one > most + 1e-12:
-            raise UsageError(
-                f"two models that are right in {100 * accuracy:.0f} % cannot disagree on more than "
-                f"{100 * most:.0f} % of the samples; disagree is {100 * one:.0f} %."
-            )
-    sizes, hidden = _sizes(benchmark, limit)
-    n, notes = sum(sizes), []
-    if not n:
-        raise UsageError(
-            f"{benchmark.name}: the answers to all {hidden:,} samples are hidden, so nothing here "
-            "can tell two models apart. Is there a split with answers?"
-        )
-    seen = sum(size**2 for size in sizes) / n
-    effect = 1 + (seen - 1) * icc
-    unrelated = 2 * accuracy * (1 - accuracy)
-    asked = sorted({*disagree}) or sorted({*(x for x in DISAGREE if x < unrelated), unrelated})
-    rows = [_detectable(n, len(sizes), effect, one, difference, power, level) for one in asked]
-    if hidden:
-        notes.append(f"{hidden:,} more samples have a hidden answer, and tell nothing here")
-    if len(sizes) < FEWEST_CLUSTERS:
-        notes.append(
-            f"{len(sizes)} independent clusters: no interval is given for fewer than "
-            f"{FEWEST_CLUSTERS}, so no difference is found whatever its size"
-        )
-    elif len(sizes) < n and not icc and not runs:
-        notes.append(
-            f"samples share {len(sizes):,} clusters: with --icc above 0 differences must be larger"
-        )
-    first, metric = next(iter(benchmark.scorings[benchmark.headline].metrics.items()))
-    if not metrics.is_mean(metric) and not runs:
-        notes.append(
-            f"this is for the mean score; the headline metric, {first}, may be another one: "
-            "--from takes its standard error from two runs"
-        )
-    return Power(
-        benchmark=benchmark.name,
-        samples=n,
-        hidden=hidden,
-        clusters=len(sizes),
-        cluster_size=seen,
-        icc=icc,
-        design_effect=effect,
+    assumed = _Assumptions(
         accuracy=accuracy,
-        unrelated=unrelated,
+        disagree=disagree,
+        icc=icc,
+        difference=difference,
         power=power,
         level=level,
-        rows=[] if runs else rows,
-        difference=difference,
-        observed=_observed(benchmark, runs, n, difference, power, level) if runs else None,
-        notes=notes,
     )
+    if len(runs) not in (0, 2):
+        raise UsageError(f"two runs are compared, not {len(runs)}.")
+    assumed.check(is_share=not runs)
+    return _power(benchmark, _samples(benchmark, limit), assumed, runs)
 
 
-def _sizes(benchmark: Benchmark, limit: int | None) -> tuple[list[int], int]:
-    """How many samples with a known answer each cluster has, and how many others there are."""
+@dataclass(frozen=True, kw_only=True)
+class _Assumptions:
+    """What is assumed of two models, and how surely their difference is to be detected."""
+
+    accuracy: float
+    disagree: Sequence[float]
+    icc: float
+    difference: float | None
+    power: float
+    level: float
+
+    @property
+    def unrelated(self) -> float:
+        """How often they disagree if their errors have nothing in common."""
+        return 2 * self.accuracy * (1 - self.accuracy)
+
+    @property
+    def disagreements(self) -> list[float]:
+        """The shares to report: those of the caller, or some usual ones."""
+        usual = {*(share for share in DISAGREE if share < self.unrelated), self.unrelated}
+        return sorted({*self.disagree} or usual)
+
+    def check(self, *, is_share: bool) -> None:
+        """Check all bounds; the difference `is_share` unless two runs give its unit.
+
+        Raises:
+            UsageError: a value is beyond its bounds, or two models cannot disagree so often.
+        """
+        shares = [("accuracy", self.accuracy), ("power", self.power), ("level", self.level)]
+        shares += [("disagree", share) for share in self.disagree]
+        if self.difference is not None and is_share:
+            shares.append(("difference", self.difference))
+        for name, share in shares:
+            if not 0 < share < 1:
+                raise UsageError(f"{name} lies between 0 and 1, such as 0.05; not {share}.")
+        if self.power <= self.level:
+            raise UsageError(
+                f"power {self.power} is no more than level {self.level}: what chance alone finds."
+            )
+        if not 0 <= self.icc <= 1:
+            raise UsageError(f"icc lies between 0 and 1; not {self.icc}.")
+        if self.difference is not None and not 0 < self.difference < math.inf:
+            raise UsageError(f"difference is above 0, in the metric's unit; not {self.difference}.")
+        most = 2 * min(self.accuracy, 1 - self.accuracy)
+        for share in self.disagree:
+            if share > most + 1e-12:
+                raise UsageError(
+                    f"two models that are right in {100 * self.accuracy:.0f} % cannot disagree on "
+                    f"more than {100 * most:.0f} % of the samples; disagree is {100 * share:.0f} %."
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SampleCounts:
+    """How many samples a benchmark has, and in how many clusters."""
+
+    known: int
+    """How many have a known answer."""
+    hidden: int
+    """How many others there are."""
+    clusters: int
+    """In how many clusters those with a known answer are."""
+    cluster_size: float
+    """How many of these a sample's cluster has on average."""
+
+    def effect(self, icc: float) -> float:
+        """The design effect."""
+        return 1 + (self.cluster_size - 1) * icc
+
+
+def _samples(benchmark: Benchmark, limit: int | None) -> _SampleCounts:
+    """Count the samples of the first `limit` rows.
+
+    Raises:
+        UsageError: none has a known answer.
+    """
     selection = select(benchmark, benchmark.data.facts().rows, limit=limit, sample=None, seed=0)
     sizes: Counter[str] = Counter()
     hidden = 0
@@ -190,39 +209,92 @@ def _sizes(benchmark: Benchmark, limit: int | None) -> tuple[list[int], int]:
             hidden += 1
         else:
             sizes[benchmark.cluster_by(sample) if benchmark.cluster_by else sample.id] += 1
-    return [*sizes.values()], hidden
+    known = sizes.total()
+    if not known:
+        raise UsageError(
+            f"{benchmark.name}: the answers to all {hidden:,} samples are hidden, so nothing here "
+            "can tell two models apart. Is there a split with answers?"
+        )
+    return _SampleCounts(
+        known=known,
+        hidden=hidden,
+        clusters=len(sizes),
+        cluster_size=sum(size**2 for size in sizes.values()) / known,
+    )
 
 
-def _detectable(
-    n: int,
-    clusters: int,
-    effect: float,
-    disagree: float,
-    difference: float | None,
-    power: float,
-    level: float,
-) -> Detectable:
-    worth = n / effect
-    enough = clusters >= FEWEST_CLUSTERS
+def _power(
+    benchmark: Benchmark, samples: _SampleCounts, assumed: _Assumptions, runs: Sequence[str | Path]
+) -> Power:
+    detectable = [_detectable(samples, assumed, share) for share in assumed.disagreements]
+    return Power(
+        benchmark=benchmark.name,
+        samples=samples.known,
+        hidden=samples.hidden,
+        clusters=samples.clusters,
+        cluster_size=samples.cluster_size,
+        icc=assumed.icc,
+        design_effect=samples.effect(assumed.icc),
+        accuracy=assumed.accuracy,
+        unrelated=assumed.unrelated,
+        power=assumed.power,
+        level=assumed.level,
+        rows=[] if runs else detectable,
+        difference=assumed.difference,
+        observed=_observed(benchmark, runs, samples, assumed) if runs else None,
+        notes=[*_notes(benchmark, samples, assumed.icc, has_runs=bool(runs))],
+    )
+
+
+def _notes(
+    benchmark: Benchmark, samples: _SampleCounts, icc: float, *, has_runs: bool
+) -> Iterator[str]:
+    if samples.hidden:
+        yield f"{samples.hidden:,} more samples have a hidden answer, and tell nothing here"
+    if samples.clusters < FEWEST_CLUSTERS:
+        yield (
+            f"{samples.clusters} independent clusters: no interval is given for fewer than "
+            f"{FEWEST_CLUSTERS}, so no difference is found whatever its size"
+        )
+    elif samples.clusters < samples.known and not icc and not has_runs:
+        yield (
+            f"samples share {samples.clusters:,} clusters: with --icc above 0 differences must be "
+            "larger"
+        )
+    name, metric = next(iter(benchmark.scorings[benchmark.headline].metrics.items()))
+    if not metrics.is_mean(metric) and not has_runs:
+        yield (
+            f"this is for the mean score; the headline metric, {name}, may be another one: --from "
+            "takes its standard error from two runs"
+        )
+
+
+def _detectable(samples: _SampleCounts, assumed: _Assumptions, disagree: float) -> Detectable:
+    power, level, difference = assumed.power, assumed.level, assumed.difference
+    effect = samples.effect(assumed.icc)
+    independent = samples.known / effect
+    smallest = None
+    if samples.clusters >= FEWEST_CLUSTERS:
+        smallest = stats.detectable_share(independent, disagree, power, level)
     pairs = difference and stats.needed_pairs(difference, disagree, power, level)
-    # Nothing is tested on fewer clusters, however large the difference.
-    samples = math.ceil(max(pairs * effect, FEWEST_CLUSTERS * n / clusters)) if pairs else None
+    needed = None
+    if pairs:
+        # Nothing is tested on fewer clusters, however large the difference.
+        fewest = FEWEST_CLUSTERS * samples.known / samples.clusters
+        needed = math.ceil(max(pairs * effect, fewest))
     return Detectable(
         disagree=disagree,
-        stderr=math.sqrt(disagree / worth),
-        smallest=stats.detectable_share(worth, disagree, power, level) if enough else None,
-        samples_needed=samples,
-        clusters_needed=None if samples is None else math.ceil(samples * clusters / n),
+        stderr=math.sqrt(disagree / independent),
+        smallest=smallest,
+        samples_needed=needed,
+        clusters_needed=None
+        if needed is None
+        else math.ceil(needed * samples.clusters / samples.known),
     )
 
 
 def _observed(
-    benchmark: Benchmark,
-    runs: Sequence[str | Path],
-    n: int,
-    difference: float | None,
-    power: float,
-    level: float,
+    benchmark: Benchmark, runs: Sequence[str | Path], samples: _SampleCounts, assumed: _Assumptions
 ) -> Observed:
     """The first metric of two runs, compared."""
     mine = None if benchmark.provenance.from_catalog else benchmark
@@ -231,42 +303,42 @@ def _observed(
         raise UsageError(
             f"--from takes two runs; {runs[0]} and {runs[1]} hold {len(document.sides)}."
         )
-    found = document.comparisons[0]
+    pair = document.comparisons[0]
     theirs = document.sides[0].identity["benchmark"]
     if theirs != benchmark.name:
         raise UsageError(
             f"{runs[0]} is of {theirs}, not of {benchmark.name}: name that benchmark, or take runs "
             "of this one."
         )
-    metric, one = next(iter(found.metrics.items()))
-    stderr = _stderr(one, runs)
-    smallest = stats.detectable(stderr, power, level)
-    assert one.difference.value is not None
+    metric, compared = next(iter(pair.metrics.items()))
+    stderr = _stderr(compared, runs)
+    smallest = stats.detectable(stderr, assumed.power, assumed.level)
+    assert compared.difference.value is not None
+    flips = pair.flips
+    needed = None
+    if assumed.difference is not None:
+        share = max((smallest / assumed.difference) ** 2, FEWEST_CLUSTERS / pair.clusters)
+        needed = math.ceil(pair.samples * share)
     return Observed(
-        a=found.a,
-        b=found.b,
+        a=pair.a,
+        b=pair.b,
         metric=metric,
-        unit=one.difference.unit,
-        samples=found.samples,
-        clusters=found.clusters,
-        difference=one.difference.value,
+        unit=compared.difference.unit,
+        samples=pair.samples,
+        clusters=pair.clusters,
+        difference=compared.difference.value,
         stderr=stderr,
         smallest=smallest,
-        smallest_of_all=smallest * math.sqrt(found.samples / n),
-        disagree=None
-        if found.flips is None
-        else (found.flips.only_a + found.flips.only_b) / found.samples,
-        samples_needed=None
-        if difference is None
-        else math.ceil(
-            found.samples * max((smallest / difference) ** 2, FEWEST_CLUSTERS / found.clusters)
-        ),
+        smallest_of_all=smallest * math.sqrt(pair.samples / samples.known),
+        disagree=None if flips is None else (flips.only_a + flips.only_b) / pair.samples,
+        samples_needed=needed,
     )
 
 
-def _stderr(one: MetricDifference, runs: Sequence[str | Path]) -> float:
-    if one.difference.stderr is None:
+def _stderr(compared: MetricDifference, runs: Sequence[str | Path]) -> float:
+    difference = compared.difference
+    if difference.stderr is None:
         raise UsageError(
-            f"{runs[0]} and {runs[1]} have no standard error to go by: {one.difference.reason}."
+            f"{runs[0]} and {runs[1]} have no standard error to go by: {difference.reason}."
         )
-    return one.difference.stderr
+    return difference.stderr

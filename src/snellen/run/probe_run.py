@@ -39,12 +39,12 @@ def probe_run(
     benchmark: str | Benchmark | None = None,
     scorings: Sequence[str] = (),
     n: int = 40,
-    seed: int = 0,
     show: Show | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[SteeringReport], list[Finished]]:
     """Ask each of the plan's judges again about `n` of the replies that it has judged, with
-    attempts to steer it added to them: how its verdicts move, by kind of attempt.
+    attempts to steer it added to them: how its verdicts move, by kind of attempt. The plan's
+    `sample_seed` draws them.
 
     What has no verdict yet is judged first, as `judge_run` does. The runs lie in `probed/` of the
     run's folder, each with its report in `steering.json`; nothing of them enters a score.
@@ -53,7 +53,7 @@ def probe_run(
         UsageError: it is no run, or a scoring is not there or has no judge, or none of its verdicts
             can be read.
     """
-    budget = budget or budget_of(plan)
+    budget, seed = budget or budget_of(plan), plan.options["sample_seed"]
     _, finished = judge_run(
         path, plan, benchmark=benchmark, scorings=scorings, show=show, budget=budget
     )

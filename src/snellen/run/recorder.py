@@ -75,6 +75,10 @@ class Recorder:
         self._kind: Literal["reply", "rank"] = "rank" if benchmark.ask == "rank" else "reply"
 
     def key(self, sample: Sample, repeat: int, turn: int = 0) -> Key:
+        # Step 0: nothing asks further steps of a turn yet, so a reply to step 0 finishes its turn
+        # (`repeats_finished`, `has_reply`), with tool calls too. What asks steps must also say
+        # which one is the last. The journal alone cannot: without tools on offer a reply with tool
+        # calls is final, and a run may stop before the next step's question is written.
         return Key(sample.id, repeat, turn)
 
     # -- what is there

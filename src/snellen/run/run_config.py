@@ -154,6 +154,8 @@ def with_options(profile: Profile, options: RunOptions) -> Profile:
     changes = {
         name: values[name] for name in (*OF_MODEL, *OF_SAMPLING) if values[name] not in (None, "")
     }
+    if options["concurrency"] == "auto":
+        changes["concurrency"] = None
     if options["timeout"]:
         changes["timeout"] = msgspec.structs.replace(profile.timeout, **values["timeout"])
     if options["serve"]:

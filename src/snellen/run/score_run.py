@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snellen import registry
 from snellen.analysis.result import Result, load_report
 from snellen.core.benchmark import Benchmark
-from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Missing, Reading, Verdicts
-from snellen.errors import CatalogError, DataError, UsageError
+from snellen.core.scoring import Missing
+from snellen.errors import CatalogError, UsageError
 from snellen.report.words import write_markdown
-from snellen.run.identity import data_notes
 from snellen.run.plan import check_missing
+from snellen.run.prediction_files import read_predictions
 from snellen.scoring import (
     Explanation,
-    Predicted,
     Spent,
     asks_notes,
     explain_reply,
@@ -35,11 +31,8 @@ from snellen.scoring import (
     score_run,
     spent,
 )
-from snellen.store import MANIFEST, REPORT, Mirror, Run, data_at, is_object_run, runs_at
+from snellen.store import MANIFEST, REPORT, Mirror, Run, is_object_run, runs_at
 from snellen.transforms.probes import again
-
-if TYPE_CHECKING:
-    from snellen.interop.predictions import Predictions
 
 PASS_OBJECT = (
     "In Python, pass the Benchmark object that made the run: `snellen.score(run, benchmark)`, or "
@@ -73,20 +66,20 @@ def score(
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
         return _score_folder(path, benchmark, scorings, missing)
-    said = said_in(path, benchmark, data, ids, replies_in, only)
+    predictions = read_predictions(path, benchmark, data, ids, replies_in, only)
     report = score_predictions(
-        said.benchmark,
-        said.replies,
-        where=said.where,
-        model=said.model,
-        notes=said.notes,
+        predictions.benchmark,
+        predictions.replies,
+        where=predictions.where,
+        model=predictions.model,
+        notes=predictions.notes,
         scorings=scorings,
         missing=missing,
-        verdicts=said.verdicts,
-        questions=said.questions,
-        again=said.again,
-        only_these=said.only_these and missing is None,
-        published=said.published,
+        verdicts=predictions.verdicts,
+        questions=predictions.questions,
+        again=predictions.again,
+        only_these=predictions.only_these and missing is None,
+        published=predictions.published,
     )
     return Result(report)
 
@@ -110,19 +103,20 @@ def explain(
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
         run = Run(path)
-        made = benchmark_of(path, run.manifest(), benchmark)
+        benchmark = benchmark_of(path, run.manifest(), benchmark)
         with run.folder.lock(), closing(run), ExitStack() as stack:
             run.load()
-            verdicts, _ = judge.verdicts(run, made, partial(judgeable, run, made), stack)
-            found = explain_run(run, made, sample, verdicts)
+            replies_left = partial(judgeable, run, benchmark)
+            verdicts, _ = judge.verdicts(run, benchmark, replies_left, stack)
+            stories = explain_run(run, benchmark, sample, verdicts)
         where = f"the run {path}"
     else:
-        said = said_in(path, benchmark, data, ids, replies_in, only)
-        made, where = said.benchmark, said.benchmark.data.where
-        found = explain_reply(predicted_in(said), sample, said.verdicts)
-    if not found:
-        raise UsageError(f"{made.name}: {where} has no sample {sample!r}.")
-    return found
+        predictions = read_predictions(path, benchmark, data, ids, replies_in, only)
+        benchmark, where = predictions.benchmark, predictions.benchmark.data.where
+        stories = explain_reply(predictions.scorable(), sample, predictions.verdicts)
+    if not stories:
+        raise UsageError(f"{benchmark.name}: {where} has no sample {sample!r}.")
+    return stories
 
 
 def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | None) -> bool:
@@ -147,166 +141,6 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
                 "their benchmark (-b)."
             )
     return is_run
-
-
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """What somebody's files hold: replies to a benchmark, by sample id, verdicts on them, and some
-    of the questions as they stand there."""
-
-    path: Path
-    benchmark: Benchmark
-    replies: Mapping[str, str | None]
-    where: str
-    model: str
-    notes: Sequence[str]
-    verdicts: Verdicts = field(default_factory=dict)
-    questions: Mapping[str, str] = field(default_factory=dict)
-    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    only_these: bool = False
-    published: Published | None = None
-
-
-def said_in(
-    path: Path,
-    benchmark: str | Benchmark | None,
-    data: str | Path | None,
-    ids: str | None,
-    replies_in: str | None,
-    only: str | None,
-) -> Said:
-    from snellen.interop import predictions
-
-    if isinstance(benchmark, str):
-        benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
-    if benchmark is not None and not (ids or replies_in):
-        published = _in_layout(path, benchmark, only)
-        if published is not None:
-            return _published(path, benchmark, published)
-    said = predictions.read(path, ids=ids, replies=replies_in, only=only)
-    model, taken = path.name, []
-    if benchmark is None:
-        model, name = _named_by(path, said.named)
-        taken = [f"taken for replies of {model} to {name}, by the file's name"]
-        benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
-    if said.other_ids and not _has_ids_of(benchmark, said):
-        # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
-        others = (
-            predictions.read(path, ids=column, replies=replies_in, only=only)
-            for column in said.other_ids
-        )
-        said = next((other for other in others if _has_ids_of(benchmark, other)), said)
-    names = _by_place(benchmark, said) if said.row_numbers else {}
-    return Said(
-        path=path,
-        benchmark=benchmark,
-        replies={names.get(name, name): text for name, text in said.replies.items()},
-        questions={
-            names.get(name, name): text
-            for name, text in said.questions.items()
-            if name in said.replies
-        },
-        where=said.where,
-        model=model,
-        notes=[*said.notes, *taken, *benchmark.notes, *data_notes(benchmark)],
-    )
-
-
-def predicted_in(predictions: Said, where: str | None = None) -> Predicted:
-    """The replies from a user's files, with the questions. Messages call the files `where`."""
-    return Predicted(
-        benchmark=predictions.benchmark,
-        replies=predictions.replies,
-        where=where or predictions.where,
-        questions=predictions.questions,
-        again=predictions.again,
-        only_these=predictions.only_these,
-        published=predictions.published,
-    )
-
-
-def _has_ids_of(benchmark: Benchmark, said: Predictions) -> bool:
-    return any(benchmark.read(row).id in said.replies for row in benchmark.data)
-
-
-def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
-    """What a file or a folder says in the form that the benchmark's authors publish: a folder as a
-    whole, or else each file of it that is of that form; None where nothing is.
-
-    Raises:
-        UsageError: several files have replies to the same questions.
-    """
-    from snellen.interop import predictions
-
-    if benchmark.layout is None:
-        return None
-    is_folder = path.is_dir()
-    whole = None if is_folder and only else benchmark.layout(path)
-    if whole is not None or not is_folder:
-        return whole
-    every = {name: benchmark.layout(path / name) for name in predictions.names_in(path, only)}
-    known = {name: found for name, found in every.items() if found is not None}
-    if not known:
-        return None
-    note = f"read are {len(known)} of {len(every)} files, in that form: {', '.join(known)}"
-    return _together(path, known, note)
-
-
-def _together(folder: Path, known: Mapping[str, Published], note: str) -> Published:
-    """Several files as parts of one model's replies."""
-    replies: dict[str, str | None] = {}
-    verdicts: dict[str, dict[str, Sequence[str]]] = {}
-    for found in known.values():
-        for name in found.replies:
-            if name in replies:
-                raise UsageError(
-                    f"{folder}: the question {name!r} is in more than one of its files: "
-                    f"{', '.join(known)}. Whose replies are meant? Name one file, or by a pattern "
-                    "(--only) those that belong together."
-                )
-        replies |= found.replies
-        for scoring, words in found.verdicts.items():
-            verdicts.setdefault(scoring, {}).update(words)
-    said = dict.fromkeys(note for found in known.values() for note in found.notes)
-    readings: dict[str, dict[str, Reading]] = {}
-    for part in known.values():
-        for scoring, stated in part.readings.items():
-            readings.setdefault(scoring, {}).update(stated)
-    return Published(
-        replies=replies,
-        verdicts=verdicts,
-        readings=readings,
-        tags=dict(chain.from_iterable(part.tags.items() for part in known.values())),
-        again=dict(chain.from_iterable(found.again.items() for found in known.values())),
-        only_these=any(found.only_these for found in known.values()),
-        unread=tuple(chain.from_iterable(found.unread for found in known.values())),
-        notes=(note, *said),
-    )
-
-
-def _published(path: Path, benchmark: Benchmark, published: Published) -> Said:
-    """What the authors' own files say."""
-    notes = ["read as the benchmark's authors publish results"]
-    notes += [f"incomplete: {reason}" for reason in published.unread]
-    notes += published.notes
-    if without := sum(text is None for text in published.replies.values()):
-        notes.append(f"{without:,} rows have an id and no reply")
-    return Said(
-        path=path,
-        benchmark=benchmark,
-        replies=published.replies,
-        again=published.again,
-        only_these=published.only_these,
-        published=published,
-        where=path.name,
-        model=path.name,
-        notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
-        verdicts={name: partial(_words, given) for name, given in published.verdicts.items()},
-    )
-
-
-def _words(given: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> Sequence[str]:
-    return given.get(sample.id, ())
 
 
 def _score_folder(
@@ -445,47 +279,6 @@ def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) 
         raise UsageError(
             f"{path} is a run of {was[0]} (asks {was[1]}), not of {now[0]} (asks {now[1]})."
         )
-
-
-def _named_by(path: Path, named: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """The model and the benchmark in a file's name.
-
-    Raises:
-        UsageError: no benchmark is called so.
-    """
-    for model, name in named:
-        if registry.is_own_code(name):
-            continue  # a file's name never leads to running a file
-        try:
-            registry.benchmark(name)
-        except CatalogError:
-            continue
-        return model, name
-    raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
-
-
-def _by_place(benchmark: Benchmark, said: Predictions) -> dict[str, str]:
-    """The ids of a file that has the rows' places instead; replies to rows that are not there are
-    named by their places, to be counted.
-
-    Raises:
-        DataError: what the file takes for right is not what the data set has in those places.
-    """
-    found = {place: f"doc_id {place}" for place in said.replies}
-    for row in benchmark.data:
-        sample = benchmark.read(row)
-        place = str(row.place)
-        target = said.targets.get(place)
-        known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
-        if target is not None and known and target.strip().casefold() not in known:
-            raise DataError(
-                f"{said.where}: doc_id {place} has the target {target!r}, but the data set's "
-                f"row {row.place + 1} has {sample.target!r}: its rows are others, or in another "
-                "order. Name a column of ids (--ids), if it has one."
-            )
-        if place in found:
-            found[place] = sample.id
-    return found
 
 
 def load_run(path: str | Path, benchmark: str | Benchmark | None = None) -> Result:

@@ -1,0 +1,238 @@
+"""Somebody's predictions: which benchmark they are of, and what their files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snellen import registry
+from snellen.core.benchmark import Benchmark
+from snellen.core.exchange import Published
+from snellen.core.model import Reply
+from snellen.core.sample import Sample
+from snellen.core.scoring import Reading, Verdicts
+from snellen.errors import CatalogError, DataError, UsageError
+from snellen.run.identity import data_notes
+from snellen.scoring import Predicted
+from snellen.store import data_at
+
+if TYPE_CHECKING:
+    from snellen.interop.predictions import Predictions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionSet:
+    """What the prediction files of one model hold."""
+
+    path: Path
+    """The file, or the folder of files."""
+    benchmark: Benchmark
+    """The benchmark whose questions are answered."""
+    replies: Mapping[str, str | None]
+    """By sample id; None where a row has no reply."""
+    where: str
+    """What messages call the files."""
+    model: str
+    """Whose replies they are, as far as the files say."""
+    notes: Sequence[str]
+    """What the report must mention."""
+    verdicts: Verdicts = field(default_factory=dict)
+    """What judges said of the replies, by scoring."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """Some of the questions as they stand in the files, by sample id."""
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """Further replies to a question, by sample id."""
+    only_these: bool = False
+    """Whether the samples in the files are all that the authors' code counts."""
+    published: Published | None = None
+    """The files as the benchmark's authors publish results; None in any other form."""
+
+    def scorable(self, where: str | None = None) -> Predicted:
+        """The replies with the questions. Messages call the files `where`."""
+        return Predicted(
+            benchmark=self.benchmark,
+            replies=self.replies,
+            where=where or self.where,
+            questions=self.questions,
+            again=self.again,
+            only_these=self.only_these,
+            published=self.published,
+        )
+
+
+def read_predictions(
+    path: Path,
+    benchmark: str | Benchmark | None,
+    data: str | Path | None,
+    ids: str | None,
+    replies_in: str | None,
+    only: str | None,
+) -> PredictionSet:
+    """The predictions in a file or a folder; the arguments are those of `score`.
+
+    Raises:
+        SnellenError: they cannot be read, or it is not known of which benchmark they are.
+    """
+    from snellen.interop import predictions
+
+    if isinstance(benchmark, str):
+        benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
+    if benchmark is not None and not (ids or replies_in):
+        published = _in_layout(path, benchmark, only)
+        if published is not None:
+            return _published(path, benchmark, published)
+    rows = predictions.read(path, ids=ids, replies=replies_in, only=only)
+    model, guessed = path.name, []
+    if benchmark is None:
+        model, name = _model_and_benchmark(path, rows.named)
+        guessed = [f"taken for replies of {model} to {name}, by the file's name"]
+        benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
+    if rows.other_ids and not _has_ids_of(benchmark, rows):
+        # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
+        others = (
+            predictions.read(path, ids=column, replies=replies_in, only=only)
+            for column in rows.other_ids
+        )
+        rows = next((other for other in others if _has_ids_of(benchmark, other)), rows)
+    names = _ids_by_row_number(benchmark, rows) if rows.row_numbers else {}
+    return PredictionSet(
+        path=path,
+        benchmark=benchmark,
+        replies={names.get(name, name): text for name, text in rows.replies.items()},
+        questions={
+            names.get(name, name): text
+            for name, text in rows.questions.items()
+            if name in rows.replies
+        },
+        where=rows.where,
+        model=model,
+        notes=[*rows.notes, *guessed, *benchmark.notes, *data_notes(benchmark)],
+    )
+
+
+def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:
+    return any(benchmark.read(row).id in rows.replies for row in benchmark.data)
+
+
+def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
+    """What a file or a folder holds in the form that the benchmark's authors publish: a folder as a
+    whole, or else each file of it that is of that form; None where nothing is.
+
+    Raises:
+        UsageError: several files have replies to the same questions.
+    """
+    from snellen.interop import predictions
+
+    if benchmark.layout is None:
+        return None
+    is_folder = path.is_dir()
+    published = None if is_folder and only else benchmark.layout(path)
+    if published is not None or not is_folder:
+        return published
+    every = {name: benchmark.layout(path / name) for name in predictions.names_in(path, only)}
+    known = {name: part for name, part in every.items() if part is not None}
+    if not known:
+        return None
+    note = f"read are {len(known)} of {len(every)} files, in that form: {', '.join(known)}"
+    return _together(path, known, note)
+
+
+def _together(folder: Path, known: Mapping[str, Published], note: str) -> Published:
+    """Several files as parts of one model's replies."""
+    parts = known.values()
+    replies: dict[str, str | None] = {}
+    verdicts: dict[str, dict[str, Sequence[str]]] = {}
+    readings: dict[str, dict[str, Reading]] = {}
+    for part in parts:
+        for name in part.replies:
+            if name in replies:
+                raise UsageError(
+                    f"{folder}: the question {name!r} is in more than one of its files: "
+                    f"{', '.join(known)}. Whose replies are meant? Name one file, or by a pattern "
+                    "(--only) those that belong together."
+                )
+        replies |= part.replies
+        for scoring, words in part.verdicts.items():
+            verdicts.setdefault(scoring, {}).update(words)
+        for scoring, stated in part.readings.items():
+            readings.setdefault(scoring, {}).update(stated)
+    return Published(
+        replies=replies,
+        verdicts=verdicts,
+        readings=readings,
+        tags=dict(chain.from_iterable(part.tags.items() for part in parts)),
+        again=dict(chain.from_iterable(part.again.items() for part in parts)),
+        only_these=any(part.only_these for part in parts),
+        unread=tuple(chain.from_iterable(part.unread for part in parts)),
+        notes=(note, *dict.fromkeys(chain.from_iterable(part.notes for part in parts))),
+    )
+
+
+def _published(path: Path, benchmark: Benchmark, published: Published) -> PredictionSet:
+    """The authors' own files as predictions."""
+    notes = ["read as the benchmark's authors publish results"]
+    notes += [f"incomplete: {reason}" for reason in published.unread]
+    notes += published.notes
+    if without := sum(text is None for text in published.replies.values()):
+        notes.append(f"{without:,} rows have an id and no reply")
+    return PredictionSet(
+        path=path,
+        benchmark=benchmark,
+        replies=published.replies,
+        again=published.again,
+        only_these=published.only_these,
+        published=published,
+        where=path.name,
+        model=path.name,
+        notes=[*notes, *benchmark.notes, *data_notes(benchmark)],
+        verdicts={name: partial(_words, verdicts) for name, verdicts in published.verdicts.items()},
+    )
+
+
+def _words(verdicts: Mapping[str, Sequence[str]], sample: Sample, _: Reply) -> Sequence[str]:
+    return verdicts.get(sample.id, ())
+
+
+def _model_and_benchmark(path: Path, names: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The model and the benchmark in a file's name.
+
+    Raises:
+        UsageError: no benchmark is called so.
+    """
+    for model, name in names:
+        if registry.is_own_code(name):
+            continue  # a file's name never leads to running a file
+        try:
+            registry.benchmark(name)
+        except CatalogError:
+            continue
+        return model, name
+    raise UsageError(f"{path}: whose questions are these replies to? Say it with -b.")
+
+
+def _ids_by_row_number(benchmark: Benchmark, rows: Predictions) -> dict[str, str]:
+    """The ids of a file that has the rows' numbers instead; replies to rows that are not there are
+    named by their numbers, to be counted.
+
+    Raises:
+        DataError: the targets in the file are not those of the data set's rows.
+    """
+    ids = {number: f"doc_id {number}" for number in rows.replies}
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        number = str(row.place)
+        target = rows.targets.get(number)
+        known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
+        if target is not None and known and target.strip().casefold() not in known:
+            raise DataError(
+                f"{rows.where}: doc_id {number} has the target {target!r}, but the data set's "
+                f"row {row.place + 1} has {sample.target!r}: its rows are others, or in another "
+                "order. Name a column of ids (--ids), if it has one."
+            )
+        if number in ids:
+            ids[number] = sample.id
+    return ids

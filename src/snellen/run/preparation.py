@@ -1,0 +1,214 @@
+"""Prepares the jobs of a plan: everything up to the first request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from snellen import registry
+from snellen.core.benchmark import Benchmark, vary
+from snellen.core.model import Model, Prompts
+from snellen.core.profile import Profile
+from snellen.data import Facts
+from snellen.errors import DataError
+from snellen.run import (
+    Budget,
+    Job,
+    Limiter,
+    Observer,
+    Progress,
+    ReplyCallback,
+    Reuse,
+    Settings,
+    Stop,
+    check,
+    check_model,
+    dummies,
+    select,
+)
+from snellen.run.earlier_runs import check_pictures, reuse_of
+from snellen.run.identity import manifest_of, run_identity
+from snellen.run.plan import OnSample, Plan
+from snellen.run.run_config import RunConfig
+from snellen.scoring import Tally
+from snellen.store import MANIFEST, Run, open_run
+
+MOST_FREQUENT = "baseline/most-frequent"
+"""The one model that is made for a benchmark: it knows what most answers are."""
+
+
+class Preparation:
+    """Collects the jobs of a plan. Those that ask one server share its limit of concurrency."""
+
+    def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
+        self.jobs: list[Job] = []
+        """The jobs so far, each with its run locked until the stack is closed."""
+        self._plan = plan
+        self._budget = budget
+        self._stack = stack
+        self._limiters: dict[str, Limiter] = {}
+
+    def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
+        """Add the job of a run, unless there is one already: one benchmark under two names.
+
+        Without a model that is `opened`, the one that is made for the benchmark is asked.
+        """
+        benchmark, profile, settings = config.benchmark, config.profile, config.settings
+        if opened is None:
+            opened = _most_frequent(benchmark, profile, settings)
+        if opened.timed:
+            settings = replace(settings, timeout=None)
+        adapter = None
+        if benchmark.ask == "session":
+            opened, adapter = registry.watching(opened, config.options["adapter"])
+        check_model(benchmark, opened.model)
+        benchmark = _with_vlmevalkit_name(benchmark, opened.model)
+        config = replace(config, benchmark=benchmark, settings=settings)
+        identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
+        reuse = reuse_of(self._plan, identity, self._stack)
+        manifest = partial(manifest_of, config, facts, opened, identity, self._plan.command)
+        entered = self._enter(benchmark, identity, manifest)
+        if entered is not None:
+            run, nearest = entered
+            notes = (*_differs(nearest), *_serves(opened))
+            self.jobs.append(self._job(config, opened, facts, run, notes, reuse))
+
+    def _enter(
+        self,
+        benchmark: Benchmark,
+        identity: Mapping[str, Any],
+        manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    ) -> tuple[Run, Sequence[str]] | None:
+        """The run of this identity, locked, with its replies known, and how it differs from its
+        nearest sibling if it is new; None where there is a job of it already.
+
+        The order matters. The rows are checked before the lock, which is a file: so a folder for
+        nothing can be taken away again. Whether the run was there is asked again under the lock,
+        since another process may have had it meanwhile. The pictures are looked at before the
+        manifest is written, so that what is refused leaves no trace.
+        """
+        run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
+        if any(job.run.path == run.path for job in self.jobs):
+            return None
+        if was == "new":
+            try:
+                check(benchmark)
+            except DataError:
+                with suppress(OSError):  # another process is there, or died there
+                    run.path.rmdir()
+                raise
+        self._stack.enter_context(run.folder.lock())
+        self._stack.callback(run.close)
+        before = {} if run.folder.get(MANIFEST) is None else run.manifest()
+        if before and "prompt" not in identity:
+            check_pictures(run, benchmark)
+        run.put_manifest(manifest(before))
+        run.load()
+        return run, () if before else nearest
+
+    def _job(
+        self,
+        config: RunConfig,
+        opened: registry.Opened,
+        facts: Facts,
+        run: Run,
+        notes: tuple[str, ...],
+        reuse: Reuse | None,
+    ) -> Job:
+        benchmark, options, settings = config.benchmark, config.options, config.settings
+        selection = select(
+            benchmark,
+            facts.rows,
+            limit=options["limit"],
+            sample=options["sample"],
+            seed=options["sample_seed"],
+        )
+        progress = Progress(
+            name=_name(benchmark, opened, self._plan.setting),
+            total=selection.rows * settings.repeats,
+            prices=config.profile.prices,
+            notes=notes,
+        )
+        opened.listeners.append(progress.note)
+        stop = Stop()
+        if opened.server not in self._limiters:
+            limit = config.profile.concurrency or opened.concurrency
+            self._limiters[opened.server] = Limiter(limit)
+        return Job(
+            benchmark=benchmark,
+            model=opened.model,
+            run=run,
+            selection=selection,
+            settings=settings,
+            limiter=self._limiters[opened.server],
+            budget=self._budget,
+            stop=stop,
+            progress=progress,
+            reuse=reuse,
+            observers=_observers(self._plan.on_sample, benchmark, stop),
+        )
+
+
+def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
+    """What messages call a run: in a sweep its setting is part of it."""
+    values = [f"{name}={value}" for name, value in setting.items()]
+    return ", ".join([f"{benchmark.name} × {opened.name}", *values])
+
+
+def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
+    """The benchmark with the name that a model which words its own prompts knows it by."""
+    if not isinstance(model, Prompts):
+        return benchmark
+    name = registry.vlmevalkit_name(
+        {
+            "benchmark": benchmark.name,
+            "benchmark_object": not benchmark.from_catalog,
+            "identity": {"options": benchmark.options},
+        }
+    )
+    return vary(benchmark, called=name)
+
+
+def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
+    """Who is told of a run's events beside its progress: `on_sample`, of each reply and its
+    scores."""
+    if on_sample is None:
+        return []
+    scores = Tally(benchmark).scores
+    return [
+        ReplyCallback(lambda sample, reply: on_sample(sample, reply, scores(sample, reply)), stop)
+    ]
+
+
+def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
+    if not nearest:
+        return ()
+    return (f"a new run: it differs from {nearest[0]} in {', '.join(nearest[1:])}",)
+
+
+def _serves(opened: registry.Opened) -> tuple[str, ...]:
+    if opened.served is None:
+        return ()
+    return (f"a server is started for it, and writes to {opened.served['log']}",)
+
+
+def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:
+    from snellen.models.recorded import Recorded
+
+    replies = dummies.table(
+        benchmark,
+        dummies.most_frequent(benchmark),
+        generation=settings.generation,
+        seed=settings.seed,
+        repeats=settings.repeats,
+    )
+    return registry.Opened(
+        model=Recorded(MOST_FREQUENT, replies),
+        name=MOST_FREQUENT,
+        server=f"{MOST_FREQUENT} {benchmark.name}",
+        revision=profile.revision,
+        concurrency=32,
+    )
