@@ -105,7 +105,9 @@ def few_shot(
     examples: Benchmark | None = None
     if parts.kind == "rows":
         if source is not None:
-            examples = own(data_at(source), data, str(plain.options["task"]), columns, {})
+            examples = own(
+                data_at(source), data, str(plain.provenance.options["task"]), columns, {}
+            )
     elif source is None:
         raise UsageError(
             f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
@@ -224,9 +226,9 @@ def reads_data(spec: str) -> bool:
 def is_mistakable(benchmark: Benchmark) -> bool:
     """Whether somebody's own benchmark has the name, or the options, of one that the catalog makes,
     so that a run's identity must tell the two apart."""
-    if benchmark.from_catalog:
+    if benchmark.provenance.from_catalog:
         return False
-    options = benchmark.options
+    options = benchmark.provenance.options
     return "class" in options or _is_rows(options) or is_canonical(benchmark.name)
 
 
@@ -334,7 +336,7 @@ def _built(definition: _Definition, options: Mapping[str, Any], data: Path | Non
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
-        if any(make.options.get(key) != value for key, value in options.items()):
+        if any(make.provenance.options.get(key) != value for key, value in options.items()):
             raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
         if data is not None and not is_synthetic:
             raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")

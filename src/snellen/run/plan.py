@@ -143,7 +143,7 @@ class Plan:
                 )
         options = self.options
         names = ", ".join(benchmark.name for benchmark in self.benchmarks)
-        videos = [benchmark.name for benchmark in self.benchmarks if benchmark.frames]
+        videos = [benchmark.name for benchmark in self.benchmarks if benchmark.procedure.frames]
         if options["frames"] is not None:
             video.policy(options["frames"])
             if not videos:
@@ -155,7 +155,7 @@ class Plan:
             )
         self._check_prices()
         if options["adapter"] is not None and all(
-            benchmark.ask != "session" for benchmark in self.benchmarks
+            benchmark.procedure.kind != "session" for benchmark in self.benchmarks
         ):
             raise UsageError(
                 f"--adapter says how a model is shown a stream, and {names} streams nothing."
