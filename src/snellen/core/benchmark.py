@@ -163,7 +163,7 @@ class Benchmark:
         if not messages:
             return None
         self._check_roles(messages, sample)
-        asked = (
+        turn = (
             sample
             if self.procedure.conversation.by_turn is None
             else self.procedure.conversation.by_turn(sample)[len(history)]
@@ -175,7 +175,7 @@ class Benchmark:
         return Request(
             messages=messages,
             kind=self.procedure.kind,
-            choices=asked.choices,
+            choices=turn.choices,
             generation=generation
             or Generation(
                 max_tokens=self.max_answer_tokens, temperature=self.procedure.temperature
@@ -184,7 +184,7 @@ class Benchmark:
             origin=Origin(
                 benchmark=self.provenance.called or self.name,
                 sample=sample.id,
-                asked=partial(_asked, asked),
+                columns=partial(_question_columns, turn),
             ),
         )
 
@@ -291,12 +291,12 @@ def _with_plain_text(message: Message) -> Message:
     return replace(message, content=tuple(parts))
 
 
-def _asked(sample: Sample) -> Mapping[str, object]:
+def _question_columns(sample: Sample) -> Mapping[str, object]:
     """What a sample asks, by the names of VLMEvalKit's columns; one without a value is absent."""
-    whole = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
+    is_number = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
     columns = {
         **sample.tags,
-        "index": int(sample.id) if whole else sample.id,
+        "index": int(sample.id) if is_number else sample.id,
         "question": sample.question,
         "hint": sample.data.get("hint"),
         **dict(zip(ascii_uppercase, sample.choices, strict=False)),
@@ -310,4 +310,4 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
     def by(part: Part) -> Part:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
-    return tuple(replace(one, content=tuple(map(by, one.content))) for one in messages)
+    return tuple(replace(message, content=tuple(map(by, message.content))) for message in messages)

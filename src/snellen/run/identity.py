@@ -157,4 +157,4 @@ def _without_secrets(text: str) -> str:
 def _scaling(limits: ImageLimits) -> str:
     if limits.min_pixels is not None:
         return "scaled into limits"
-    return "smaller beyond limits" if limits.of_one else "original"
+    return "smaller beyond limits" if limits.per_picture else "original"

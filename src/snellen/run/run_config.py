@@ -99,7 +99,7 @@ def resolve(
         values.take(name, profile=getattr(profile, name) or None)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
-    for limit, value in changed.images.of_one.items():
+    for limit, value in changed.images.per_picture.items():
         is_own = value == getattr(profile.images, limit)
         values.origins[f"images.{limit}"] = "profile" if is_own else sources["image_size"]
     settings = Settings(
