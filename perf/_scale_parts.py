@@ -257,7 +257,7 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
                 "benchmark": benchmark.name,
                 "asks": benchmark.asks,
                 "model": MODEL,
-                "options": dict(benchmark.options),
+                "options": dict(benchmark.provenance.options),
             },
             "rows": n,
             "repeats": 1,

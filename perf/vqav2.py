@@ -239,8 +239,10 @@ def intervals(work: Path) -> dict[str, float]:
     scoring = benchmark.scorings["official"]
     scores: list[float] = []
     clusters: dict[str, int] = {}
-    tags: dict[str, dict[str, int]] = {tag: {} for tag in benchmark.break_down_by}
-    codes: dict[str, list[int]] = {tag: [] for tag in ("cluster", *benchmark.break_down_by)}
+    tags: dict[str, dict[str, int]] = {tag: {} for tag in benchmark.presentation.break_down_by}
+    codes: dict[str, list[int]] = {
+        tag: [] for tag in ("cluster", *benchmark.presentation.break_down_by)
+    }
     for row in benchmark.data:
         sample = benchmark.read(row)
         reading = scoring.parse(Reply(text=said[sample.id]["answer"]), sample)

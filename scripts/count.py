@@ -58,7 +58,8 @@ DEFINITIONS = {
     "docstring included, decorators not",
     "functions with many parameters": f"functions of src with more than {MAX_PARAMETERS}, "
     "keyword-only ones included, self, cls, *args, and **kwargs not",
-    "fields of Benchmark": "annotated fields of the class Benchmark, wherever it is, and its bases",
+    "fields of Benchmark": "annotated fields of the class Benchmark, wherever it is, and its "
+    "bases, without those that begin with an underscore, which authors do not set",
     "repeated class names": "names of classes that more than one file of src defines",
     "top-level names": "modules and folders with modules directly in src/snellen",
     "imports in functions": "import statements of src inside a function, at any depth",
@@ -378,7 +379,7 @@ def repeated_class_names(sources: Iterable[Source]) -> Iterator[str]:
 
 
 def benchmark_fields(sources: Iterable[Source]) -> int | None:
-    """The number of fields of the largest class `Benchmark`; None without such a class."""
+    """The number of public fields of the largest class `Benchmark`; None without such a class."""
     classes: dict[str, list[ast.ClassDef]] = {}
     for source in sources:
         for node in source.classes:
@@ -391,7 +392,8 @@ def benchmark_fields(sources: Iterable[Source]) -> int | None:
             for base in bases
             for parent in classes.get(base, [])
         ]
-        return {field.name for field in fields(node)}.union(*inherited)
+        public = {field.name for field in fields(node) if not field.name.startswith("_")}
+        return public.union(*inherited)
 
     return max(
         (len(names(node, frozenset({"Benchmark"}))) for node in classes.get("Benchmark", [])),

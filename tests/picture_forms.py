@@ -229,7 +229,7 @@ def model_class(form: Any, kind: Form, read: Read) -> Any:
     """`build_prompt` of a model's class, whose `generate_inner` gets what it said."""
     Path("model.py").write_text(MODEL)
 
-    origin = Origin(benchmark="Set", sample="1", asked=lambda: {"question": "Q"})
+    origin = Origin(benchmark="Set", sample="1", columns=lambda: {"question": "Q"})
     with shared(form) as box:
         model = open_model("model.py:Model", profile=Profile(), api_key=None)
         try:

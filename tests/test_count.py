@@ -159,7 +159,7 @@ def test_a_class_name_repeats_where_two_files_define_it_nested_or_not(count: Cou
     ]
 
 
-def test_fields_of_benchmark_are_counted_wherever_it_is_with_those_of_its_bases(
+def test_public_fields_of_benchmark_are_counted_wherever_it_is_with_those_of_its_bases(
     count: Count,
 ) -> None:
     files = {
@@ -168,6 +168,7 @@ def test_fields_of_benchmark_are_counted_wherever_it_is_with_those_of_its_bases(
             class Benchmark(base.Base):
                 c: int
                 d: str = ""
+                _private: int = 0
                 e = 0
                 def f(self): ...
         """,

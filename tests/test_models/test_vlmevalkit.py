@@ -394,7 +394,7 @@ LINE = {"index": 7, "question": "Which?", "A": "x", "B": "y", "category": "c"}
 
 def prompted(folder: Path, prompt: str, *content: str | Image) -> Request:
     model = mine(folder, OWN.format(prompt=prompt))
-    origin = Origin(benchmark="MMBench_DEV_EN", sample="7", asked=lambda: LINE)
+    origin = Origin(benchmark="MMBench_DEV_EN", sample="7", columns=lambda: LINE)
 
     async def word() -> Request:
         try:

@@ -68,7 +68,9 @@ def test_a_benchmark_is_found_by_the_name_that_it_or_its_function_has(
 
 
 def test_options_may_follow_a_name_with_dashes(file: Path) -> None:
-    assert registry.benchmark(f"{file}:letter-count:words=long").options["words"] == "long"
+    assert (
+        registry.benchmark(f"{file}:letter-count:words=long").provenance.options["words"] == "long"
+    )
 
 
 BENCHMARKS = "it has letter_count, many_letters, without_data, with_data, nothing, free, dashed."
@@ -154,7 +156,7 @@ def test_a_function_that_needs_options_is_found_by_those_of_the_run(file: Path) 
     document = manifest(file, words="long")
     benchmark = registry.supplied([f"{file}:without_data"], document)
     assert isinstance(benchmark, Benchmark)
-    assert benchmark.options["words"] == "long"
+    assert benchmark.provenance.options["words"] == "long"
 
 
 def test_another_benchmark_that_fails_does_not_hide_the_runs_own(file: Path) -> None:

@@ -166,7 +166,7 @@ def test_an_example_never_has_the_questions_picture_under_another_name(tmp_path:
 
     for n, name in enumerate(names):
         assert f"thing {name}" not in shown(few, f"q{n}")
-    first, second = (str(one) for one in few.shots["ids"])  # type: ignore[attr-defined]
+    first, second = (str(one) for one in few.provenance.shots["ids"])  # type: ignore[attr-defined]
     assert shown(few, f"q{names.index(first)}")[0] == f"thing {second}"
 
 

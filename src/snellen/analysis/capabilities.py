@@ -1,6 +1,6 @@
 """What benchmarks ask of a model, as leaves of one tree, and results over several benchmarks by it.
 
-A benchmark's file says which leaf each of its categories is (`Benchmark.capabilities`) and where
+A benchmark's file says which leaf each of its categories is (`Presentation.capabilities`) and where
 its authors define them; what fits none is `unmapped`.
 """
 

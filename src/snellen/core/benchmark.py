@@ -8,20 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import dropwhile
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from snellen.core.exchange import Interop, Published
-from snellen.core.model import Generation, Kind, Origin, Reply, Request
-from snellen.core.presentation import Capabilities, Presentation
+from snellen.core.exchange import Interop
+from snellen.core.model import Generation, Origin, Reply, Request
+from snellen.core.presentation import Presentation
 from snellen.core.procedure import Procedure
 from snellen.core.provenance import Provenance
 from snellen.core.sample import Sample
 from snellen.core.scoring import Scoring
 from snellen.core.source import Source
-from snellen.core.streaming import Streaming
-from snellen.data import DataFile, Row, Table
+from snellen.data import Row, Table
 from snellen.errors import DataError
 from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
@@ -99,80 +97,6 @@ class Benchmark:
         """What every result shows: the author's notes, then those of the framework."""
         return (*self.presentation.notes, *self.provenance.notes)
 
-    # -- fields of the parts, for readers that do not name the part yet
-
-    @property
-    def turns(self) -> int | None:
-        return self.procedure.conversation.turns
-
-    @property
-    def by_turn(self) -> Callable[[Sample], tuple[Sample, ...]] | None:
-        return self.procedure.conversation.by_turn
-
-    @property
-    def ask(self) -> Kind:
-        return self.procedure.kind
-
-    @property
-    def temperature(self) -> float | None:
-        return self.procedure.temperature
-
-    @property
-    def frames(self) -> str | None:
-        return self.procedure.frames
-
-    @property
-    def group_by(self) -> Callable[[Sample], str] | None:
-        return self.procedure.group_by
-
-    @property
-    def streaming(self) -> Streaming | None:
-        return self.procedure.streaming
-
-    @property
-    def break_down_by(self) -> tuple[str, ...]:
-        return self.presentation.break_down_by
-
-    @property
-    def metric_tags(self) -> tuple[str, ...]:
-        return self.presentation.metric_tags
-
-    @property
-    def ladders(self) -> Mapping[str, str]:
-        return self.presentation.ladders
-
-    @property
-    def capabilities(self) -> Capabilities | None:
-        return self.presentation.capabilities
-
-    @property
-    def files(self) -> DataFile | None:
-        return self.interop.files
-
-    @property
-    def layout(self) -> Callable[[Path], Published | None] | None:
-        return self.interop.layout
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        return self.provenance.options
-
-    @property
-    def shots(self) -> Mapping[str, object]:
-        return self.provenance.shots
-
-    @property
-    def probe(self) -> Mapping[str, object]:
-        return self.provenance.probe
-
-    @property
-    def called(self) -> str | None:
-        return self.provenance.called
-
-    @property
-    def from_catalog(self) -> bool:
-        return self.provenance.from_catalog
-
     def read(self, row: Row) -> Sample:
         """The sample of a row.
 
@@ -239,7 +163,7 @@ class Benchmark:
         if not messages:
             return None
         self._check_roles(messages, sample)
-        asked = (
+        turn = (
             sample
             if self.procedure.conversation.by_turn is None
             else self.procedure.conversation.by_turn(sample)[len(history)]
@@ -251,7 +175,7 @@ class Benchmark:
         return Request(
             messages=messages,
             kind=self.procedure.kind,
-            choices=asked.choices,
+            choices=turn.choices,
             generation=generation
             or Generation(
                 max_tokens=self.max_answer_tokens, temperature=self.procedure.temperature
@@ -260,7 +184,7 @@ class Benchmark:
             origin=Origin(
                 benchmark=self.provenance.called or self.name,
                 sample=sample.id,
-                asked=partial(_asked, asked),
+                columns=partial(_question_columns, turn),
             ),
         )
 
@@ -367,12 +291,12 @@ def _with_plain_text(message: Message) -> Message:
     return replace(message, content=tuple(parts))
 
 
-def _asked(sample: Sample) -> Mapping[str, object]:
+def _question_columns(sample: Sample) -> Mapping[str, object]:
     """What a sample asks, by the names of VLMEvalKit's columns; one without a value is absent."""
-    whole = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
+    is_number = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
     columns = {
         **sample.tags,
-        "index": int(sample.id) if whole else sample.id,
+        "index": int(sample.id) if is_number else sample.id,
         "question": sample.question,
         "hint": sample.data.get("hint"),
         **dict(zip(ascii_uppercase, sample.choices, strict=False)),
@@ -386,4 +310,4 @@ def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
     def by(part: Part) -> Part:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part
 
-    return tuple(replace(one, content=tuple(map(by, one.content))) for one in messages)
+    return tuple(replace(message, content=tuple(map(by, message.content))) for message in messages)

@@ -20,42 +20,50 @@ Kind = Literal["generate", "rank", "session"]
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """How a reply is generated. None leaves the choice to the server.
-
-    `extra` is sent as it is (a thinking budget, a server's own sampling fields).
-    """
+    """How a reply is generated. None leaves the choice to the server."""
 
     max_tokens: int | None = None
+    """The most tokens of a reply; None: the server's limit."""
     temperature: float | None = None
+    """The sampling temperature, 0 for greedy decoding; None: the server's."""
     top_p: float | None = None
+    """The share of probability, in (0, 1], that tokens are sampled from; None: the server's."""
     extra: Mapping[str, object] = field(default_factory=dict)
+    """Further fields, sent as they are, such as a thinking budget; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Which question a request came from; no part of its digest. `asked` gives what is asked, by
-    the names of VLMEvalKit's columns, and never what is right."""
+    """Which question a request came from; no part of its digest."""
 
     benchmark: str
+    """The name that models with prompts of their own know the benchmark by."""
     sample: str
-    asked: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
+    """The sample's id."""
+    columns: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
+    """Gives the question by the names of VLMEvalKit's columns, without the right answer; by default
+    there are none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """All that a model is told.
-
-    `choices` are filled for every choice question, whatever the kind; for `rank` they are the
-    continuations that are compared.
-    """
+    """All that a model is told."""
 
     messages: tuple[Message, ...]
+    """The conversation; it ends with the user."""
     kind: Kind = "generate"
+    """What the model gives: text, a rank of the choices, or messages in a session."""
     choices: tuple[str, ...] = ()
+    """The choices of a choice question, whatever the kind; `rank` compares them as continuations.
+    Empty: there are none."""
     generation: Generation = field(default_factory=Generation)
+    """How the reply is generated; by default as the server chooses."""
     seed: int | None = None
+    """The seed of the sampling; None: none is sent."""
     stop: tuple[str, ...] = ()
+    """Texts that end the reply; empty: none."""
     origin: Origin | None = None
+    """The question that it came from, for the VLMEvalKit wrapper; None: it came from none."""
 
 
 def request_digest(request: Request) -> str:
@@ -67,7 +75,7 @@ def request_digest(request: Request) -> str:
         ValueError: an image has no digest yet.
     """
     generation = request.generation
-    told = [
+    fields = [
         request.kind,
         [_message_digest(message) for message in request.messages],
         request.choices,
@@ -78,7 +86,7 @@ def request_digest(request: Request) -> str:
         request.seed,
         request.stop,
     ]
-    return blake2b(orjson.dumps(told, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+    return blake2b(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
 
 
 def _message_digest(message: Message) -> list[object]:
@@ -155,29 +163,35 @@ def _part_digest(part: Part) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens as the server counted them; None where it did not say. `reasoning` is part of
-    `output`, `cached` of `input`."""
+    """Tokens as the server counted them; None where it did not say."""
 
     input: int | None = None
+    """Tokens of the request, those that the server had cached included."""
     output: int | None = None
+    """Tokens of the reply, reasoning included."""
     reasoning: int | None = None
+    """Those of `output` that are reasoning."""
     cached: int | None = None
+    """Those of `input` that the server had cached."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Seconds from sending the request to the first byte (of a streamed reply: its first piece of
-    text or reasoning) and to the end of the reply."""
+    """Seconds from sending the request; None where they were not measured."""
 
     first: float | None = None
+    """To the first byte; of a streamed reply to its first piece of text or reasoning."""
     total: float | None = None
+    """To the end of the reply."""
 
 
 class Ranked(NamedTuple):
-    """A choice's log-probability (natural log, summed over its tokens) and its number of tokens."""
+    """How likely a model takes a choice to be."""
 
     logprob: float
+    """Its log-probability: natural log, summed over its tokens."""
     tokens: int
+    """Its number of tokens."""
 
 
 Shown = tuple[tuple[float, ...], ...]
@@ -189,10 +203,12 @@ Sizes = tuple[Size, ...]
 
 class Ranking(tuple[Ranked, ...]):
     """Choices, as `rank` gives them, of a model that decodes videos itself, or whose pictures are
-    scaled on their way; the fields are as in a `Reply`."""
+    scaled on their way."""
 
     shown: Shown | None = None
+    """As in a `Reply`."""
     sizes: Sizes | None = None
+    """As in a `Reply`."""
 
 
 ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
@@ -200,25 +216,27 @@ ReplyState = Literal["ok", "empty", "truncated", "refused", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a model said.
-
-    `stop` is the server's finish reason in its own words but for two: `length` (cut at the token
-    limit)
-    and `filter` (the service withheld the reply). `choices` has one entry per choice of a `rank`
-    request. `shown` is of a model that decodes videos itself: which frames it was shown.
-    """
+    """What a model said."""
 
     text: str = ""
+    """The text, without reasoning that the server gives apart."""
     reasoning: str | None = None
+    """The reasoning that the server gives apart; None: it gives none."""
     stop: str | None = None
+    """The server's finish reason in its own words, but for `length` (cut at the token limit) and
+    `filter` (the service withheld the reply); None: not known."""
     usage: Usage | None = None
+    """The tokens that it took; None: the server did not count them."""
     times: Times | None = None
+    """The seconds that it took; None: they were not measured."""
     choices: tuple[Ranked, ...] = ()
+    """One entry for each choice of a `rank` request; empty: another kind of request."""
     shown: Shown | None = None
+    """The frames that a model which decodes videos itself was shown; None: others decode them."""
     tool_calls: tuple[ToolCall, ...] = ()
-    """The calls of tools that it asks for, in order."""
+    """The calls of tools that it asks for, in order; empty: none."""
     sizes: Sizes | None = None
-    """The size of each picture of the request as it was sent, where one was scaled on its way."""
+    """The size of each picture of the request as it was sent; None: none was scaled on its way."""
 
     @property
     def state(self) -> ReplyState:
@@ -240,6 +258,7 @@ class Generates(Protocol):
     """
 
     name: str
+    """What runs and messages call the model."""
 
     async def generate(self, request: Request) -> Reply: ...
 
@@ -249,37 +268,43 @@ class Ranks(Protocol):
     """Gives a log-probability for each of `request.choices`, in their order."""
 
     name: str
+    """What runs and messages call the model."""
 
     async def rank(self, request: Request) -> Sequence[Ranked]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One question put to a session; `max_tokens` limits each message of the answer, `choices` and
-    `stop` are as in a `Request`."""
+    """One question put to a session."""
 
     id: str
+    """What emissions name the question by."""
     text: str
+    """The question, with its instructions."""
     choices: tuple[str, ...] = ()
+    """The choices of a choice question; empty: there are none."""
     max_tokens: int | None = None
+    """The most tokens of each message of the answer; None: the model's limit."""
     stop: tuple[str, ...] = ()
+    """Texts that end a message; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emission:
-    """Something a session said. Its time is set by the runner.
-
-    `query` names the question it answers, None where the model does not say; `final` is False for
-    part of a message that goes on; `silence` is the model's own score for saying nothing, where it
-    has one; `stop` and `usage` are as in a `Reply`.
-    """
+    """Something a session said. Its time is set by the runner."""
 
     text: str
+    """The message, or the part of it that is new."""
     query: str | None = None
+    """The id of the question that it answers; None: the model does not say."""
     final: bool = True
+    """Whether the message ends here; False: it goes on."""
     silence: float | None = None
+    """The model's own score for saying nothing; None: it has none."""
     stop: str | None = None
+    """As in a `Reply`."""
     usage: Usage | None = None
+    """As in a `Reply`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,9 +312,13 @@ class SessionSpec:
     """What a session is told when it opens: nothing about the video."""
 
     system: str = ""
+    """The system message; empty: none."""
     rate: float = 1.0
+    """The frames of the stream in a second of media time."""
     seed: int | None = None
+    """The seed of the sampling; None: none is set."""
     generation: Generation = field(default_factory=Generation)
+    """How messages are generated; by default as the model chooses."""
 
 
 class Session(Protocol):
@@ -314,6 +343,7 @@ class Streams(Protocol):
     """Watches a stream of frames and speaks when asked, or by itself."""
 
     name: str
+    """What runs and messages call the model."""
 
     async def open(self, spec: SessionSpec) -> Session: ...
 

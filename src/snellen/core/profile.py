@@ -47,23 +47,29 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Timeouts(Checked, frozen=True):
-    """Seconds to connect, until the first byte of the reply, and for the whole request."""
+    """How long a request may take."""
 
     connect: Seconds = 10.0
+    """Seconds until there is a connection."""
     first: Seconds = 600.0
+    """Seconds until the first byte of the reply."""
     total: Seconds = 1200.0
+    """Seconds for the whole request."""
 
 
 class Prices(Checked, frozen=True, omit_defaults=True):
-    """Money for a million tokens. `cached` is for input that the server had already (None: as
-    `input`), `reasoning` for that part of the output (None: as `output`); `currency` is a word to
-    show."""
+    """Money for a million tokens."""
 
     input: Amount
+    """For a million tokens of requests."""
     output: Amount
+    """For a million tokens of replies."""
     cached: Amount | None = None
+    """For a million tokens of requests that the server had cached; None: as `input`."""
     reasoning: Amount | None = None
+    """For a million tokens of reasoning; None: as `output`."""
     currency: Word = "USD"
+    """The word that reports show after amounts."""
 
     def cost(self, usage: Usage | None) -> float | None:
         """What a reply cost; None where the server did not say how many tokens it took.
@@ -88,15 +94,15 @@ class ImageLimits(Checked, frozen=True, omit_defaults=True):
     """The pictures that a model takes: a larger one is made smaller, a smaller one larger."""
 
     max_side: Count | None = None
-    """Pixels of the longer side."""
+    """Pixels of the longer side at most; None: no limit."""
     max_pixels: Count | None = None
-    """Width times height."""
+    """Width times height at most; None: no limit."""
     max_bytes: Count | None = None
-    """Bytes of the file."""
+    """Bytes of the file at most; None: no limit."""
     max_images: Count | None = None
-    """Pictures in a request; the question fails if it has more."""
+    """Pictures in a request; a question with more fails. None: no limit."""
     min_pixels: Count | None = None
-    """Width times height, below which a picture is made larger."""
+    """Width times height, below which a picture is made larger; None: none is."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,7 +115,7 @@ class ImageLimits(Checked, frozen=True, omit_defaults=True):
     @property
     def words(self) -> list[str]:
         """What is done to single pictures, a sentence each."""
-        limits = self.of_one
+        limits = self.per_picture
         lower = limits.pop("min_pixels", None)
         sentences = []
         if limits:
@@ -122,18 +128,19 @@ class ImageLimits(Checked, frozen=True, omit_defaults=True):
         return sentences
 
     @property
-    def of_one(self) -> dict[str, int]:
-        """The limits that are set of a single picture."""
-        said: dict[str, int] = msgspec.to_builtins(self)
-        return {name: limit for name, limit in said.items() if name != "max_images"}
+    def per_picture(self) -> dict[str, int]:
+        """The limits of a single picture that are set."""
+        limits: dict[str, int] = msgspec.to_builtins(self)
+        return {name: limit for name, limit in limits.items() if name != "max_images"}
 
 
 class Serve(Checked, frozen=True):
-    """A server that is started for the model: which one, and its own arguments, each a word of its
-    command line. They are stored, and part of the run's identity, so no key may be among them."""
+    """A server that is started for the model. It is stored, and part of the run's identity."""
 
     kind: Literal["vllm", "sglang", "transformers"]
+    """Which server."""
     args: list[str] = []
+    """Its own arguments, each a word of its command line, without keys; empty: none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -148,36 +155,45 @@ class Serve(Checked, frozen=True):
 
 
 class Profile(Checked, frozen=True):
-    """A model's profile, from a TOML file or from flags.
-
-    `api_key_env` names the environment variable that holds the key; the key itself is never here.
-    `key_header` is the header that it goes in, where that is not the usual one of the service.
-    `stream` asks for replies in pieces, which come whole all the same.
-    `temperature = "default"` sends none, whatever the benchmark asks for: some services refuse it.
-    `token_floor` is the least `max_tokens` to ask for, whatever the benchmark says: thinking models
-    need room. `extra` is sent to the server as it is; a model that runs here says what it takes of
-    it. `images` are limits of the pictures. `trust_remote_code` lets a model's folder run code of
-    its own. `serve` is the server that is started for `openai/NAME`. `image_tokens` is how many
-    tokens a picture is, for `run --estimate`: a number, or a rule.
-    """
+    """A model's profile, from a TOML file or from flags."""
 
     base_url: str | None = None
+    """The address of the server; None: the service's official one."""
     api_key_env: str | None = None
+    """The environment variable that holds the key, never the key itself; None: the service's."""
     key_header: HeaderName | None = None
+    """The header that the key goes in; None: the service's usual one."""
     stream: bool = False
+    """Whether replies are asked for in pieces; they are put together all the same."""
     revision: str | None = None
+    """Which weights the model has; part of a run's identity. None: what the back end knows."""
     temperature: Amount | Literal["default"] | None = None
+    """The sampling temperature; `default` sends none, which some services need. None: the
+    benchmark's."""
     top_p: Share | None = None
+    """The share of probability that tokens are sampled from; None: the model's default."""
     max_tokens: Count | None = None
+    """The most tokens of a reply; None: the benchmark's limit."""
     token_floor: Count | None = None
+    """The least `max_tokens` to ask for, whatever the benchmark says: thinking models need room.
+    None: no floor."""
     extra: dict[str, Any] = {}
+    """Further fields, sent to the server as they are, or options of a model that runs here; empty:
+    none."""
     trust_remote_code: bool = False
+    """Whether a model's folder may run code of its own."""
     prices: Prices | None = None
+    """What tokens cost; None: not known."""
     concurrency: Count | None = None
+    """Requests at once at most; None: the back end's number, or what the server bears."""
     timeout: Timeouts = Timeouts()
+    """How long a request may take."""
     images: ImageLimits = ImageLimits()
+    """The limits of the pictures; by default none."""
     serve: Serve | None = None
+    """The server that is started for `openai/NAME`; None: one runs already."""
     image_tokens: Count | ImageRule | None = None
+    """The tokens of a picture, for `run --estimate`: a number, or a rule. None: not known."""
 
     def changes_answers(self, *, but: Collection[str] = ()) -> dict[str, object]:
         """The fields that are part of a run's identity, those that are set; of `extra` all `but`
@@ -186,7 +202,7 @@ class Profile(Checked, frozen=True):
             "token_floor": self.token_floor,
             "extra": {name: value for name, value in self.extra.items() if name not in but},
             "trust_remote_code": self.trust_remote_code or None,
-            "images": self.images.of_one,
+            "images": self.images.per_picture,
             "serve": msgspec.to_builtins(self.serve),
         }
         return {name: value for name, value in fields.items() if value not in (None, {})}
@@ -225,27 +241,32 @@ def read_profile(path: Path) -> Profile:
 def _fields(error: str) -> str:
     """What fields there are, of the table in which one is unknown by an error that ends in its
     path, else of a profile."""
-    found = re.search(r"unknown field .* at `\$\.([\w.]+)`$", error)
+    match = re.search(r"unknown field .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
-    for name in found[1].split(".") if found else ():
-        kind = _struct(next(one.type for one in msgspec.structs.fields(kind) if one.name == name))
-    table = f"[{found[1]}]" if found else "A profile"
+    for name in match[1].split(".") if match else ():
+        kind = _struct(_field_type(kind, name))
+    table = f"[{match[1]}]" if match else "A profile"
     return f"{table} has the fields {', '.join(kind.__struct_fields__)}."
 
 
 def _struct(kind: Any) -> Any:
     """The struct that a type is, or may be."""
-    return next(one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__"))
+    return next(part for part in (kind, *get_args(kind)) if hasattr(part, "__struct_fields__"))
+
+
+def _field_type(struct: Any, name: str) -> Any:
+    """The type of a struct's field."""
+    return next(field.type for field in msgspec.structs.fields(struct) if field.name == name)
 
 
 def _allowed(error: str) -> str:
     """What a field may be whose value is none of its words, by an error that ends in its path."""
-    found = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
+    match = re.search(r"Invalid enum value .* at `\$\.([\w.]+)`$", error)
     kind: Any = Profile
-    for name in found[1].split(".") if found else ():
-        kind = next(one.type for one in msgspec.structs.fields(_struct(kind)) if one.name == name)
+    for name in match[1].split(".") if match else ():
+        kind = _field_type(_struct(kind), name)
     parts = (kind, *get_args(kind))
-    words = [repr(one) for part in parts for one in get_args(part) if isinstance(one, str)]
+    words = [repr(word) for part in parts for word in get_args(part) if isinstance(word, str)]
     if any({int, float} & {part, *get_args(part)} for part in parts):
         words.append("a number")
-    return f"It may be {', '.join(dict.fromkeys(words))}." if found and words else ""
+    return f"It may be {', '.join(dict.fromkeys(words))}." if match and words else ""

@@ -44,7 +44,7 @@ class Limited:
         self.notes = getattr(model, "notes", ())
         self._model = model
         self._limits = limits
-        self._smaller = _Smaller(limits.of_one) if limits.of_one else None
+        self._smaller = _Smaller(limits.per_picture) if limits.per_picture else None
         # What a model can do is told by its methods: only those are here that it has.
         if isinstance(model, Generates):
             self.generate = self._within(model.generate)

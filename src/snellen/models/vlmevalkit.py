@@ -171,7 +171,7 @@ class VlmEvalKit:
         assert request.origin is not None
         shown = [image for message in request.messages for image in message.images]
         paths = [self._pictures.path(image) for image in shown]
-        line = dict(request.origin.asked())
+        line = dict(request.origin.columns())
         if paths:
             line["image_path"] = paths[0] if len(paths) == 1 else paths
         said = self._made.build_prompt(line, dataset=request.origin.benchmark)

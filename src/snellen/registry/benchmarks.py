@@ -85,7 +85,9 @@ def few_shot(
     examples: Benchmark | None = None
     if parts.kind == "rows":
         if source is not None:
-            examples = own(data_at(source), data, str(plain.options["task"]), columns, {})
+            examples = own(
+                data_at(source), data, str(plain.provenance.options["task"]), columns, {}
+            )
     elif source is None:
         raise UsageError(
             f"{spec}: --shots needs rows that are not asked: name them with --shots-from, a file "
@@ -230,9 +232,9 @@ def reads_data(spec: str) -> bool:
 def is_mistakable(benchmark: Benchmark) -> bool:
     """Whether somebody's own benchmark has the name, or the options, of one that the catalog makes,
     so that a run's identity must tell the two apart."""
-    if benchmark.from_catalog:
+    if benchmark.provenance.from_catalog:
         return False
-    options = benchmark.options
+    options = benchmark.provenance.options
     return "class" in options or _is_rows(options) or is_canonical(benchmark.name)
 
 

@@ -114,7 +114,7 @@ def build(
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
-        if any(make.options.get(key) != value for key, value in options.items()):
+        if any(make.provenance.options.get(key) != value for key, value in options.items()):
             raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
         if data is not None and not is_synthetic:
             raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")

@@ -85,15 +85,16 @@ class Conversations:
     async def _ask_turns(self, row: Row, sample: Sample, repeat: int, group: Group) -> None:
         history: History = ()
         is_new = False
-        while len(history) != self._benchmark.turns:
+        most = self._benchmark.procedure.conversation.turns
+        while len(history) != most:
             key = self._recorder.key(sample, repeat, len(history))
             is_stored = self._recorder.has_reply(key)
             lacks_question = is_stored and not self._recorder.has_question(row, key)
-            if is_stored and not lacks_question and self._benchmark.turns == 1:
+            if is_stored and not lacks_question and most == 1:
                 break
             request = self._requests.request(sample, history, repeat)
             if request is None:
-                if self._benchmark.by_turn is None:
+                if self._benchmark.procedure.conversation.by_turn is None:
                     self._recorder.write_end(sample, repeat, len(history))
                 break
             if is_stored:
@@ -154,7 +155,7 @@ class Conversations:
 
     def _scored_replies(self, sample: Sample, history: History) -> list[tuple[Sample, Reply]]:
         """The sample with its last reply, or each of its turns that is scored."""
-        if self._benchmark.by_turn is None:
+        if self._benchmark.procedure.conversation.by_turn is None:
             return [(sample, history[-1][1])]
         turns = self._benchmark.scored_turns(sample)
         return [

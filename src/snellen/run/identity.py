@@ -41,17 +41,21 @@ def run_identity(
         "asks": benchmark.asks,
         **({"benchmark_object": True} if registry.is_mistakable(benchmark) else {}),
         **({"source": source.digest} if source is not None and source.digest else {}),
-        "options": {name: _plain(value) for name, value in benchmark.options.items()},
-        **({"shots": dict(benchmark.shots)} if benchmark.shots else {}),
-        **({"probe": dict(benchmark.probe)} if benchmark.probe else {}),
+        "options": {name: _plain(value) for name, value in benchmark.provenance.options.items()},
+        **({"shots": dict(benchmark.provenance.shots)} if benchmark.provenance.shots else {}),
+        **({"probe": dict(benchmark.provenance.probe)} if benchmark.provenance.probe else {}),
         "media": {
             "images": _scaling(profile.images),
-            **({"frames": str(video.policy(benchmark.frames))} if benchmark.frames else {}),
+            **(
+                {"frames": str(video.policy(benchmark.procedure.frames))}
+                if benchmark.procedure.frames
+                else {}
+            ),
         },
         "data": {"digest": facts.digest, "revision": benchmark.data.revision},
         "model": opened.name,
         "model_revision": opened.revision,
-        **({"called": benchmark.called} if benchmark.called else {}),
+        **({"called": benchmark.provenance.called} if benchmark.provenance.called else {}),
         **({"prompt": OWN_PROMPT} if own_prompt(benchmark, opened.model) else {}),
         **({"adapter": adapter} if adapter else {}),
         "profile": profile.changes_answers(but=opened.speed),
@@ -101,7 +105,7 @@ def manifest_of(
     return {
         **before,
         "benchmark": benchmark.name,
-        "benchmark_object": not benchmark.from_catalog,
+        "benchmark_object": not benchmark.provenance.from_catalog,
         **({} if source is None else {"benchmark_source": source.stored()}),
         "model": opened.name,
         "identity": identity,
@@ -121,7 +125,7 @@ def data_notes(benchmark: Benchmark) -> list[str]:
 
     notes = [
         missing_note(benchmark.data),
-        None if benchmark.files is None else verification.mismatch(benchmark.files),
+        None if benchmark.interop.files is None else verification.mismatch(benchmark.interop.files),
     ]
     return [note for note in notes if note is not None]
 
@@ -153,4 +157,4 @@ def _without_secrets(text: str) -> str:
 def _scaling(limits: ImageLimits) -> str:
     if limits.min_pixels is not None:
         return "scaled into limits"
-    return "smaller beyond limits" if limits.of_one else "original"
+    return "smaller beyond limits" if limits.per_picture else "original"

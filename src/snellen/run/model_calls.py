@@ -29,9 +29,13 @@ def own_prompt(benchmark: Benchmark, model: Model) -> bool:
     Raises:
         UsageError: it cannot say.
     """
-    worded = benchmark.ask == "generate" and benchmark.turns == 1 and benchmark.frames is None
-    worded = worded and not benchmark.shots and not benchmark.probe
-    called = benchmark.called or benchmark.name
+    worded = (
+        benchmark.procedure.kind == "generate"
+        and benchmark.procedure.conversation.turns == 1
+        and benchmark.procedure.frames is None
+    )
+    worded = worded and not benchmark.provenance.shots and not benchmark.provenance.probe
+    called = benchmark.provenance.called or benchmark.name
     return worded and isinstance(model, Prompts) and model.own_prompt(called)
 
 
@@ -41,11 +45,11 @@ def check_model(benchmark: Benchmark, model: Model) -> None:
     Raises:
         UsageError: it cannot.
     """
-    if benchmark.ask != "session":
+    if benchmark.procedure.kind != "session":
         call_of(benchmark, model)
     elif not isinstance(model, Streams):
         raise _not_offered(benchmark, model)
-    streaming = benchmark.streaming
+    streaming = benchmark.procedure.streaming
     if streaming is not None and streaming.until and not getattr(model, "speaks", True):
         raise UsageError(
             f"{model.name} answers when it is asked, and cannot watch by itself for something to "
@@ -59,7 +63,7 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
     Raises:
         UsageError: the model has none.
     """
-    if benchmark.ask == "generate" and isinstance(model, Generates):
+    if benchmark.procedure.kind == "generate" and isinstance(model, Generates):
         generates = model
 
         async def generate(request: Request) -> Reply:
@@ -67,7 +71,7 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
             return check_reply(await generates.generate(request), generates.name)
 
         return generate
-    if benchmark.ask == "rank" and isinstance(model, Ranks):
+    if benchmark.procedure.kind == "rank" and isinstance(model, Ranks):
         ranks = model
 
         async def rank(request: Request) -> Reply:
@@ -83,6 +87,6 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
 
 def _not_offered(benchmark: Benchmark, model: Model) -> UsageError:
     return UsageError(
-        f"{benchmark.name} asks for `{benchmark.ask}`, which {model.name} does not offer. "
-        "`snellen list models` says what each back end can do."
+        f"{benchmark.name} asks for `{benchmark.procedure.kind}`, which {model.name} does not "
+        "offer. `snellen list models` says what each back end can do."
     )

@@ -135,7 +135,7 @@ class RunningScore(Observer):
         scoring = self._scoring
         if len(reply.text) > LONG:
             return  # parsing it would hold up the other requests
-        if scoring.reads != self._benchmark.ask or sample.hidden:
+        if scoring.reads != self._benchmark.procedure.kind or sample.hidden:
             return
         if reply.state == "refused":
             # As the report counts it: wrong, where a score of 0 is known to be wrong.

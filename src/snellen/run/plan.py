@@ -153,7 +153,7 @@ class Plan:
                 check_model_object(model.name, self.profile_of(model.name))
         options = self.options
         names = ", ".join(benchmark.name for benchmark in self.benchmarks)
-        videos = [benchmark.name for benchmark in self.benchmarks if benchmark.frames]
+        videos = [benchmark.name for benchmark in self.benchmarks if benchmark.procedure.frames]
         if options["frames"] is not None:
             video.policy(options["frames"])
             if not videos:
@@ -165,7 +165,7 @@ class Plan:
             )
         self._check_prices()
         if options["adapter"] is not None and all(
-            benchmark.ask != "session" for benchmark in self.benchmarks
+            benchmark.procedure.kind != "session" for benchmark in self.benchmarks
         ):
             raise UsageError(
                 f"--adapter says how a model is shown a stream, and {names} streams nothing."

@@ -127,13 +127,15 @@ def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published 
     """
     from snellen.interop import predictions
 
-    if benchmark.layout is None:
+    if benchmark.interop.layout is None:
         return None
     is_folder = path.is_dir()
-    published = None if is_folder and only else benchmark.layout(path)
+    published = None if is_folder and only else benchmark.interop.layout(path)
     if published is not None or not is_folder:
         return published
-    every = {name: benchmark.layout(path / name) for name in predictions.names_in(path, only)}
+    every = {
+        name: benchmark.interop.layout(path / name) for name in predictions.names_in(path, only)
+    }
     known = {name: part for name, part in every.items() if part is not None}
     if not known:
         return None

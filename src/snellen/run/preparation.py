@@ -62,7 +62,7 @@ class Preparation:
         if opened.timed:
             settings = replace(settings, timeout=None)
         adapter = None
-        if benchmark.ask == "session":
+        if benchmark.procedure.kind == "session":
             opened, adapter = registry.watching(opened, config.options["adapter"])
         check_model(benchmark, opened.model)
         benchmark = _with_vlmevalkit_name(benchmark, opened.model)
@@ -165,8 +165,8 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
     name = registry.vlmevalkit_name(
         {
             "benchmark": benchmark.name,
-            "benchmark_object": not benchmark.from_catalog,
-            "identity": {"options": benchmark.options},
+            "benchmark_object": not benchmark.provenance.from_catalog,
+            "identity": {"options": benchmark.provenance.options},
         }
     )
     return vary(benchmark, called=name)

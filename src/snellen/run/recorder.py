@@ -72,7 +72,9 @@ class Recorder:
         self._run = run
         self._benchmark = benchmark
         self._own_prompt = own_prompt
-        self._kind: Literal["reply", "rank"] = "rank" if benchmark.ask == "rank" else "reply"
+        self._kind: Literal["reply", "rank"] = (
+            "rank" if benchmark.procedure.kind == "rank" else "reply"
+        )
 
     def key(self, sample: Sample, repeat: int, turn: int = 0) -> Key:
         # Step 0: nothing asks further steps of a turn yet, so a reply to step 0 finishes its turn

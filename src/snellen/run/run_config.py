@@ -79,8 +79,10 @@ def resolve(
     that are set came from.
     """
     values = _Values(options, sources)
-    if benchmark.frames:
-        benchmark = vary(benchmark, frames=values.take("frames", benchmark=benchmark.frames))
+    if benchmark.procedure.frames:
+        benchmark = vary(
+            benchmark, frames=values.take("frames", benchmark=benchmark.procedure.frames)
+        )
     most = values.take(
         "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
     )
@@ -88,7 +90,7 @@ def resolve(
         most = profile.token_floor
         values.origins["max_tokens"] = "profile"
     temperature = values.take(
-        "temperature", profile=profile.temperature, benchmark=benchmark.temperature
+        "temperature", profile=profile.temperature, benchmark=benchmark.procedure.temperature
     )
     timeout = None if profile.timeout == Timeouts() else profile.timeout
     values.take("timeout", profile=timeout)
@@ -97,7 +99,7 @@ def resolve(
         values.take(name, profile=getattr(profile, name) or None)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
-    for limit, value in changed.images.of_one.items():
+    for limit, value in changed.images.per_picture.items():
         is_own = value == getattr(profile.images, limit)
         values.origins[f"images.{limit}"] = "profile" if is_own else sources["image_size"]
     settings = Settings(

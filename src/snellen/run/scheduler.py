@@ -112,7 +112,7 @@ class Scheduler:
     def _make_asker(self) -> Asker:
         benchmark, model = self._job.benchmark, self._job.model
         requests = Requests(benchmark, model, self._job.settings, self._threads)
-        if benchmark.ask == "session":
+        if benchmark.procedure.kind == "session":
             assert isinstance(model, Streams)
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
         return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
@@ -229,7 +229,7 @@ class Scheduler:
     def _groups(self) -> Iterator[Group]:
         """Samples to ask, those that share media together."""
         repeats = self._job.settings.repeats
-        key = self._job.benchmark.group_by
+        key = self._job.benchmark.procedure.group_by
         if key is None:
             for pair in self._unfinished():
                 yield Group([pair], repeats)
@@ -237,7 +237,7 @@ class Scheduler:
         groups: dict[str, list[tuple[Row, Sample]]] = {}
         for row, sample in self._unfinished():
             groups.setdefault(key(sample), []).append((row, sample))
-        if self._job.benchmark.frames is not None:
+        if self._job.benchmark.procedure.frames is not None:
             self._observer.groups_counted(len(groups))
         for samples in groups.values():
             yield Group(samples, repeats)
@@ -246,7 +246,7 @@ class Scheduler:
         """Rows with something left to ask; finished ones are counted, and no samples are made of
         them."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
-        is_single = benchmark.turns == 1 and not self._asker.replays
+        is_single = benchmark.procedure.conversation.turns == 1 and not self._asker.replays
         for row in chosen(benchmark, self._job.selection):
             finished = min(self._recorder.repeats_finished(row), repeats) if is_single else 0
             if finished == repeats:

@@ -199,7 +199,7 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
     """Note that the caller's object, not the catalog's benchmark, scored a catalog run."""
-    if benchmark.from_catalog or run.manifest().get("benchmark_object") is not False:
+    if benchmark.provenance.from_catalog or run.manifest().get("benchmark_object") is not False:
         return []
     return [
         f"scored by a Benchmark object that the caller passed, not by the catalog's "
@@ -247,18 +247,18 @@ def benchmark_of(
         return benchmark
     if given is not None:
         _check_asked(path, manifest, given)
-        if given.from_catalog and is_object_run(manifest):
+        if given.provenance.from_catalog and is_object_run(manifest):
             raise UsageError(
                 f"{path}: this run's benchmark was a Python object, but you passed the catalog's "
                 f"{given.name}. Pass the object that the run was made with."
             )
         probe = manifest["identity"].get("probe", {})
-        if given.probe and given.probe != probe:
+        if given.provenance.probe and given.provenance.probe != probe:
             raise UsageError(
                 f"{path} is of the probe {probe or 'none'}, and the benchmark that is given of "
-                f"{dict(given.probe)}: give it as it was before it was probed."
+                f"{dict(given.provenance.probe)}: give it as it was before it was probed."
             )
-        return given if given.probe == probe else again(given, probe)
+        return given if given.provenance.probe == probe else again(given, probe)
     try:
         return registry.of_run(manifest)
     except CatalogError as error:

@@ -43,15 +43,15 @@ class Sessions:
         attempts: Attempts,
         threads: ThreadPoolExecutor,
     ) -> None:
-        assert benchmark.streaming is not None
-        policy = videos.policy(benchmark.frames or STREAM)
+        assert benchmark.procedure.streaming is not None
+        policy = videos.policy(benchmark.procedure.frames or STREAM)
         if policy.kind != "fps" or policy.max is not None or policy.rate is None:
             raise UsageError(
                 f"frames are streamed by fps:R, with or without `latest`, and not by {policy}."
             )
         self._setup = Setup(
             model=model,
-            streaming=benchmark.streaming,
+            streaming=benchmark.procedure.streaming,
             policy=policy,
             rate=policy.rate,
         )

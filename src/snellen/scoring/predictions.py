@@ -38,7 +38,7 @@ class Predicted:
         """What is known of what was asked."""
         return {
             "benchmark": self.benchmark.name,
-            "options": dict(self.benchmark.options),
+            "options": dict(self.benchmark.provenance.options),
             "replies": self.where,
         }
 
@@ -61,7 +61,7 @@ class Predicted:
             UsageError: each turn is scored.
         """
         benchmark, replies = self.benchmark, self.replies
-        if benchmark.by_turn is not None:
+        if benchmark.procedure.conversation.by_turn is not None:
             raise UsageError(
                 f"{benchmark.name} has conversations of several turns, whose replies are scored in "
                 "a run's folder alone: a file of predictions does not say which turn a reply is to."
@@ -94,7 +94,7 @@ class Predicted:
                     repeat,
                     "absent" if reply is None else reply.state,
                     reply,
-                    benchmark.ask,
+                    benchmark.procedure.kind,
                     place=place,
                     row=digest,
                     line=lines.get(sample.id),
@@ -225,7 +225,9 @@ class _QuestionComparison:
             return
         some = f"{self.others:,} of {self.n:,} questions beside the replies"
         if self.others > OTHERS * self.n:
-            options = ", ".join(f"{name}={value}" for name, value in benchmark.options.items())
+            options = ", ".join(
+                f"{name}={value}" for name, value in benchmark.provenance.options.items()
+            )
             given = f" It was read with {options}; " if options else " "
             raise DataError(
                 f"{where}: {some} are others than {benchmark.name}'s: {self.example}. Is it this "

@@ -82,7 +82,7 @@ def _conversation(
     run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
 ) -> Iterator[Scored]:
     """What became of one sample's turns; nothing while its last reply is still to come."""
-    if benchmark.by_turn is not None:
+    if benchmark.procedure.conversation.by_turn is not None:
         yield from _each_turn(run, benchmark, turns)
         return
     replies: list[Reply] = []
@@ -97,7 +97,7 @@ def _conversation(
                 question.key.repeat,
                 "failed",
                 None,
-                benchmark.ask,
+                benchmark.procedure.kind,
                 error=_why(record),
                 place=turns[0].place,
                 row=turns[0].row,
@@ -106,14 +106,15 @@ def _conversation(
         replies.append(record.as_reply())
         reused |= record.reused is not None
     name, repeat = turns[0].key.sample, turns[0].key.repeat
-    ended = len(turns) == benchmark.turns or run.has_ended(name, repeat, len(turns))
+    most = benchmark.procedure.conversation.turns
+    ended = len(turns) == most or run.has_ended(name, repeat, len(turns))
     if ended or not _goes_on(benchmark, rows.sample(turns[0]), replies):
         yield Scored(
             sample_of(turns[0]),
             repeat,
             replies[-1].state,
             replies[-1],
-            benchmark.ask,
+            benchmark.procedure.kind,
             reused=reused,
             place=turns[0].place,
             row=turns[0].row,
@@ -182,7 +183,7 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
             turns[0].key.repeat,
             "failed" if said is None else said.state,
             said,
-            benchmark.ask,
+            benchmark.procedure.kind,
             error=error,
             reused=said is not None and records[number].reused is not None,
             place=turns[0].place,

@@ -56,7 +56,7 @@ class Scorer:
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
         """The score of a reply by each scoring; None where only a judge or the whole set tells."""
-        scored = Scored(sample, 0, reply.state, reply, self.benchmark.ask)
+        scored = Scored(sample, 0, reply.state, reply, self.benchmark.procedure.kind)
         findings = zip(self.names, self.findings(scored), strict=True)
         return {
             name: None if result.reading.undecided else result.score for name, result in findings
@@ -133,11 +133,11 @@ def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], li
                 f"{benchmark.name} has no scoring {name!r}; it has {', '.join(benchmark.scorings)}."
             )
         scoring = benchmark.scorings[name]
-        if scoring.reads == benchmark.ask:
+        if scoring.reads == benchmark.procedure.kind:
             readable.append(name)
         else:
             notes.append(
                 f"{name} is absent: it reads `{scoring.reads}`, and this run asked for "
-                f"`{benchmark.ask}`"
+                f"`{benchmark.procedure.kind}`"
             )
     return readable, notes

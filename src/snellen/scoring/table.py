@@ -53,7 +53,8 @@ class ScoreTable:
         self._positions, self._ids = Numbers("q"), Numbers("q")
         self.reply_states = Numbers("B")
         self._cluster = Codes() if benchmark.cluster_by else None
-        self._tags = {tag: Codes() for tag in (*benchmark.break_down_by, *benchmark.metric_tags)}
+        shown = benchmark.presentation
+        self._tags = {tag: Codes() for tag in (*shown.break_down_by, *shown.metric_tags)}
         self.targets, self._references = Objects(), Sparse()
         self.choices = Numbers("i")
         self.findings = {

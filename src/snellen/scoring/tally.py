@@ -95,7 +95,7 @@ class Tally:
             headline=self._scorer.headline or "",
             notes=notes,
             identity=dict(source.identity),
-            ladders=dict(benchmark.ladders),
+            ladders=dict(benchmark.presentation.ladders),
             **draft.parts,
         )
 

@@ -153,7 +153,7 @@ class Media:
         own = registry.supplied(self._benchmarks, manifest, data=_own_data(manifest))
         if own is None:
             return again(_asked(manifest), probe)
-        return own if own.probe == probe else again(own, probe)
+        return own if own.provenance.probe == probe else again(own, probe)
 
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:

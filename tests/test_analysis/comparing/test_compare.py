@@ -332,7 +332,9 @@ def test_rows_are_paired_by_sample_in_whatever_order_replies_are_read(
     scores = {}
     for name, loaded in (("all", in_order), ("shuffled", other)):
         ids = [loaded.ids[number] for number in loaded.sample]
-        scores[name] = dict(zip(ids, loaded.rows[0].columns.score.tolist(), strict=True))
+        score = loaded.rows[0].columns.score
+        assert score is not None
+        scores[name] = dict(zip(ids, score.tolist(), strict=True))
     assert scores["all"] == {f"s{index}": float(index in A) for index in range(20)}
     assert scores["shuffled"] == {k: v for k, v in scores["all"].items() if k != "s13"}
 

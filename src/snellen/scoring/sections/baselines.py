@@ -81,7 +81,7 @@ class BaselinesSection(Base):
 
     def summarize(self, draft: Draft) -> Part:
         benchmark, table = draft.benchmark, draft.table
-        if draft.source.questions is None or benchmark.ask != "generate":
+        if draft.source.questions is None or benchmark.procedure.kind != "generate":
             return NOTHING
         scoring = benchmark.scorings[benchmark.headline]
         function = next(iter(scoring.metrics.values()))

@@ -18,7 +18,7 @@ class CapabilitiesSection:
     """The samples and mean score of each capability, under the headline."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._capabilities = scorer.benchmark.capabilities
+        self._capabilities = scorer.benchmark.presentation.capabilities
         self._leaves = Codes()
         self.columns: Sequence[Column] = () if self._capabilities is None else (self._leaves,)
 

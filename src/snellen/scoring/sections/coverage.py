@@ -16,7 +16,7 @@ class CoverageSection(Base):
         n, of, states = len(table), source.of, table.states
         failed = states.get("failed", 0)
         # A conversation whose turns are scored one by one is one of the data set's rows.
-        in_turns = draft.benchmark.by_turn is not None
+        in_turns = draft.benchmark.procedure.conversation.by_turn is not None
         conversations = len(np.unique(table.conversations)) if in_turns else 0
         rows = conversations if in_turns else n
         notes = []

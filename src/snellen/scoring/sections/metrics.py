@@ -52,7 +52,7 @@ CategoryLabels = Mapping[str, Mapping[int, str]]
 def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
     """The labels of all categories; a name that two tags share says whose it is."""
     tags = table.tags
-    names = {tag: tags[tag].names for tag in table.scorer.benchmark.break_down_by}
+    names = {tag: tags[tag].names for tag in table.scorer.benchmark.presentation.break_down_by}
     uses = Counter(name for of_tag in names.values() for name in of_tag)
     return {
         tag: {

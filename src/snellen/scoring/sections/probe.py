@@ -39,7 +39,7 @@ class ProbeSection(Base):
     """The report of the benchmark's probe; none where nothing has a score."""
 
     def summarize(self, draft: Draft) -> Part:
-        probe = draft.benchmark.probe
+        probe = draft.benchmark.provenance.probe
         if not probe or draft.source.run is None or not draft.parts["scorings"]:
             return NOTHING
         if "blind" in probe:
@@ -61,7 +61,7 @@ def _blind(draft: Draft) -> ProbeReport:
     scores = [row.score for row in rows if row.score is not None]
     leakage = _less_chance(metric, draft.parts.get("baselines"))
     return ProbeReport(
-        probe=dict(draft.benchmark.probe),
+        probe=dict(draft.benchmark.provenance.probe),
         metrics={f"leakage of {name}": leakage},
         counts={"right": sum(score == draft.best for score in scores), "scored": len(scores)},
     )
@@ -105,7 +105,7 @@ def _open_ended(draft: Draft) -> ProbeReport:
             clusters.append(cluster)
     of = np.array(clusters, dtype=np.int32)
     return ProbeReport(
-        probe=dict(draft.benchmark.probe),
+        probe=dict(draft.benchmark.provenance.probe),
         metrics={
             "another option": metric_report(stats.mean(np.array(wrong), of)),
             "none of the options": metric_report(stats.mean(np.array(none), of)),
@@ -160,7 +160,7 @@ def _permuted(draft: Draft) -> ProbeReport:
 
     places = max((len(one.orders[0]) for one in complete), default=0)
     return ProbeReport(
-        probe=dict(draft.benchmark.probe),
+        probe=dict(draft.benchmark.provenance.probe),
         metrics={
             "consistency": share(lambda one: None not in one.meant and len({*one.meant}) == 1),
             "circular": share(lambda one: all(score == best for score in one.scores)),

@@ -153,7 +153,7 @@ def _place_note(
         f"the score depends on the place of the right answer: {100 * high:.1f} % where it is "
         f"{best}, {100 * low:.1f} % where it is {worst} (p {report.adjusted:.2g})"
     )
-    if "permute_options" in draft.benchmark.probe:  # the questions are the same
+    if "permute_options" in draft.benchmark.provenance.probe:  # the questions are the same
         return note
     return (
         f"{note}; questions may differ too: `run --permute-options` asks with the choices in "
