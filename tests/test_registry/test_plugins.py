@@ -314,6 +314,50 @@ def test_an_edited_file_is_a_new_run_and_the_old_one_says_so(
     assert any("changed since the run was made" in note for note in compared.json["notes"])
 
 
+def test_a_report_is_out_of_date_when_the_file_has_changed_since(
+    snellen: Snellen, file: Path, file_run: Path
+) -> None:
+    fresh = snellen("report", file_run, "-b", file, "--json")
+    assert not any("out of date" in note for note in fresh.json["notes"])
+    file.write_text(file.read_text() + "\n# edited\n")
+
+    for arguments in (("--json",), ("--format", "csv")):
+        stale = snellen("report", file_run, "-b", file, *arguments)
+        text = "the benchmark's source has changed since the report was written"
+        assert text in stale.out + stale.err
+    assert f"`snellen score {file_run} -b {file}" in stale.err
+
+    assert snellen("score", file_run, "-b", file).code == 0
+    again = snellen("report", file_run, "-b", file, "--json")
+    assert not any("out of date" in note for note in again.json["notes"])
+
+
+def test_the_standings_note_that_a_file_has_changed_since(
+    snellen: Snellen, file: Path, file_run: Path
+) -> None:
+    other = snellen("run", "-b", file, "-m", "baseline/first", "--data", "synthetic", "--json")
+    file.write_text(file.read_text() + "\n# edited\n")
+    assert snellen("score", file_run, "-b", file).code == 0
+
+    standings = snellen("report", file_run, run_of(other), "-b", file)
+
+    rows = [line for line in standings.out.splitlines() if line.startswith(" words")]
+    assert sum("scored by another source than asked" in row for row in rows) == 1
+    assert sum("out of date" in row for row in rows) == 1
+
+
+def test_a_report_refuses_a_benchmark_that_no_run_is_of(
+    snellen: Snellen, file: Path, file_run: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(file.read_text().replace('name="words"', 'name="others"'))
+    for spec in (str(other), "pope"):
+        done = snellen("report", file_run, "-b", spec)
+        assert done.code == 2
+        assert f"-b {spec}: no run here is of that benchmark. The runs are of words" in done.err
+    assert snellen("report", file_run, "-b", file).code == 0
+
+
 def test_a_file_and_an_object_are_not_said_to_differ(
     snellen: Snellen, file: Path, file_run: Path
 ) -> None:

@@ -20,6 +20,7 @@ from snellen.scoring import (
     Report,
     Rules,
     ScoringReport,
+    StoredWith,
     rules_of,
     stale_reasons,
     with_known_directions,
@@ -247,12 +248,6 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:z,.2f} %"
 
 
-class _Inputs(msgspec.Struct, frozen=True):
-    """Fields that are stored in the report's file but not part of `Report`."""
-
-    inputs: dict[str, int] = {}
-
-
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
     """The stored report of a run folder, or of a `report.json`, with a note where it is out of
     date. `benchmark` is for runs whose manifest does not lead to theirs.
@@ -265,10 +260,10 @@ def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
     manifest = run.manifest()
     raw = run.folder.get(REPORT)
     if raw is None:
-        raise UsageError(f"{folder} has not been scored: `snellen score {folder}` does it.")
+        raise UsageError(f"{folder} has not been scored: `{run.command('score')}` does it.")
     try:
         report = msgspec.json.decode(raw, type=Report)
-        inputs = msgspec.json.decode(raw, type=_Inputs).inputs
+        stored = msgspec.json.decode(raw, type=StoredWith)
     except msgspec.DecodeError as error:
         raise StoreError(
             f"{folder / REPORT} is not a report: {error}. `snellen score` makes it anew."
@@ -279,7 +274,7 @@ def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
             f"formats up to {FORMAT}. Install a newer version, or score the run with this one."
         )
     rules = _rules(manifest) if benchmark is None else rules_of(benchmark)
-    reasons = stale_reasons(run, report, inputs, rules)
+    reasons = stale_reasons(run, report, stored, rules)
     new = [reason for reason in reasons if reason not in report.notes]
     report = replace(report, out_of_date=reasons, notes=[*new, *report.notes])
     return Result(with_known_directions(report, rules), folder)

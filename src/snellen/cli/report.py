@@ -17,6 +17,7 @@ from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
+from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.store import DEPTH, MANIFEST, REPORT, Run, found_elsewhere, runs_below
 
@@ -115,25 +116,43 @@ def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
     """All results, and how it went: one that cannot be read is left out unless it was named."""
     results = []
     code = DONE
-    for run, named in ((run, run == path) for path in given for run in _runs(path)):
+    used: set[str] = set()
+    for run, is_argument in ((run, run == path) for path in given for run in _runs(path)):
         try:
-            results.append(_result(run, benchmarks))
+            spec, benchmark = _benchmark_of(run, benchmarks)
+            results.append(api.load_run(run, benchmark))
+            used.add(spec)
         except SnellenError as error:
-            if named:
+            if is_argument:
                 raise
             print(plain(f"left out: {error}"), file=sys.stderr)
             code = FELL_SHORT
     if not results:
         raise UsageError("No run could be read: nothing to report.")
+    for spec in benchmarks:
+        if spec not in used:
+            names = ", ".join(sorted({result.report.benchmark for result in results}))
+            raise UsageError(
+                f"-b {spec}: no run here is of that benchmark. The runs are of {names}. Leave the "
+                "option out, or name other runs."
+            )
     return results, code
 
 
-def _result(run: Path, benchmarks: Sequence[str]) -> Result:
-    """A stored result. What the user's own benchmarks say of it is only known if they are named."""
-    if not benchmarks:
-        return api.load_run(run)
-    folder = run.parent if run.name == REPORT else run
-    return api.load_run(run, registry.supplied(benchmarks, Run(folder).manifest()))
+def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | None]:
+    """Which of the benchmarks that were named is the run's, and the benchmark if it is the user's
+    own; of the catalog's the run's manifest knows enough."""
+    if not specs:
+        return "", None
+    manifest = Run(run.parent if run.name == REPORT else run).manifest()
+    for spec in specs:
+        benchmark = registry.supplied([spec], manifest)
+        if benchmark is not None:
+            return spec, benchmark
+        entry = None if registry.is_own_code(spec) else registry.entry_of(spec)
+        if entry is not None and entry.name == manifest["benchmark"]:
+            return spec, None
+    return "", None
 
 
 def _warn_out_of_date(results: Sequence[Result]) -> None:

@@ -21,6 +21,7 @@ from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError
 from snellen.registry import suites
 from snellen.run.plan import load_benchmarks
+from snellen.store import Run
 
 ROBUST = "robust"
 """The scoring of our own that most benchmarks have."""
@@ -206,7 +207,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
         if run.stopped:
             _say(f"{name}: stopped: {run.stopped}")
         if run.result is None:
-            _say(f"{name}: not scored; `snellen score {run.run}` does it")
+            _say(f"{name}: not scored; `{Run(run.run).command('score')}` does it")
         else:
             if run.scope_note is not None:
                 _say(run.scope_note)

@@ -232,7 +232,7 @@ def _write_sheet(
     return path, [
         f"{len(drawn):,} of {len(every):,} replies that {name} leaves to a judge, drawn with seed "
         f"{sheet.seed}: fill in label, 0 to {made.best:g}, then "
-        f"`snellen judge {run.path} --against {path}`",
+        f"`{run.command('judge', '--against', str(path))}`",
         *changed,
     ]
 

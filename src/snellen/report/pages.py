@@ -232,7 +232,9 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
 def _short_of(result: Result) -> list[str]:
     """What keeps the result from being one of the whole data set."""
     said = [
-        note for note in side_by_side.short_of(result) if note not in ("incomplete", "out of date")
+        note
+        for note in side_by_side.short_of(result)
+        if note not in ("incomplete", "out of date", side_by_side.OTHER_SOURCE)
     ]
     said += [note for note in result.report.notes if note.startswith("incomplete")]
     said += result.report.out_of_date

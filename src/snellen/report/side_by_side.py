@@ -11,6 +11,7 @@ from snellen.analysis.result import Result, shown
 from snellen.registry import BUNDLED
 from snellen.report.run_facts import in_words
 from snellen.report.table_rows import EMPTY, probe_title
+from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS
 
 OVERVIEW = (
     *("benchmark", "model", "n", "metric", "value", "95 % interval"),
@@ -139,6 +140,9 @@ def _overview_row(result: Result) -> tuple[str, ...]:
     )
 
 
+OTHER_SOURCE = "scored by another source than asked"
+
+
 def short_of(result: Result) -> list[str]:
     """What keeps a result from being one of the whole data set, as the benchmark asks it."""
     report = result.report
@@ -146,6 +150,10 @@ def short_of(result: Result) -> list[str]:
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
     notes += [probe_title(result)] * (report.probe is not None)
     notes += ["out of date"] * bool(report.out_of_date)
+    is_of_other_source = any(
+        note.endswith((SOURCE_CHANGED, SOURCE_DIFFERS)) for note in report.notes
+    )
+    notes += [OTHER_SOURCE] * is_of_other_source
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 

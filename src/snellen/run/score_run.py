@@ -19,6 +19,8 @@ from snellen.report.words import write_markdown
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
 from snellen.scoring import (
+    SOURCE_CHANGED,
+    SOURCE_DIFFERS,
     Explanation,
     Spent,
     asks_notes,
@@ -216,10 +218,10 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
     what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
     if before["kind"] != source.kind:  # their digests are of different things
         made_by = before.get("spec") or "a Benchmark object"
-        return [f"scored by {what}. The run was made by {made_by}, which may be another version"]
+        return [f"scored by {what}. The run was made by {made_by}, {SOURCE_DIFFERS}"]
     if source.digest == before["digest"]:
         return []
-    return [f"scored by {what} as it is now. It has changed since the run was made"]
+    return [f"scored by {what} as it is now. {SOURCE_CHANGED}"]
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:

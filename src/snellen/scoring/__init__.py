@@ -26,7 +26,10 @@ from snellen.scoring.document import (
 )
 from snellen.scoring.explain import Attempt, Explained, Explanation, explain_reply, explain_run
 from snellen.scoring.freshness import (
+    SOURCE_CHANGED,
+    SOURCE_DIFFERS,
     Rules,
+    StoredWith,
     asks_notes,
     rules_of,
     stale_reasons,
@@ -50,6 +53,8 @@ __all__ = [
     "OPTIONS",
     "ORDER",
     "PASSES",
+    "SOURCE_CHANGED",
+    "SOURCE_DIFFERS",
     "Attempt",
     "AttemptReport",
     "Baselines",
@@ -76,6 +81,7 @@ __all__ = [
     "SliceReport",
     "Spent",
     "SteeringReport",
+    "StoredWith",
     "Tally",
     "asks_notes",
     "averaged",

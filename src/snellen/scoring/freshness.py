@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from snellen.core.benchmark import Benchmark
@@ -19,6 +20,9 @@ INPUTS = {
     "labels": "people's labels changed after the report was written",
 }
 """The inputs of a report, and what to say when the size of one has changed."""
+SOURCE_CHANGED = "It has changed since the run was made"
+SOURCE_DIFFERS = "which may be another version"
+"""How the notes of a report end that was scored by another source than the run was made with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,18 @@ class Rules:
     """The version of each scoring."""
     better: Mapping[str, Mapping[str, Direction | None]]
     """For each scoring and metric, whether a higher or a lower value is better."""
+    source: str | None
+    """The digest of the source of somebody's own benchmark; None for one of the catalog."""
+
+
+class StoredWith(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a report was made from. Stored in the report's file, but not part of `Report`."""
+
+    inputs: dict[str, int] = {}
+    """The size of each input. Reports of earlier versions have none."""
+    source: str | None = None
+    """The digest of the source of somebody's own benchmark; None for one of the catalog, and in
+    reports of earlier versions."""
 
 
 def rules_of(benchmark: Benchmark) -> Rules:
@@ -48,7 +64,14 @@ def rules_of(benchmark: Benchmark) -> Rules:
             name: {metric: scoring.direction(metric) for metric in scoring.metrics}
             for name, scoring in benchmark.scorings.items()
         },
+        source=source_digest(benchmark),
     )
+
+
+def source_digest(benchmark: Benchmark) -> str | None:
+    """The digest of the source of somebody's own benchmark; None for one of the catalog."""
+    source = benchmark.provenance.source
+    return None if source is None else source.digest
 
 
 def with_known_directions(report: Report, rules: Rules | None) -> Report:
@@ -65,21 +88,20 @@ def with_known_directions(report: Report, rules: Rules | None) -> Report:
     return replace(report, scorings=scorings)
 
 
-def stale_reasons(
-    run: Run, report: Report, inputs: Mapping[str, int], rules: Rules | None
-) -> list[str]:
+def stale_reasons(run: Run, report: Report, stored: StoredWith, rules: Rules | None) -> list[str]:
     """The reasons why a stored report is out of date, one sentence for each. Empty if it is not.
 
-    `inputs` are the sizes stored with the report. Reports of earlier versions have none. `rules` is
-    None if the benchmark cannot be rebuilt.
+    `rules` is None if the benchmark cannot be rebuilt.
     """
-    reasons = [*_format(report), *_inputs(run, inputs)]
+    reasons = [*_format(report), *_inputs(run, stored.inputs)]
     if rules is not None:
         reasons += _versions(report, rules)
+        if None not in (stored.source, rules.source) and stored.source != rules.source:
+            reasons.append("the benchmark's source has changed since the report was written")
     notes = []
     if reasons:
         text = "; ".join(reasons)
-        notes.append(f"out of date: {text}. `snellen score {run.path}` scores the run again")
+        notes.append(f"out of date: {text}. `{run.command('score')}` scores the run again")
     return notes + asks_notes(report.identity, rules)
 
 

@@ -11,6 +11,7 @@ from snellen.core.exchange import Published
 from snellen.core.scoring import Missing, Verdicts
 from snellen.scoring.document import Report, Spent
 from snellen.scoring.draft import Source
+from snellen.scoring.freshness import StoredWith, source_digest
 from snellen.scoring.predictions import Predicted
 from snellen.scoring.replies import Scored, replies_of
 from snellen.scoring.resolution import resolve
@@ -62,7 +63,8 @@ def score_run(
     notes = [*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes]
     report = tally.report_on(source, notes)
     if scorings is None:
-        document = {**msgspec.to_builtins(report), "inputs": inputs}
+        stored = StoredWith(inputs=inputs, source=source_digest(benchmark))
+        document = {**msgspec.to_builtins(report), **msgspec.to_builtins(stored)}
         pretty = msgspec.json.format(msgspec.json.encode(document), indent=2)
         run.folder.put_atomic(REPORT, pretty + b"\n")
     return report

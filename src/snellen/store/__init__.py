@@ -19,7 +19,7 @@ from snellen.store.identity import (
 )
 from snellen.store.key import AnyKey, Key
 from snellen.store.locations import data_at, data_place_of, place_of, runs_at
-from snellen.store.manifest import MANIFEST
+from snellen.store.manifest import MANIFEST, command_on
 from snellen.store.mirrored import pull
 from snellen.store.records import (
     EventRecord,
@@ -62,6 +62,7 @@ __all__ = [
     "ShownMedia",
     "Stamp",
     "Unknown",
+    "command_on",
     "data_at",
     "data_place_of",
     "differences",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -59,6 +62,14 @@ class ManifestFields(msgspec.Struct, frozen=True):
     """What the reader of a report should know."""
     sessions: list[SessionFields] = []
     """The processes that asked its questions, in order."""
+
+
+def command_on(verb: str, path: Path, manifest: Mapping[str, Any], *arguments: str) -> str:
+    """A command on a run, ready to be pasted: with `-b` where the run needs its own benchmark's
+    file or module passed again."""
+    source = manifest.get("benchmark_source", {})
+    own = ["-b", source["spec"]] if source.get("kind") in ("file", "module") else []
+    return shlex.join(["snellen", verb, f"{path}", *own, *arguments])
 
 
 def read_manifest(folder: Folder) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from snellen.store.folder import Folder, LineReader, file_order
 from snellen.store.formats import FORMAT, NEWEST, check_format
 from snellen.store.key import AnyKey, Key
 from snellen.store.lines import LineReading, T
-from snellen.store.manifest import MANIFEST, read_manifest
+from snellen.store.manifest import MANIFEST, command_on, read_manifest
 from snellen.store.mirrored import RemoteFolder
 from snellen.store.records import (
     EndRecord,
@@ -96,6 +96,10 @@ class Run:
             StoreError: there is none, or it is not one that this version reads.
         """
         return read_manifest(self.folder)
+
+    def command(self, verb: str, *arguments: str) -> str:
+        """A command on this run, ready to be pasted."""
+        return command_on(verb, self.path, self.manifest(), *arguments)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Store what the run is, in the place of an earlier manifest."""

@@ -16,7 +16,7 @@ import msgspec
 
 from snellen.analysis.result import Result, load_report
 from snellen.errors import SnellenError
-from snellen.store import MANIFEST, REPORT, Run, Stamp, pull, runs_below
+from snellen.store import MANIFEST, REPORT, Run, Stamp, command_on, pull, runs_below
 
 REFRESHED = 5.0
 """Seconds for which what was fetched from an object store is taken for what lies there."""
@@ -82,6 +82,10 @@ class Listed:
         asked = [last.get("limit"), last.get("sample")]
         whole = [n for n in (rows, *asked) if isinstance(n, int)]
         return int(min(whole, default=0) * repeats)
+
+    @property
+    def score_command(self) -> str:
+        return command_on("score", self.path, self.manifest)
 
     @property
     def when(self) -> str:

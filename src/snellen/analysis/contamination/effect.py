@@ -58,7 +58,7 @@ def effects(
     if not scores:
         raise UsageError(
             f"{run.path} has no {benchmark.headline} score of a sample of {read.name}. Is it a run "
-            f"of that benchmark and split, and scored (`snellen score {run.path}`)?"
+            f"of that benchmark and split, and scored (`{run.command('score')}`)?"
         )
     notes = [
         f"{others:,} scores of {run.path} are of samples that were not looked up, and in no mean"
@@ -67,7 +67,7 @@ def effects(
         notes.append(
             f"the scores of {run.path} are out of date: they are of version "
             f"{', '.join(map(str, sorted(versions)))} of {benchmark.headline}, which is now at "
-            f"version {version}. `snellen score {run.path}` scores the run again"
+            f"version {version}. `{run.command('score')}` scores the run again"
         )
     notes += run.notes
     names: dict[str, int] = {}

@@ -199,8 +199,8 @@ def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
         repeat = f" (repeat {slot.repeat + 1})" if slot.repeat else ""
         yield (
             f"{scoring}: {slot.model}{repeat} has a verdict on {slot.verdicts:,} of {n_open:,} "
-            f"replies and is not in the score; `snellen judge {run.path} --judge {slot.model}` "
-            "retries the rest"
+            f"replies and is not in the score; "
+            f"`{run.command('judge', '--judge', slot.model)}` retries the rest"
         )
 
 
