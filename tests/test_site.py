@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -84,11 +85,18 @@ def test_every_leaf_has_the_benchmarks_whose_files_name_it() -> None:
 def test_every_public_metric_has_a_place_on_the_page_of_metrics() -> None:
     page = generated.metrics_page()
     modules = set(re.findall(r"automodule:: (\S+)", page))
-    assert {f"snellen.metrics.{path.stem}" for path in metrics_files()} == modules
+    assert set(metrics_modules()) == modules
 
 
-def metrics_files() -> list[Path]:
-    return sorted((ROOT / "src/snellen/metrics").glob("[!_]*.py"))
+def metrics_modules() -> Iterator[str]:
+    """The public modules of `snellen.metrics`, those of its packages too."""
+    for path in sorted((ROOT / "src/snellen").glob("metrics/**/*.py")):
+        parts = path.relative_to(ROOT / "src").with_suffix("").parts
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+        name = ".".join(parts)
+        if name != "snellen.metrics" and not any(part.startswith("_") for part in parts):
+            yield name
 
 
 def test_every_option_of_a_run_is_on_the_page_of_options() -> None:

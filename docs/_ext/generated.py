@@ -347,7 +347,8 @@ def _linked(name: str) -> str:
 
 def metrics_page() -> str:
     """Every file of `snellen.metrics`, with the formulas of its docstrings."""
-    files = sorted((ROOT / "src/snellen/metrics").glob("[!_]*.py"))
+    folder = ROOT / "src/snellen/metrics"
+    modules = sorted({path.stem for path in folder.glob("[!_]*")})
     parts = [
         "# Metrics\n",
         "A metric takes the columns of a whole set and gives an estimate: a value, n, its standard "
@@ -359,8 +360,12 @@ def metrics_page() -> str:
         _directive("autoclass", "snellen.metrics.Columns"),
         _directive("autoclass", "snellen.metrics.Category"),
     ]
-    for path in files:
-        parts += [f"## {path.stem}\n", _directive("automodule", f"snellen.metrics.{path.stem}")]
+    for module in modules:
+        parts += [f"## {module}\n", _directive("automodule", f"snellen.metrics.{module}")]
+        parts += [
+            _directive("automodule", f"snellen.metrics.{module}.{path.stem}")
+            for path in sorted((folder / module).glob("[!_]*.py"))
+        ]
     return "\n".join(parts)
 
 

@@ -5,20 +5,24 @@
     ├── DataError            a data set's file or row is not what the benchmark expects
     │   └── MediaError       one image or video cannot be read: fails its sample, the run goes on
     ├── CatalogError         no benchmark or model of that name, or two of them
-    ├── StoreError           a run folder is locked, full, foreign or newer than this version: ends
-    the run
+    ├── StoreError           a run folder is locked, full, foreign, or too new: ends the run
     └── ModelError           a model gave no reply
-        ├── Overloaded       try again later (busy, broken, too late): the runner retries
+        ├── Overloaded       try again later (busy, broken, timeout): the runner retries
         └── Rejected         will fail again (400, 401, 404): recorded, not asked again
 
 Every message says what happened, in which file, row, sample or model, and what to do.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Patterns as text: `re` compiles them when they are first used, and `snellen --help` uses none.
 # The user part of an address, with its scheme or as `user:password@host:port`.

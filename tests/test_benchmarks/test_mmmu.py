@@ -27,6 +27,7 @@ from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.models.scripted import Scripted
 from snellen.scoring import Predicted, Tally, resolve
+from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"
 DATA = Path(__file__).parents[1] / "data"
@@ -700,7 +701,8 @@ def test_an_empty_open_answer_is_unparsed() -> None:
 @pytest.mark.parametrize("reply", ["9" * 100_000, "9," * 50_000, "9." * 50_000, "so " * 50_000])
 def test_a_long_reply_is_read_in_no_time(reply: str) -> None:
     """The authors' patterns go through the first of these once for each of its digits."""
-    assert verdict("official", reply, open_question("5")) == 0.0
+    with at_most(SECONDS):
+        assert verdict("official", reply, open_question("5")) == 0.0
 
 
 # -- scoring, the others

@@ -21,6 +21,7 @@ from snellen.errors import DataError
 from snellen.media import video
 from snellen.media.content import Video
 from snellen.scoring import Report, Scored, Tally
+from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "video_mme"
 NAME = "output_test_template.json"
@@ -408,7 +409,8 @@ def test_robust_reads_the_letter_that_a_reply_settles_on(reply: str, answer: str
 @pytest.mark.parametrize("reply", ["A" * 200_000, "Answer:" * 50_000, "The answer" * 50_000])
 def test_a_long_reply_is_read_in_no_time(reply: str) -> None:
     for scoring in video_mme(data=BUNDLED).scorings:
-        read(scoring, reply)
+        with at_most(SECONDS):
+            read(scoring, reply)
 
 
 def reported(benchmark: Benchmark, says: Mapping[str, str]) -> Report:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import snellen
+from snellen import registry
 from snellen.core.model import (
     Emission,
     Forks,
@@ -122,6 +123,26 @@ def test_an_objects_revision_counts_beside_its_files_digest(tmp_path: Path) -> N
     source = f"class answer:\n def __init__(self):\n  self.revision = 'step-2'\n def generate{SAY}"
     digest = blake2b(source.encode(), digest_size=16).hexdigest()
     assert opened(tmp_path, source).revision == f"step-2 {digest}"
+
+
+@pytest.mark.parametrize("kind", ["python", "worker"])
+def test_an_edit_of_a_module_that_the_file_imports_is_another_revision(
+    tmp_path: Path, kind: str
+) -> None:
+    helper, unrelated = tmp_path / "helper_of_model.py", tmp_path / "unrelated.py"
+    helper.write_text("WORD = 'A'\n")
+    unrelated.write_text("")
+    file = tmp_path / "my_model.py"
+    file.write_text(f"from helper_of_model import WORD\ndef answer{SAY}")
+
+    def revision() -> str | None:
+        return registry.model(f"{kind}:{file}:answer").revision
+
+    before = revision()
+    unrelated.write_text("# edited\n")
+    assert revision() == before
+    helper.write_text("WORD = 'B'\n")
+    assert revision() != before
 
 
 def test_a_first_parameter_annotated_as_a_request_gets_one(tmp_path: Path) -> None:

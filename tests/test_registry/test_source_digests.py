@@ -11,7 +11,7 @@ import pytest
 
 import snellen as package
 from snellen import registry
-from snellen.registry.digests import files_of
+from snellen.models.code_files import files_of
 from tests.test_cli.conftest import Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.test_registry.test_plugins import forget, install, manifest, run_of

@@ -1,5 +1,7 @@
 """A judge measured against people where rules decide some of the replies."""
 
+import math
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -54,3 +56,11 @@ def test_a_bias_is_no_share_whatever_values_it_has() -> None:
     assert bias.value == 0.25
     assert bias.ci95 is not None
     assert sum(bias.ci95) == pytest.approx(2 * 0.25)
+
+
+def test_grades_that_are_equal_share_the_mean_of_their_ranks() -> None:
+    """By hand. The judge gave 1, 1, 1, 0, of which the ranks are 2, 2, 2, 0; the people gave 0.5,
+    0.5, 0.9, 0, of which they are 1.5, 1.5, 3, 0. Both have the mean 1.5; products and squares of
+    what is off it sum up to 3, 3, and 4.5."""
+    found = measured({4: 0.5, 5: 0.5, 6: 0.9, 23: 0.0})
+    assert found.spearman == pytest.approx(3 / math.sqrt(3 * 4.5))

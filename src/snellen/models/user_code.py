@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,14 +24,19 @@ from snellen.core.model import Emission, Query, SessionSpec
 from snellen.core.outputs import check_emissions
 from snellen.errors import ModelError, Rejected, UsageError, message_of, type_of
 from snellen.media.content import Frame
+from snellen.models.code_files import digest_of_code
 from snellen.models.threads import CallThreads
+
+FILE_MODULE = "snellen_python_"
+"""How the names of modules begin that are loaded from a file."""
 
 # -- found
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserObject:
-    """What stands under a name in a file or module, that file, and a digest of it."""
+    """What stands under a name in a file or module, that file, and a digest of it and of its
+    author's modules that it imports."""
 
     made: Any
     source: str | None
@@ -51,7 +55,7 @@ def found(name: str, kind: str) -> UserObject:
     return UserObject(
         made=attribute_of(module, attribute, file),
         source=source,
-        digest=digest_of(source) if source else None,
+        digest=digest_of_code(Path(source), _importable_name(module)) if source else None,
     )
 
 
@@ -100,8 +104,9 @@ def split(name: str, kind: str) -> tuple[str, str]:
     return file, attribute
 
 
-def digest_of(source: str) -> str:
-    return blake2b(Path(source).read_bytes(), digest_size=16).hexdigest()
+def _importable_name(module: ModuleType) -> str | None:
+    """The name that a module is imported by; None for a file that was loaded by its path."""
+    return None if module.__name__.startswith(FILE_MODULE) else module.__name__
 
 
 def module_of(file: str, title: str) -> ModuleType:
@@ -122,7 +127,7 @@ def module_of(file: str, title: str) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"{title}: there is no such file.")
     # Under its own name a file called json.py would take the place of Python's.
-    name = f"snellen_python_{path.stem}"
+    name = f"{FILE_MODULE}{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -39,7 +39,8 @@ from snellen.core.model import Emission, Query, Session, SessionSpec
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError
 from snellen.media.content import Frame
-from snellen.models.user_code import digest_of, split
+from snellen.models.code_files import digest_of_code
+from snellen.models.user_code import split
 from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
@@ -72,7 +73,7 @@ def open_model(
     return Worker(
         f"worker:{name}",
         f"{path}:{attribute}",
-        revision=digest_of(str(path)),
+        revision=digest_of_code(path),
         timeout=profile.timeout.total,
         concurrency=profile.concurrency or 1,
         environment=environment or {"PATH": os.defpath},

@@ -12,9 +12,9 @@ from typing import Any
 from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, vary, with_note
 from snellen.core.source import Source
 from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
+from snellen.models.code_files import Files, files_of_module
 from snellen.models.user_code import told_as
 from snellen.registry import digests, sources
-from snellen.registry.digests import Files
 from snellen.registry.index import Entry, entries, rows_beside
 from snellen.registry.names import ambiguous, origins_of, resolve
 from snellen.registry.options import OPEN_ENDED, defaults, parameters, typed
@@ -95,7 +95,7 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDe
             distribution=plugin.distribution,
             version=plugin.version,
         )
-        files = digests.files_of_module(sys.modules[plugin.module])
+        files = files_of_module(sys.modules[plugin.module])
     return BenchmarkDefinition(
         name=entry.name,
         value=value,

@@ -101,8 +101,10 @@ def list_benchmarks() -> Iterator[tuple[str, str]]:
 def own_metrics() -> Iterator[tuple[str, str]]:
     """Every metric of this package, and what one answer is worth, by the name under which
     `snellen.metrics` has it (`mean`, `acuity.threshold`), with the first sentence of what it is."""
-    for path, content in outlines(sorted((PACKAGE / "metrics").glob("*.py"))):
-        start = "" if path.stem.startswith("_") else f"{path.stem}."
+    folder = PACKAGE / "metrics"
+    for path, content in outlines(sorted(folder.rglob("*.py"))):
+        module = path.relative_to(folder).parts[0].removesuffix(".py")
+        start = "" if module.startswith("_") else f"{module}."
         for name, definition in content.definitions.items():
             if definition.returns in MEASURES:
                 yield f"{start}{name}", first_sentence(definition.docstring)

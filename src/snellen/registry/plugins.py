@@ -7,13 +7,13 @@ A package offers benchmarks, models, or metrics in the groups `snellen.benchmark
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
-from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from snellen.models.code_files import file_of_module
 
 Group = Literal["snellen.benchmarks", "snellen.models", "snellen.metrics"]
 
@@ -60,19 +60,3 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
         for point in points
         if point.dist is not None
     )
-
-
-def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
-    """A module's file; the packages that it lies in are not imported. `search` are the folders that
-    its name begins from; None: those of Python."""
-    path: Any = search
-    loader = None
-    parts = module.split(".")
-    for end in range(1, len(parts) + 1):
-        if end > 1 and path is None:
-            return None  # a module, and no package, has no modules in it
-        spec = PathFinder.find_spec(".".join(parts[:end]), path)
-        if spec is None:
-            return None
-        path, loader = spec.submodule_search_locations, spec.loader
-    return Path(loader.path) if isinstance(loader, SourceFileLoader) else None

@@ -15,14 +15,9 @@ from typing import Any
 from snellen.core.benchmark import Benchmark
 from snellen.core.source import Source
 from snellen.errors import CatalogError, SnellenError, UsageError
+from snellen.models.code_files import Files, digest_of_files, files_of, files_of_module
 from snellen.models.user_code import attribute_of, defined_in, module_of, told_as, unknown_name
-from snellen.registry.digests import (
-    Files,
-    digest_of_benchmark,
-    digest_of_files,
-    files_of,
-    files_of_module,
-)
+from snellen.registry.digests import digest_of_benchmark
 from snellen.registry.index import normalized
 from snellen.registry.plugins import Plugin
 from snellen.registry.specs import Spec

@@ -1,0 +1,218 @@
+"""The files of a stranger's code: a file, and the modules of its author that it imports.
+
+Own is what lies in the file's folder or below it and, for a module of a package, in that package.
+What isn't followed: Python's own modules, Snellen's, those of other installed packages
+(`site-packages`), imports by computed names (`importlib`), files that code reads, and a package's
+`__init__.py`, unless something is imported from it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.machinery import PathFinder, SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+PACKAGE = Path(__file__).resolve().parents[1]
+STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
+INSTALLED = frozenset(("site-packages", "dist-packages"))
+"""Folders that hold packages of several authors."""
+
+Files = Mapping[Path, str]
+"""Files of code, each with the digest of its content."""
+
+
+def files_of(file: Path, module: str | None = None) -> Files:
+    """A file and the modules of its author that it imports. `module` is the file's name in Python,
+    with dots; None for a file that belongs to no package.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    file = file.resolve()
+    text = file.read_bytes()
+    files = {file: digest_of(text)}
+    home = _home_of(file, module)
+    if home is None:
+        return files
+    waiting = [(text, home.package)]
+    while waiting:
+        text, package = waiting.pop()
+        for name, path in _own_imports(text, package, home):
+            if path in files:
+                continue
+            with suppress(OSError):  # the import itself will say so
+                inner = path.read_bytes()
+                files[path] = digest_of(inner)
+                is_package = path.name == "__init__.py"
+                waiting.append((inner, name if is_package else name.rpartition(".")[0]))
+    return files
+
+
+_files_when_loaded: WeakKeyDictionary[ModuleType, Files] = WeakKeyDictionary()
+
+
+def files_of_module(module: ModuleType) -> Files:
+    """The files of an imported module, as they were when this process first asked: an edit changes
+    no code that is already loaded. Empty if the module is no Python file."""
+    files = _files_when_loaded.get(module)
+    if files is None:
+        file = getattr(module, "__file__", None)
+        files = {} if file is None else files_of(Path(file), module.__name__)
+        _files_when_loaded[module] = files
+    return files
+
+
+def digest_of_files(files: Files) -> str | None:
+    """The digest of a single file, or one of several; None without any."""
+    return digest_of_all(files.values())
+
+
+def digest_of_code(file: Path, module: str | None = None) -> str:
+    """The digest of a file and what it imports; of a file that imports nothing, of the file alone.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    digest = digest_of_files(files_of(file, module))
+    assert digest is not None
+    return digest
+
+
+def digest_of_all(digests: Iterable[str]) -> str | None:
+    several = sorted({*digests})
+    if len(several) < 2:
+        return several[0] if several else None
+    return digest_of("".join(several).encode())
+
+
+def digest_of(text: bytes) -> str:
+    return blake2b(text, digest_size=16).hexdigest()
+
+
+def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
+    """A module's file; the packages that it lies in are not imported. `search` are the folders that
+    its name begins from; None: those of Python."""
+    path: Any = search
+    loader = None
+    parts = module.split(".")
+    for end in range(1, len(parts) + 1):
+        if end > 1 and path is None:
+            return None  # a module, and no package, has no modules in it
+        spec = PathFinder.find_spec(".".join(parts[:end]), path)
+        if spec is None:
+            return None
+        path, loader = spec.submodule_search_locations, spec.loader
+    return Path(loader.path) if isinstance(loader, SourceFileLoader) else None
+
+
+# -- what a file imports
+
+
+@dataclass(frozen=True)
+class _Home:
+    """Where the author of a file keeps code."""
+
+    folder: Path
+    """What lies in it or below it is the author's."""
+    search: Path
+    """The folder that names of modules begin from."""
+    package: str
+    """The package that the file belongs to, with dots; empty if there is none."""
+    is_own: dict[str, bool] = field(default_factory=dict)
+    """Modules and packages by the first part of their names: whether the author may have made any
+    of their files."""
+
+
+def _home_of(file: Path, module: str | None) -> _Home | None:
+    """None if the file lies among packages of several authors, in none of them."""
+    is_package = file.name == "__init__.py"
+    stems = file.parent.parts if is_package else file.with_suffix("").parts
+    parts = tuple(module.split(".")) if module else ()
+    home = _Home(file.parent, file.parent, "")
+    if parts and stems[-len(parts) :] == parts and (is_package or len(parts) > 1):
+        top = Path(*stems[: len(stems) - len(parts) + 1])
+        home = _Home(top, top.parent, ".".join(parts if is_package else parts[:-1]))
+    return None if home.folder.name in INSTALLED else home
+
+
+def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, Path]]:
+    """The author's modules that a file imports: their names and files."""
+    for level, module, names in _imports(text):
+        if level:
+            parts = package.split(".") if package else []
+            if level > len(parts):
+                continue  # the import itself fails
+            module = ".".join([*parts[: len(parts) - level + 1], *filter(None, [module])])
+        # What is taken from a package is a module in it, or stands in its `__init__.py`.
+        inner = {f"{module}.{name}": _own_file(f"{module}.{name}", home) for name in names}
+        yield from ((name, path) for name, path in inner.items() if path is not None)
+        if (not names or None in inner.values()) and (path := _own_file(module, home)):
+            yield module, path
+
+
+def _own_file(name: str, home: _Home) -> Path | None:
+    """The file of a module; None if it is not there, or somebody else's."""
+    top = name.partition(".")[0]
+    if top not in home.is_own:  # looked up once: most imports are of other people's packages
+        home.is_own[top] = top not in sys.stdlib_module_names and _may_be_in(home, top)
+    if not home.is_own[top]:
+        return None
+    file = file_of_module(name, [f"{home.search}", *sys.path])
+    if file is None:
+        return None
+    file = file.resolve()
+    if not file.is_relative_to(home.folder) or is_of_python_or_snellen(file):
+        return None
+    is_installed = INSTALLED.intersection(file.relative_to(home.folder).parts)
+    return None if is_installed else file
+
+
+def _may_be_in(home: _Home, top: str) -> bool:
+    """Whether a module or package, by the first part of its name, may have files of the author."""
+    spec = PathFinder.find_spec(top, [f"{home.search}", *sys.path])
+    if spec is None:
+        return False
+    if spec.submodule_search_locations is None:  # a module, which may lie anywhere
+        return True
+    folders = [Path(folder).resolve() for folder in spec.submodule_search_locations]
+    return any(
+        not folder.is_relative_to(PACKAGE)
+        and (folder.is_relative_to(home.folder) or home.folder.is_relative_to(folder))
+        for folder in folders
+    )
+
+
+@lru_cache(maxsize=256)
+def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    """Each import of a file: its leading dots, its module, and the names that it takes of it."""
+    try:
+        waiting: list[ast.AST] = [ast.parse(text)]
+    except (SyntaxError, ValueError):  # the import will say what is wrong
+        return ()
+    imports: list[tuple[int, str, tuple[str, ...]]] = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            imports += [(0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            imports.append((node.level, node.module or "", names))
+        else:  # imports are statements, which lie in no expression
+            inner = ast.iter_child_nodes(node)
+            waiting += [child for child in inner if not isinstance(child, ast.expr)]
+    return tuple(imports)
+
+
+def is_of_python_or_snellen(file: Path) -> bool:
+    is_python = file.is_relative_to(STANDARD_LIBRARY) and not INSTALLED.intersection(file.parts)
+    return is_python or file.is_relative_to(PACKAGE)
