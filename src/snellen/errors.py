@@ -7,7 +7,7 @@
     ├── CatalogError         no benchmark or model of that name, or two of them
     ├── StoreError           a run folder is locked, full, foreign, or too new: ends the run
     └── ModelError           a model gave no reply
-        ├── Overloaded       try again later (408, 409, 425, 429, 5xx, timeout): asked again
+        ├── Overloaded       try again later (busy, broken, timeout): the runner retries
         └── Rejected         will fail again (400, 401, 404): recorded, not asked again
 
 Every message says what happened, in which file, row, sample or model, and what to do.
@@ -108,6 +108,15 @@ class Overloaded(ModelError):
         super().__init__(message)
         self.retry_after = retry_after
         self.throttled = throttled
+
+
+RETRIED_STATUSES = (408, 409, 425, 429)
+"""Statuses below 500 after which the same request may succeed later."""
+
+
+def is_temporary(status: int) -> bool:
+    """Whether a request that got this HTTP status is worth a retry."""
+    return status in RETRIED_STATUSES or status >= 500
 
 
 class Rejected(ModelError):

@@ -317,6 +317,7 @@ def test_the_words_that_stand_for_a_failure_are_no_reply(tmp_path: Path, said: s
     ("body", "kind", "hopeless"),
     [
         ("return 429, '', 'slow down'", Overloaded, None),
+        *((f"return {status}, '', 'busy'", Overloaded, None) for status in (408, 409, 425)),
         ("return 503, self.fail_msg, 'busy'", Overloaded, None),
         ("return -1, 'Lost it.', None", Overloaded, None),
         ("return 0, '', None", Overloaded, None),

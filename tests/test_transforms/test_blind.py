@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -19,7 +19,7 @@ from snellen.media.content import Image, Message, Video, user
 from snellen.media.drawing import Canvas
 from snellen.store import Run
 from snellen.transforms.blind import may_stand_for
-from snellen.transforms.probes import Blind, again, probed
+from snellen.transforms.probes import CHANGES, Blind, again, probed
 from tests.servers import said, serving
 from tests.tiny import Says, run, states
 
@@ -79,6 +79,14 @@ def test_blank_sends_grey_pictures_of_the_same_sizes(tmp_path: Path) -> None:
     assert [isinstance(part, str) for part in message.content] == [
         isinstance(part, str) for part in plain.content
     ]
+
+
+@pytest.mark.parametrize("kind", get_args(Blind))
+def test_every_kind_has_its_words_and_is_made_again_from_a_manifest(kind: str) -> None:
+    probe = probed(eyechart(), blind=kind)
+    assert any("blind: " in note for note in probe.notes)
+    assert CHANGES[kind]
+    assert asked(again(eyechart(), probe.provenance.probe)) == asked(probe)
 
 
 def test_other_shows_each_picture_once_and_never_to_its_own_question() -> None:

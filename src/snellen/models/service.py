@@ -13,12 +13,11 @@ from pybase64 import b64encode
 from snellen.core.model import Reply, Request, Times
 from snellen.core.outputs import MAX_COUNT
 from snellen.core.profile import Profile
-from snellen.errors import Overloaded, Rejected
+from snellen.errors import Overloaded, Rejected, is_temporary
 from snellen.media import images
 from snellen.media.content import Image, Message
 from snellen.transport import Response, Transport
 
-ASK_AGAIN = (408, 409, 425, 429)
 QUOTED = 300
 """Characters of a server's words that are kept."""
 BEARER = "Authorization"
@@ -56,7 +55,7 @@ class Service:
         said = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
             return Rejected(f"{_ended(said)} The account must be paid.", hopeless=True)
-        if status in ASK_AGAIN or status >= 500:
+        if is_temporary(status):
             return Overloaded(said, retry_after=wait, throttled=status == 429)
         if is_wrong_key or status == 401:
             hint = (

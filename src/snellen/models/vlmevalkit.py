@@ -29,7 +29,15 @@ from typing import Any, TypeVar
 
 from snellen.core.model import Reply, Request, has_addresses, loaded
 from snellen.core.profile import KEY, Profile, refuse_keys
-from snellen.errors import MediaError, ModelError, Overloaded, Rejected, UsageError, type_of
+from snellen.errors import (
+    MediaError,
+    ModelError,
+    Overloaded,
+    Rejected,
+    UsageError,
+    is_temporary,
+    type_of,
+)
 from snellen.media import video
 from snellen.media.content import Message, Video
 from snellen.models.threads import CallThreads
@@ -300,7 +308,7 @@ class VlmEvalKit:
         message = f"{self.name}: code {code}: {self._without_keys(words)[:QUOTED]}"
         if status in (401, 404):
             return Rejected(message, hopeless=True)
-        if isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 425, 429):
+        if isinstance(status, int) and status >= 400 and not is_temporary(status):
             return Rejected(message)
         return Overloaded(message, throttled=status == 429)
 

@@ -1,6 +1,6 @@
 """What a run reports while it goes on: to the progress, the running score, and the caller.
 
-A new observer is a subclass of `Observer`, and a line in `run_plan.py` that adds it to the run.
+A new observer is a subclass of `Observer`, and a line in `preparation.py` that adds it to the run.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from snellen.core.profile import Amount, Count, Profile, Seconds
 from snellen.core.scoring import Missing
 from snellen.run import option_text
 from snellen.store import data_at, place_of, runs_at
-from snellen.transforms.probes import Blind
+from snellen.transforms.probes import CHANGES, Blind
 
 Role = Literal["identity", "amount", "environment"]
 
@@ -157,8 +157,9 @@ class RunOptions(TypedDict, total=False):
         Blind | None,
         Option(
             PROBES,
-            "Is it about seeing? Ask without the pictures: with nothing, a grey one, or "
-            "another question's in their place.",
+            "Is it about seeing? Ask "
+            + ", ".join(f"{change} ({kind})" for kind, change in CHANGES.items())
+            + ".",
         ),
     ]
     permute_options: Annotated[

@@ -24,12 +24,19 @@ Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 GREY = (128, 128, 128)
 LOOKED_AT = 100
 """Rows of which one must show something, where samples have no pictures by themselves."""
-WORDS = {
+NOTES = {
     "none": "blind: asked without pictures; nothing stands in their place",
     "blank": "blind: asked with a grey picture in the place of each, of the same size",
     "other": "blind: asked with another question's pictures, never the same, in the place of its "
     "own (seed {seed})",
 }
+"""What reports note, by kind."""
+CHANGES = {
+    "none": "without pictures",
+    "blank": "with grey pictures",
+    "other": "with other questions' pictures",
+}
+"""How the questions are asked, by kind: for comparisons, and the help of the option."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
@@ -48,7 +55,7 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
         shown += bool(benchmark.read(row).media)
     if not shown and not _draws_something(benchmark):
         raise UsageError(f"--blind: {benchmark.data.where} has nothing to look at.")
-    note = WORDS[kind].format(seed=seed)
+    note = NOTES[kind].format(seed=seed)
     if 0 < shown < rows:
         note += (
             f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"

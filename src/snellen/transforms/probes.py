@@ -8,9 +8,9 @@ from typing import get_args
 
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
-from snellen.transforms.blind import Blind, blinded, checked_blind
+from snellen.transforms.blind import CHANGES, Blind, blinded, checked_blind
 
-__all__ = ["Blind", "again", "probed"]
+__all__ = ["CHANGES", "Blind", "again", "probed"]
 
 
 def probed(
@@ -73,7 +73,7 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
         return benchmark
     made: Benchmark | None = None
     match probe:
-        case {"blind": "none" | "blank" | "other" as kind}:
+        case {"blind": str(kind)} if kind in get_args(Blind):
             made = blinded(benchmark, kind, _seed(probe))
         case {"permute_options": int(most)}:
             from snellen.transforms.permuted import permuted

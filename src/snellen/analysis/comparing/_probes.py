@@ -9,12 +9,7 @@ from typing import Any
 from snellen.analysis.comparing.sides import Loaded
 from snellen.errors import UsageError
 from snellen.metrics import mean
-
-BLIND = {
-    "none": "without pictures",
-    "blank": "with grey pictures",
-    "other": "with other questions' pictures",
-}
+from snellen.transforms.probes import CHANGES
 
 
 def probe_of(side: Loaded) -> Mapping[str, Any]:
@@ -31,7 +26,7 @@ def said_of_probes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[st
     probed = 0 if asked[0] else 1
     plain, one = names[1 - probed], names[probed]
     if "blind" in asked[probed]:
-        how = BLIND.get(asked[probed]["blind"], "without its pictures")
+        how = CHANGES.get(asked[probed]["blind"], "without its pictures")
         yield f"{one} was asked {how}: what {plain} has above it is what seeing gives"
     elif "open_ended" in asked[probed]:
         yield (
