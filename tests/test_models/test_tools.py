@@ -14,6 +14,7 @@ from snellen.core.outputs import check_reply
 from snellen.core.profile import ImageLimits
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
+from snellen.models.executors.serve import ModelServer, Serve, Served
 from snellen.models.limited import limited
 from snellen.store import Key, ReplyRecord, Run, reply_record
 
@@ -34,6 +35,29 @@ class Model:
 
 class TakesTools(Model):
     takes_tools = True
+    wants_frames = False
+    notes = ("a note",)
+
+
+def wrappers(model: Model, folder: Path) -> list[Any]:
+    """The model in all that passes requests on to it."""
+    server = ModelServer("mine", Serve(kind="vllm"), logs=folder, environment={}, patience=1)
+    return [limited(model, ImageLimits(max_side=8)), Served(model, server)]
+
+
+def test_wrappers_say_what_the_model_inside_can_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "vllm"  # looked up, and not started
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    model = TakesTools()
+    for wrapped in wrappers(model, tmp_path):
+        for name in ("name", "takes_tools", "wants_frames", "notes"):
+            assert getattr(wrapped, name) == getattr(model, name), (type(wrapped), name)
+    for wrapped in wrappers(Model(), tmp_path):
+        assert not wrapped.takes_tools
+        assert wrapped.wants_frames
 
 
 def test_a_request_without_tools_has_the_digest_that_56a9bc9_gave_it() -> None:

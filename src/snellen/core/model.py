@@ -199,6 +199,9 @@ Shown = tuple[tuple[float, ...], ...]
 
 
 Sizes = tuple[Size, ...]
+FrameSizes = tuple[tuple[Size, Size] | None, ...]
+"""Of each of a request's videos the size of its frames as a model was shown them, and before they
+were scaled; None where it is not known."""
 
 
 class Ranking(tuple[Ranked, ...]):
@@ -208,6 +211,8 @@ class Ranking(tuple[Ranked, ...]):
     shown: Shown | None = None
     """As in a `Reply`."""
     sizes: Sizes | None = None
+    """As in a `Reply`."""
+    frame_sizes: FrameSizes | None = None
     """As in a `Reply`."""
 
 
@@ -237,6 +242,8 @@ class Reply:
     """The calls of tools that it asks for, in order; empty: none."""
     sizes: Sizes | None = None
     """The size of each picture of the request as it was sent; None: none was scaled on its way."""
+    frame_sizes: FrameSizes | None = None
+    """The sizes of the frames that `shown` has the times of; None: not known."""
 
     @property
     def state(self) -> ReplyState:

@@ -13,7 +13,17 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
-from snellen.core.model import Emission, Ranked, Ranking, Reply, Request, Shown, Times, Usage
+from snellen.core.model import (
+    Emission,
+    FrameSizes,
+    Ranked,
+    Ranking,
+    Reply,
+    Request,
+    Shown,
+    Times,
+    Usage,
+)
 from snellen.errors import Rejected, message_of, type_of
 from snellen.media.content import Size, ToolCall
 
@@ -44,6 +54,7 @@ def check_reply(value: object, model: str) -> Reply:
         shown=_optional(_shown, content["shown"], f"{where}shown"),
         tool_calls=_tool_calls(content["tool_calls"], f"{where}tool_calls"),
         sizes=_optional(_sizes, content["sizes"], f"{where}sizes"),
+        frame_sizes=_optional(_frame_sizes, content["frame_sizes"], f"{where}frame_sizes"),
     )
 
 
@@ -63,6 +74,8 @@ def check_ranking(value: object, request: Request, model: str) -> Ranking:
     ranking.shown = _optional(_shown, shown, f"{model}: rank().shown")
     sizes = getattr(value, "sizes", None)
     ranking.sizes = _optional(_sizes, sizes, f"{model}: rank().sizes")
+    frame_sizes = getattr(value, "frame_sizes", None)
+    ranking.frame_sizes = _optional(_frame_sizes, frame_sizes, f"{model}: rank().frame_sizes")
     return ranking
 
 
@@ -201,6 +214,21 @@ def _size(value: object, where: str) -> Size:
         raise Rejected(f"{where} is {type_of(value)}, not a pair of width and height.")
     width, height = (_count(side, where) for side in value)
     return width, height
+
+
+def _frame_sizes(value: object, where: str) -> FrameSizes:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Rejected(f"{where} is {type_of(value)}, not the sizes of each video's frames.")
+    return tuple(
+        _optional(_size_pair, pair, f"{where}[{index}]") for index, pair in enumerate(value)
+    )
+
+
+def _size_pair(value: object, where: str) -> tuple[Size, Size]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise Rejected(f"{where} is {type_of(value)}, not the size shown and the original size.")
+    shown, original = (_size(size, where) for size in value)
+    return shown, original
 
 
 def _shown(value: object, where: str) -> Shown:

@@ -78,7 +78,11 @@ def call_of(benchmark: Benchmark, model: Model) -> Call:
             check_tools(request, ranks)
             ranking = check_ranking(await ranks.rank(request), request, ranks.name)
             return Reply(
-                choices=tuple(ranking), stop="stop", shown=ranking.shown, sizes=ranking.sizes
+                choices=tuple(ranking),
+                stop="stop",
+                shown=ranking.shown,
+                sizes=ranking.sizes,
+                frame_sizes=ranking.frame_sizes,
             )
 
         return rank

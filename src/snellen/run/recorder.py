@@ -233,19 +233,23 @@ def _seen_media(request: Request) -> list[SeenMedia]:
 
 
 def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
-    """The media with what the back end says of them: the times of the frames that it decoded
-    itself, and the sizes of the pictures that were scaled on their way."""
+    """The media with what the back end says of them: the times and sizes of the frames that it
+    decoded itself, and the sizes of the pictures that were scaled on their way."""
     if reply.sizes is not None:
         media = media or _seen_media(request)
     if not media or (reply.shown is None and reply.sizes is None):
         return media
     times, sizes = iter(reply.shown or ()), iter(reply.sizes or ())
-    return [
-        seen_media(medium, times=seen.frames if reply.shown is None else next(times, ()))
-        if isinstance(medium, Video)
-        else seen_media(medium, size=next(sizes, None))
-        for seen, medium in zip(media, _media_of(request), strict=True)
-    ]
+    frame_sizes = iter(reply.frame_sizes or ())
+    seen_as_shown = []
+    for seen, medium in zip(media, _media_of(request), strict=True):
+        if isinstance(medium, Video):
+            frames = seen.frames if reply.shown is None else next(times, ())
+            size, original = next(frame_sizes, None) or (None, None)
+            seen_as_shown.append(seen_media(medium, times=frames, size=size, original=original))
+        else:
+            seen_as_shown.append(seen_media(medium, size=next(sizes, None)))
+    return seen_as_shown
 
 
 def _now() -> str:

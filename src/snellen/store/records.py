@@ -269,10 +269,14 @@ def shown_media(medium: Image | Video) -> ShownMedia:
 
 
 def seen_media(
-    medium: Image | Video, *, times: Sequence[float] | None = None, size: Size | None = None
+    medium: Image | Video,
+    *,
+    times: Sequence[float] | None = None,
+    size: Size | None = None,
+    original: Size | None = None,
 ) -> SeenMedia:
-    """A medium as a model got it, which has a digest; `times` of the frames and `size` where its
-    back end says them."""
+    """A medium as a model got it, which has a digest; `times` of the frames, `size`, and `original`
+    size where its back end says them."""
     assert medium.digest is not None
     frames: Sequence[float] = ()
     if isinstance(medium, Video):
@@ -280,7 +284,7 @@ def seen_media(
         size = size or medium.size
     elif size == medium.size:
         size = None
-    original = medium.original_size
+    original = original or medium.original_size
     width, height = size or (None, None)
     return SeenMedia(
         digest=medium.digest,

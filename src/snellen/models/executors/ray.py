@@ -140,6 +140,7 @@ class Pool:
             self.generate = self._generate
         if self.model.ranks:
             self.rank = self._rank
+        self.takes_tools = self.model.takes_tools
         self.notes = self.model.notes
         one = self.model.concurrency
         self.concurrency = None if one is None else n * (one + AHEAD)
@@ -311,12 +312,13 @@ class Pool:
 
     async def _generate(self, request: Request) -> Reply:
         answer = await self._asked("generate", request)
-        return replace(answer.reply, shown=answer.shown)
+        return replace(answer.reply, shown=answer.shown, frame_sizes=answer.frame_sizes)
 
     async def _rank(self, request: Request) -> Ranking:
         answer = await self._asked("rank", request)
         ranking = Ranking(answer.reply.choices)
-        ranking.shown = answer.shown
+        ranking.shown, ranking.frame_sizes = answer.shown, answer.frame_sizes
+        ranking.sizes = answer.reply.sizes
         return ranking
 
     async def _asked(self, method: Method, request: Request) -> ReplicaAnswer:

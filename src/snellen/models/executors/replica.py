@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen import __version__, errors
-from snellen.core.model import Reply, Request, Shown
+from snellen.core.model import FrameSizes, Reply, Request, Shown
 from snellen.core.outputs import check_ranking, check_reply
 from snellen.errors import MediaError, Rejected, SnellenError, message_of
 from snellen.media import images, video
@@ -50,6 +50,7 @@ class ReplicaInfo:
     generates: bool
     ranks: bool
     decodes: bool
+    takes_tools: bool = False
     speed: tuple[str, ...] = ()
     runs_on: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class ReplicaRequest:
 class ReplicaAnswer:
     reply: Reply
     shown: Shown | None = None
+    frame_sizes: FrameSizes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +146,7 @@ class Replica:
             concurrency=opened.concurrency,
             generates=hasattr(opened.model, "generate"),
             ranks=hasattr(opened.model, "rank"),
+            takes_tools=getattr(opened.model, "takes_tools", False),
             decodes=self._decodes,
             speed=tuple(opened.speed),
             runs_on=dict(opened.runs_on),
@@ -162,7 +165,7 @@ class Replica:
     async def rank(self, asked: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             ranking = check_ranking(await self._model.rank(request), request, self._name)
-            return Reply(choices=tuple(ranking))
+            return Reply(choices=tuple(ranking), sizes=ranking.sizes)
 
         return await self._answered(asked, answer)
 
@@ -182,8 +185,16 @@ class Replica:
         except Exception as error:  # no class of an error but ours is there on the other side
             return ReplicaFailure.of(error, self._name)
         found = [one for message in request.messages for one in message.videos]
-        shown = tuple(tuple(frame.time for frame in one.frames) for one in found)
-        return ReplicaAnswer(reply=reply, shown=shown if found else None)
+        if not found:
+            return ReplicaAnswer(reply=reply)
+        return ReplicaAnswer(
+            reply=reply,
+            shown=tuple(tuple(frame.time for frame in one.frames) for one in found),
+            frame_sizes=tuple(
+                (one.size, one.original_size) if one.size and one.original_size else None
+                for one in found
+            ),
+        )
 
     async def _there(self, asked: ReplicaRequest) -> Request | MediaMissing:
         """The request with its media read here, and found to be what they are where it was made.

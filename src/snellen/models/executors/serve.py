@@ -209,6 +209,9 @@ class Served:
 
     def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
+        self.takes_tools = getattr(model, "takes_tools", False)
+        self.wants_frames = getattr(model, "wants_frames", True)
+        self.notes = getattr(model, "notes", ())
         self._model = model
         self._server = server
         # What a model can do is told by its methods: only those are here that it has.
