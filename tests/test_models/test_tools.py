@@ -11,10 +11,10 @@ import pytest
 
 from snellen.core.model import Generation, Reply, Request, check_tools, request_digest
 from snellen.core.outputs import check_reply
-from snellen.core.profile import ImageLimits
+from snellen.core.profile import ImageLimits, Serve
 from snellen.errors import Rejected
 from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
-from snellen.models.executors.serve import ModelServer, Serve, Served
+from snellen.models.executors.serve import ModelServer, Served
 from snellen.models.limited import limited
 from snellen.store import Key, ReplyRecord, Run, reply_record
 
@@ -45,7 +45,7 @@ def wrappers(model: Model, folder: Path) -> list[Any]:
     return [limited(model, ImageLimits(max_side=8)), Served(model, server)]
 
 
-def test_wrappers_say_what_the_model_inside_can_do(
+async def test_wrappers_say_what_the_model_inside_can_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "vllm"  # looked up, and not started
@@ -55,9 +55,11 @@ def test_wrappers_say_what_the_model_inside_can_do(
     for wrapped in wrappers(model, tmp_path):
         for name in ("name", "takes_tools", "wants_frames", "notes"):
             assert getattr(wrapped, name) == getattr(model, name), (type(wrapped), name)
+        await wrapped.close()
     for wrapped in wrappers(Model(), tmp_path):
         assert not wrapped.takes_tools
         assert wrapped.wants_frames
+        await wrapped.close()
 
 
 def test_a_request_without_tools_has_the_digest_that_56a9bc9_gave_it() -> None:
