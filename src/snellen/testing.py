@@ -52,7 +52,7 @@ Z999 = 3.2905
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckRow:
     """One dummy's headline value under one scoring; `expected` is a value, None where there is to
     be none, or an interval for the random model."""
 
@@ -70,7 +70,7 @@ class CheckReport:
 
     benchmark: str
     n: int
-    rows: Sequence[Checked]
+    rows: Sequence[CheckRow]
 
     @property
     def passed(self) -> bool:
@@ -91,7 +91,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
     )
     _keeps_to_the_contract(benchmark)
     assert benchmark.check is not None
-    rows: list[Checked] = []
+    rows: list[CheckRow] = []
     hidden = all(sample.hidden for sample in _asked(benchmark))
     with tempfile.TemporaryDirectory() as folder:
         for dummy, make in dummies.DUMMIES.items():
@@ -110,7 +110,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
                     and expected is not None
                     and math.isclose(value, expected, abs_tol=1e-9)
                 )
-                rows.append(Checked(scoring, dummy, expected, value, ok))
+                rows.append(CheckRow(scoring, dummy, expected, value, ok))
         rows += [] if hidden else _random(benchmark, Path(folder))
     return CheckReport(benchmark.name, benchmark.data.facts().rows, rows)
 
@@ -225,7 +225,7 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     return api.judge_run(result.run, plan, benchmark=benchmark)[0]
 
 
-def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
+def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
     """A blind draw's samples score on average what chance gives, within the 99.9 % interval; only
     where there are choices. Not the headline: chance gives a circular accuracy, or an F1, another
     value."""
@@ -251,7 +251,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[Checked]:
         interval = (mean - Z999 * spread, mean + Z999 * spread)
         value = sum(score for _, score in found) / len(found) if found else None
         ok = value is not None and interval[0] - 1e-12 <= value <= interval[1] + 1e-12
-        rows.append(Checked(name, "random", interval, value, ok))
+        rows.append(CheckRow(name, "random", interval, value, ok))
     return rows
 
 

@@ -13,7 +13,7 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 
 if TYPE_CHECKING:
-    from snellen.testing import Checked
+    from snellen.testing import CheckRow
 
 
 @click.command("check")
@@ -58,7 +58,7 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
     return DONE if passed else FELL_SHORT
 
 
-def _line(row: Checked) -> str:
+def _line(row: CheckRow) -> str:
     got = "-" if row.got is None else f"{row.got:.4f}"
     match row.expected:
         case None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from snellen import api, report
-from snellen.analysis.comparing import Compared, Comparisons
+from snellen.analysis.comparing import ComparisonResult, Comparisons
 from snellen.cli._exit import DONE
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._places import DATA, RUNS
@@ -20,7 +20,7 @@ WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "html": report.compared_html,
     "latex": report.compared_latex,
     "csv": report.compared_csv,
-    "json": lambda document: Compared(document).json().decode() + "\n",
+    "json": lambda document: ComparisonResult(document).json().decode() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 

@@ -29,7 +29,7 @@ ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthro
 """How many tokens a picture is, by its size: `models/image_tokens.py`."""
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StrictStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Fields that keep their bounds, also where they come from Python: msgspec checks only what it
     decodes.
 
@@ -46,7 +46,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 raise UsageError(f"{kind}: {field.name}: {error}.") from error
 
 
-class Timeouts(Checked, frozen=True):
+class Timeouts(StrictStruct, frozen=True):
     """How long a request may take."""
 
     connect: Seconds = 10.0
@@ -57,7 +57,7 @@ class Timeouts(Checked, frozen=True):
     """Seconds for the whole request."""
 
 
-class Prices(Checked, frozen=True, omit_defaults=True):
+class Prices(StrictStruct, frozen=True, omit_defaults=True):
     """Money for a million tokens."""
 
     input: Amount
@@ -90,7 +90,7 @@ class Prices(Checked, frozen=True, omit_defaults=True):
         return sum(tokens * price for tokens, price in parts) / 1e6
 
 
-class ImageLimits(Checked, frozen=True, omit_defaults=True):
+class ImageLimits(StrictStruct, frozen=True, omit_defaults=True):
     """The pictures that a model takes: a larger one is made smaller, a smaller one larger."""
 
     max_side: Count | None = None
@@ -134,7 +134,7 @@ class ImageLimits(Checked, frozen=True, omit_defaults=True):
         return {name: limit for name, limit in limits.items() if name != "max_images"}
 
 
-class Serve(Checked, frozen=True):
+class Serve(StrictStruct, frozen=True):
     """A server that is started for the model. It is stored, and part of the run's identity."""
 
     kind: Literal["vllm", "sglang", "transformers"]
@@ -154,7 +154,7 @@ class Serve(Checked, frozen=True):
                 )
 
 
-class Profile(Checked, frozen=True):
+class Profile(StrictStruct, frozen=True):
     """A model's profile, from a TOML file or from flags."""
 
     base_url: str | None = None

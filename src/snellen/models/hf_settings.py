@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from snellen.core.profile import Checked, Count
+from snellen.core.profile import Count, StrictStruct
 
 
-class HfSettings(Checked, frozen=True):
+class HfSettings(StrictStruct, frozen=True):
     """What a profile's `extra` says. `batch_tokens` bounds the rows of a batch times the longest,
     in tokens of prompts; `processor` and `template` are handed to the processor and to the chat
     template (`processor = {max_pixels = 1003520}`, `template = {enable_thinking = false}`)."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from snellen import registry
 from snellen.analysis import comparing
-from snellen.analysis.comparing import Compared, Loaded
+from snellen.analysis.comparing import ComparisonResult, Loaded
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
@@ -30,7 +30,7 @@ def compare(
     replies_in: str | None = None,
     only: str | None = None,
     details: bool = True,
-) -> Compared:
+) -> ComparisonResult:
     """Compare two or more sets of replies, on the samples that they share: the path of a run, of a
     folder of runs or of predictions, or what `evaluate` or `load_run` gave. A difference is always
     of a later one less an earlier one.
@@ -57,7 +57,7 @@ def compare(
         raise UsageError("data is for predictions, and these are runs, which have theirs.")
     loaded = collected.loaded(paths)
     try:
-        return Compared(comparing.compare(loaded, collected.notes, details=details))
+        return ComparisonResult(comparing.compare(loaded, collected.notes, details=details))
     except UsageError as error:
         if not collected.broken:
             raise

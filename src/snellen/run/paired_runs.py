@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.analysis.comparing import Compared
+from snellen.analysis.comparing import ComparisonResult
 from snellen.errors import SnellenError
 from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
@@ -15,7 +15,7 @@ PAIRED = ("blind", "open_ended")
 """Probes whose samples are those of the plain run; permuted ones are asked several times."""
 
 
-def beside_plain(run: Path) -> Compared | None:
+def beside_plain(run: Path) -> ComparisonResult | None:
     """What a probe's run takes away: the run that is otherwise the same, if it lies beside it, less
     this one, on the samples of both. None where none lies there.
 

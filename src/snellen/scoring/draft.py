@@ -17,7 +17,7 @@ from snellen.store import LabelRecord, Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ReplySource:
     """What is known of a set of replies besides the rows of its table."""
 
     model: str = ""
@@ -47,7 +47,7 @@ NOTHING: Part = ({}, ())
 class Draft:
     """A table, its source, and the parts of the report that there are so far."""
 
-    def __init__(self, table: ScoreTable, source: Source) -> None:
+    def __init__(self, table: ScoreTable, source: ReplySource) -> None:
         table.sort()
         self.table = table
         self.source = source

@@ -10,7 +10,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
 from snellen.core.scoring import Missing, Verdicts
 from snellen.scoring.document import Report, Spent
-from snellen.scoring.draft import Source
+from snellen.scoring.draft import ReplySource
 from snellen.scoring.freshness import StoredWith, source_digest
 from snellen.scoring.predictions import Predicted
 from snellen.scoring.replies import Scored, replies_of
@@ -51,7 +51,7 @@ def score_run(
         run.folder.put_atomic(f"{SCORES}.jsonl", tally.rows(replies()))
     else:
         tally.add(replies())
-    source = Source(
+    source = ReplySource(
         model=manifest.get("model", ""),
         identity=manifest.get("identity", {}),
         of=manifest.get("rows", 0) * manifest.get("repeats", 1),
@@ -121,7 +121,7 @@ def score_predictions(
         resolved=resolve(benchmark, scorings or benchmark.scorings, predicted.scored),
     )
     tally.add(predicted.scored())
-    source = Source(
+    source = ReplySource(
         model=model,
         identity=predicted.identity,
         incomplete=published is not None and bool(published.unread),

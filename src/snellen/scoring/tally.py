@@ -13,7 +13,7 @@ from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Verdicts
 from snellen.metrics import Category
 from snellen.scoring.document import Report
-from snellen.scoring.draft import Draft, Source
+from snellen.scoring.draft import Draft, ReplySource
 from snellen.scoring.replies import Scored
 from snellen.scoring.resolution import Resolved
 from snellen.scoring.rows import ScoredRows
@@ -76,9 +76,9 @@ class Tally:
         self, *, model: str, identity: Mapping[str, Any], notes: Sequence[str] = (), of: int = 0
     ) -> Report:
         """The report on all replies. `of` counts the (sample, repeat) pairs of the data set."""
-        return self.report_on(Source(model=model, identity=identity, of=of), notes)
+        return self.report_on(ReplySource(model=model, identity=identity, of=of), notes)
 
-    def report_on(self, source: Source, notes: Sequence[str] = ()) -> Report:
+    def report_on(self, source: ReplySource, notes: Sequence[str] = ()) -> Report:
         """The report on all replies of a source; `notes` go before those of the sections."""
         draft = Draft(self.table, source)
         notes = list(notes)
@@ -120,7 +120,7 @@ class Tally:
     def rows_by(self, name: str) -> Sequence[ScoredRows]:
         """A scoring's rows as they are in its metrics; where there are several judges' verdicts,
         the rows by each alone."""
-        return Draft(self.table, Source()).by_judge(name)
+        return Draft(self.table, ReplySource()).by_judge(name)
 
     def leaves(self) -> Category | None:
         """The capability of each row (n,); None where the benchmark has none."""

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from snellen.analysis.contamination import pictures as _pictures
-from snellen.analysis.contamination.pictures import MOST_BITS, SIDE, Index, hashes
+from snellen.analysis.contamination.pictures import MOST_BITS, SIDE, PictureIndex, hashes
 from snellen.errors import MediaError
 from snellen.media import images
 from snellen.media.content import Image
@@ -22,8 +22,8 @@ def greys(files: list[bytes]) -> NDArray[np.uint8]:
 
 
 @pytest.fixture(scope="module")
-def index() -> Index:
-    return Index(greys([jpeg(scene(seed)) for seed in range(N)]))
+def index() -> PictureIndex:
+    return PictureIndex(greys([jpeg(scene(seed)) for seed in range(N)]))
 
 
 # Of those that lose nothing; brightening cuts off what is bright, a frame adds an edge.
@@ -35,7 +35,7 @@ LEAST = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_picture_is_found_and_no_other(index: Index, name: str) -> None:
+def test_a_changed_picture_is_found_and_no_other(index: PictureIndex, name: str) -> None:
     changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
     found = {(one, other) for one, other, _ in index.near(changed)}
     assert all(one == other for one, other in found)
@@ -43,29 +43,29 @@ def test_a_changed_picture_is_found_and_no_other(index: Index, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["10 % cropped", "mirrored"])
-def test_what_is_said_not_to_be_found_is_not(index: Index, name: str) -> None:
+def test_what_is_said_not_to_be_found_is_not(index: PictureIndex, name: str) -> None:
     changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
     assert len(list(index.near(changed))) <= 0.1 * N
 
 
-def test_different_pictures_are_not_alike(index: Index) -> None:
+def test_different_pictures_are_not_alike(index: PictureIndex) -> None:
     assert list(index.pairs()) == []
 
 
 def test_flat_pictures_are_never_near_one_another() -> None:
     flat = [png(PIL.Image.new("RGB", (50, 50), (g, g, g))) for g in (0, 128, 255, 255)]
-    found = Index(greys(flat))
+    found = PictureIndex(greys(flat))
     assert list(found.pairs()) == []
     assert list(found.near(greys(flat))) == []
 
 
 def test_an_index_of_nothing_finds_nothing() -> None:
     nothing = np.zeros((0, SIDE, SIDE), np.uint8)
-    assert list(Index(nothing).pairs()) == []
-    assert list(Index(nothing).near(greys([jpeg(scene(1))]))) == []
+    assert list(PictureIndex(nothing).pairs()) == []
+    assert list(PictureIndex(nothing).near(greys([jpeg(scene(1))]))) == []
 
 
-def test_only_the_same_file_is_wholly_alike(index: Index) -> None:
+def test_only_the_same_file_is_wholly_alike(index: PictureIndex) -> None:
     again = greys([jpeg(scene(3))])
     [(one, other, how)] = index.near(again)
     assert (one, other) == (0, 3)
@@ -81,7 +81,7 @@ def test_candidates_are_those_of_every_pair_compared() -> None:
         for bit in draw.choice(64, n, replace=False):
             theirs[row, 0] ^= np.uint64(1 << int(bit))
         theirs[row, 1] = np.uint64(int(draw.integers(0, 1 << 63)))
-    i, j = Index(pictures).candidates(theirs)
+    i, j = PictureIndex(pictures).candidates(theirs)
 
     def near(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> bool:
         return any((int(x) ^ int(y)).bit_count() <= MOST_BITS for x, y in zip(a, b, strict=True))
@@ -94,7 +94,7 @@ def test_candidates_are_those_of_every_pair_compared() -> None:
 def test_no_end_of_look_alikes_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_pictures, "MOST_CANDIDATES", 50)
     monkeypatch.setattr(_pictures, "EXPANDED", 64)
-    same = Index(np.repeat(greys([jpeg(scene(1))]), 30, axis=0))
+    same = PictureIndex(np.repeat(greys([jpeg(scene(1))]), 30, axis=0))
     list(same.pairs())
     assert same.cut
 

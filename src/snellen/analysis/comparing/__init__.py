@@ -1,7 +1,7 @@
 """Which of two is better, and is it so: pairs of runs, standings of many."""
 
 from snellen.analysis.comparing._compare import compare
-from snellen.analysis.comparing._compared import Compared
+from snellen.analysis.comparing._compared import ComparisonResult
 from snellen.analysis.comparing._document import (
     BestOf,
     Comparison,
@@ -30,8 +30,8 @@ from snellen.analysis.comparing.sides import Loaded, load
 
 __all__ = [
     "BestOf",
-    "Compared",
     "Comparison",
+    "ComparisonResult",
     "Comparisons",
     "Flips",
     "Leaderboard",

@@ -8,7 +8,7 @@ from snellen.analysis.comparing._document import Comparison, Comparisons
 from snellen.analysis.comparing._words import summary
 
 
-class Compared:
+class ComparisonResult:
     """The document of a comparison; prints itself."""
 
     def __init__(self, comparisons: Comparisons) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from snellen.analysis.contamination._document import (
-    Compared,
+    BenchmarkCounts,
     Contamination,
     Corpus,
     Duplicate,
@@ -21,7 +21,7 @@ from snellen.errors import UsageError
 from snellen.store import FORMAT, Run, is_object_run
 
 __all__ = [
-    "Compared",
+    "BenchmarkCounts",
     "Contamination",
     "Corpus",
     "Duplicate",
@@ -56,7 +56,7 @@ def contamination(
     from snellen.analysis.contamination._pairs import overlaps
     from snellen.analysis.contamination._read import Pictures, Troubles, read
     from snellen.analysis.contamination.effect import effects
-    from snellen.analysis.contamination.pictures import Index
+    from snellen.analysis.contamination.pictures import PictureIndex
     from snellen.analysis.contamination.search import Search
 
     if run is not None and (len(benchmarks) != 1 or not corpus):
@@ -66,7 +66,7 @@ def contamination(
     troubles, pictures = Troubles(), Pictures()
     reads = [read(benchmark, pictures, troubles, limit, say) for benchmark in benchmarks]
     say(f"comparing {len(pictures.numbers):,} pictures")
-    index = Index(pictures.greys())
+    index = PictureIndex(pictures.greys())
     shared, duplicates = overlaps(reads, index)
     notes = list(dict.fromkeys(note for one in benchmarks for note in one.notes))
     if index.cut:
@@ -90,7 +90,7 @@ def contamination(
     report = Contamination(
         format=FORMAT,
         benchmarks=[
-            Compared(
+            BenchmarkCounts(
                 name=one.name,
                 samples=len(one.samples),
                 pictures=len({number for sample in one.samples for number in sample.pictures}),

@@ -50,7 +50,7 @@ class Passage:
 
 
 @dataclass
-class Row:
+class CorpusRow:
     """A row of the corpus; `where` says where it stands."""
 
     where: str
@@ -58,7 +58,9 @@ class Row:
     pictures: list[Image] = field(default_factory=list)
 
 
-def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iterator[Row | None]:
+def rows(
+    paths: Iterable[Path], folder: Path | None, troubles: Troubles
+) -> Iterator[CorpusRow | None]:
     """The rows of files and folders, None at the end of each file; pictures that no row names are
     rows of their own. Pictures are looked for in `folder`, else where their rows lie.
 
@@ -89,7 +91,7 @@ def rows(paths: Iterable[Path], folder: Path | None, troubles: Troubles) -> Iter
             if _kind(file) in IMAGES:
                 empty = False
                 if file not in named:
-                    yield Row(writable(str(file)), pictures=[Image(file, place=str(file))])
+                    yield CorpusRow(writable(str(file)), pictures=[Image(file, place=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
                 troubles.add("files of no kind that is read", str(file))
@@ -119,7 +121,7 @@ def _kind(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterator[Row]:
+def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterator[CorpusRow]:
     match _kind(path):
         case ".jsonl":
             values: Iterator[tuple[str, Any]] = _jsonl(path, troubles)
@@ -128,7 +130,7 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
         case kind:
             values = ((f"{path} row {row.place + 1}", row) for row in READERS[kind](path))
     for where, value in values:
-        row = Row(writable(where))
+        row = CorpusRow(writable(where))
         for passage in islice(_passages(value), MOST_TEXTS):
             row.passages.append(Passage(passage.text[:LONGEST_TEXT], passage.beside))
         for found in islice(_pictures(value), MOST_PICTURES):

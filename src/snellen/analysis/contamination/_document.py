@@ -9,7 +9,7 @@ import msgspec
 from snellen.scoring import MetricReport
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class BenchmarkCounts(msgspec.Struct, frozen=True, kw_only=True):
     """A benchmark, how many samples of it were read, and how many different pictures they show."""
 
     name: str
@@ -116,7 +116,7 @@ class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """What `contamination` gives and `--json` prints."""
 
     format: int
-    benchmarks: list[Compared]
+    benchmarks: list[BenchmarkCounts]
     overlaps: list[Overlap]
     corpus: Corpus | None = None
     effects: list[Effect] = []

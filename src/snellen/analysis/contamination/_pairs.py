@@ -9,7 +9,7 @@ from itertools import product
 
 from snellen.analysis.contamination._document import Duplicate, Overlap
 from snellen.analysis.contamination._read import Asked, Read
-from snellen.analysis.contamination.pictures import Index
+from snellen.analysis.contamination.pictures import PictureIndex
 from snellen.analysis.contamination.texts import Grams, Words, alike
 
 EXAMPLES = 5
@@ -20,7 +20,7 @@ At = tuple[int, int]
 """The number of a benchmark, and of a sample in it."""
 
 
-def overlaps(reads: Sequence[Read], index: Index) -> tuple[list[Overlap], list[Duplicate]]:
+def overlaps(reads: Sequence[Read], index: PictureIndex) -> tuple[list[Overlap], list[Duplicate]]:
     """One overlap for each benchmark and each two, and every duplicate; of pictures that many
     samples show one pair of samples."""
     showing: dict[int, list[At]] = defaultdict(list)

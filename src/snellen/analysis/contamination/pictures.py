@@ -92,7 +92,7 @@ def flat(greys: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return found
 
 
-class Index:
+class PictureIndex:
     """Pictures to look others up in; greys are (n, SIDE, SIDE). Flat ones are never found."""
 
     def __init__(self, greys: NDArray[np.uint8]) -> None:

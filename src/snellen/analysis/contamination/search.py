@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from snellen.analysis.contamination._corpus import Passage, Row, rows
+from snellen.analysis.contamination._corpus import CorpusRow, Passage, rows
 from snellen.analysis.contamination._document import Corpus, FoundIn, Hit, Share
 from snellen.analysis.contamination._read import Asked, Pictures, Read, Troubles, seen
-from snellen.analysis.contamination.pictures import Index
+from snellen.analysis.contamination.pictures import PictureIndex
 from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, has, words
 from snellen.errors import DataError
 from snellen.media.content import Image
@@ -43,7 +43,7 @@ class Search:
 
     reads: Sequence[Read]
     pictures: Pictures
-    index: Index
+    index: PictureIndex
     troubles: Troubles
     say: Callable[[str], None]
     found: dict[tuple[int, int], Seen] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Search:
         Raises:
             UsageError: there is no such path. DataError: nothing in them could be read.
         """
-        held: list[Row] = []
+        held: list[CorpusRow] = []
         size = shown = 0
         for row in rows(paths, folder, self.troubles):
             if row is None:
@@ -109,7 +109,7 @@ class Search:
             found=[self._found_in(number) for number in range(len(self.reads))],
         )
 
-    def _look_up(self, held: Sequence[Row]) -> None:
+    def _look_up(self, held: Sequence[CorpusRow]) -> None:
         shown = self._of_pictures(held)
         read = [[words(passage.text) for passage in row.passages] for row in held]
         of = [(r, p) for r, texts in enumerate(read) for p in range(len(texts))]
@@ -122,7 +122,7 @@ class Search:
 
     def _look_up_row(
         self,
-        row: Row,
+        row: CorpusRow,
         texts: Sequence[Words],
         shown: dict[int, float],
         near: dict[int, tuple[float, int]],
@@ -148,7 +148,7 @@ class Search:
                 answered = bool(text) and _answered(sample, row.passages[passage])
                 self._take(at, row.where, text, picture, answered)
 
-    def _whole(self, row: Row, texts: Sequence[Words]) -> dict[Words, int]:
+    def _whole(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
         """The questions that stand in a row as a text or as a line of one, with the passage."""
         found: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
@@ -189,7 +189,7 @@ class Search:
                 )
             )
 
-    def _of_pictures(self, held: Sequence[Row]) -> list[dict[int, float]]:
+    def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
         """For each row how alike its pictures are to samples', by sample."""
         import numpy as np
 
@@ -220,7 +220,7 @@ class Search:
         return [self._samples_of(row, looked_up) for row in held]
 
     def _samples_of(
-        self, row: Row, looked_up: dict[object, tuple[tuple[int, float], ...]]
+        self, row: CorpusRow, looked_up: dict[object, tuple[tuple[int, float], ...]]
     ) -> dict[int, float]:
         found: dict[int, float] = {}
         for one in row.pictures:
