@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from snellen.analysis.result import plain
 from snellen.errors import UsageError
 
 TERMINAL = "terminal"
@@ -45,3 +47,9 @@ def put(text: str, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}.") from error
+    say_written(output)
+
+
+def say_written(output: Path) -> None:
+    """Say on standard error where a report is."""
+    print(plain(f"wrote {output}"), file=sys.stderr)

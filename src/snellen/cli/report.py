@@ -12,7 +12,7 @@ from snellen import api, registry, report
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, plain
 from snellen.cli._exit import DONE, FELL_SHORT
-from snellen.cli._form import TERMINAL, form_of, put
+from snellen.cli._form import TERMINAL, form_of, put, say_written
 from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
@@ -98,6 +98,7 @@ def command(
         if output is None:
             raise UsageError(f"{form} is written to a file: name it with -o.")
         report.plot(results, output, form)
+        say_written(output)
         return code
     if form in WITH_COMPARISON:
         text = WITH_COMPARISON[form](results, compared)
