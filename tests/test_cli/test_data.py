@@ -745,3 +745,17 @@ def test_a_picture_that_lies_there_already_is_not_taken_for_a_packed_one(
     assert "is there already, another picture" in done.err
     assert other.read_bytes() == b"another picture"
     assert not (tmp_path / "back/rows.jsonl").exists()
+
+
+def test_the_name_of_a_file_to_verify_leads_to_no_module(
+    snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some_module.py").write_text("raise SystemExit('it was imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = tmp_path / "some_module:x.jsonl"
+    rows.write_text('{"id": 1, "question": "?", "answer": "yes"}\n')
+
+    done = snellen("data", "verify", rows)
+
+    assert "it was imported" not in done.err + done.out
+    assert "'x.jsonl' is no option" in done.err
