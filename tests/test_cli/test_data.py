@@ -750,12 +750,13 @@ def test_a_picture_that_lies_there_already_is_not_taken_for_a_packed_one(
 def test_the_name_of_a_file_to_verify_leads_to_no_module(
     snellen: Snellen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "some_module.py").write_text("raise SystemExit('it was imported')\n")
+    mark = tmp_path / "imported"
+    (tmp_path / "some_module.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     rows = tmp_path / "some_module:x.jsonl"
     rows.write_text('{"id": 1, "question": "?", "answer": "yes"}\n')
 
     done = snellen("data", "verify", rows)
 
-    assert "it was imported" not in done.err + done.out
+    assert not mark.exists()
     assert "'x.jsonl' is no option" in done.err

@@ -214,8 +214,6 @@ def verify(path: Path, data: Path | None) -> Verified:
 def _known(path: Path, found: Verified) -> Benchmark | None:
     """The benchmark whose published file has this name."""
     name = path.name.partition(".")[0]
-    if ":" in name:  # a spec of somebody's module, where the names of ours have none
-        return None
     try:
         if not registry.reads_data(name):
             return None
