@@ -10,7 +10,7 @@ from snellen.run.compare_runs import compare
 from snellen.run.cost_estimate import CostEstimate, estimate
 from snellen.run.judge_run import judge_run
 from snellen.run.lifecycle import run_async
-from snellen.run.paired_runs import beside_plain, is_paired
+from snellen.run.paired_runs import compare_with_plain, is_paired
 from snellen.run.plan import Finished, Plan
 from snellen.run.power import Detectable, Observed, Power, power
 from snellen.run.probe_run import probe_run
@@ -26,9 +26,9 @@ __all__ = [
     "Power",
     "Profile",
     "ask",
-    "beside_plain",
     "budget_of",
     "compare",
+    "compare_with_plain",
     "estimate",
     "evaluate",
     "explain",

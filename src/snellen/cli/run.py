@@ -180,7 +180,7 @@ def _show_without_probe(result: Result) -> None:
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:
-        compared = api.beside_plain(result.run)
+        compared = api.compare_with_plain(result.run)
     except UsageError as error:
         _say(f"not compared with the run as the benchmark asks: {error}")
         return

@@ -76,7 +76,7 @@ class Attempts:
 
     def may_ask(self) -> bool:
         """Whether the run asks on; a spent budget stops it here."""
-        if reason := self._budget.spent():
+        if reason := self._budget.reached_limit():
             self.stop.set(reason, interrupted=True, patient=True)
         return self.stop.reason is None
 

@@ -19,7 +19,7 @@ class Budget:
     runs: list[Progress] = field(default_factory=list)
     started: float = field(default_factory=monotonic)
 
-    def spent(self) -> str | None:
+    def reached_limit(self) -> str | None:
         """Which limit on requests or money has been reached, in words.
 
         What is under way is taken to cost what replies of its run have cost so far, so that the

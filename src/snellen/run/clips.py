@@ -48,13 +48,13 @@ class Clips:
         self.begun = asyncio.Event()
         """Something is decoded, or cannot be."""
         by_source: dict[object, list[Video]] = {}
-        for one in self._users:
-            by_source.setdefault((one.source, one.within), []).append(one)
+        for clip in self._users:
+            by_source.setdefault((clip.source, clip.within), []).append(clip)
         for videos in by_source.values():
             self._start(videos)
 
     def _start(self, videos: list[Video]) -> None:
-        self._ready |= {one: self._loop.create_future() for one in videos}
+        self._ready |= {clip: self._loop.create_future() for clip in videos}
         decoding = self._threads.submit(self._decode, videos)
         decoding.add_done_callback(partial(self._ended_with, videos))
 
@@ -64,24 +64,24 @@ class Clips:
         Raises:
             MediaError: one cannot be decoded. UsageError: the extra is missing.
         """
-        found = {}
-        for one in videos_of(request):
-            if one not in self._ready:  # of a later turn, or of no question
+        decoded = {}
+        for clip in videos_of(request):
+            if clip not in self._ready:  # of a later turn, or of no question
                 with self._changed:
-                    self._of[sample] = [*self._of.get(sample, ()), one]
-                    self._users[one] += 1
-                self._start([one])
-            found[one] = await asyncio.shield(self._ready[one])
-        return with_videos(request, found)
+                    self._of[sample] = [*self._of.get(sample, ()), clip]
+                    self._users[clip] += 1
+                self._start([clip])
+            decoded[clip] = await asyncio.shield(self._ready[clip])
+        return with_videos(request, decoded)
 
     def release(self, sample: str) -> None:
         """A sample is done with its videos, one time of those that it is asked."""
         with self._changed:
-            for one in dict.fromkeys(self._of.get(sample, ())):
-                self._users[one] -= 1
-                if self._users[one] <= 0:
-                    self._held.pop(one, None)
-                    self._ready.pop(one, None)
+            for clip in dict.fromkeys(self._of.get(sample, ())):
+                self._users[clip] -= 1
+                if self._users[clip] <= 0:
+                    self._held.pop(clip, None)
+                    self._ready.pop(clip, None)
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -96,65 +96,65 @@ class Clips:
 
     def _decode(self, videos: list[Video]) -> None:
         windows = [
-            video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
-            for one in videos
+            video.Window(start=clip.start, end=clip.end, policy=clip.policy or video.DEFAULT)
+            for clip in videos
         ]
         known = video.load(videos[0])
         for number, frames in video.decoded(known, windows, lambda: self._ended):
-            one = videos[number]
+            clip = videos[number]
             if isinstance(frames, MediaError):
-                self._tell(one, frames)
+                self._tell(clip, frames)
                 continue
             sources = (frame.image.source for frame in frames)
             size = sum(len(source) for source in sources if isinstance(source, bytes))
-            if not self._room(one, size):
+            if not self._room(clip, size):
                 return
-            self._tell(one, replace(one, digest=known.digest, frames=frames))
+            self._tell(clip, replace(clip, digest=known.digest, frames=frames))
 
     def _ended_with(self, videos: Sequence[Video], decoding: Future[None]) -> None:
         """What was not decoded has the error that ended it."""
         error = None if decoding.cancelled() else decoding.exception()
         if error is not None:
-            for one in videos:
-                self._tell(one, error)
+            for video in videos:
+                self._tell(video, error)
 
-    def _room(self, one: Video, size: int) -> bool:
+    def _room(self, clip: Video, size: int) -> bool:
         """Wait until what is held leaves room; False when nobody waits any more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended or self._has_room(one, size))
-            self._held[one] = size
+            self._changed.wait_for(lambda: self._ended or self._has_room(clip, size))
+            self._held[clip] = size
             return not self._ended
 
-    def _has_room(self, one: Video, size: int) -> bool:
+    def _has_room(self, clip: Video, size: int) -> bool:
         held = self._held
         if not held or sum(held.values()) + size <= MOST_BYTES:
             return True
         # A sample that holds frames and waits for these lets go of none before it has them.
-        shown = (videos for videos in self._of.values() if one in videos)
+        shown = (videos for videos in self._of.values() if clip in videos)
         return any(other in held for videos in shown for other in videos)
 
-    def _tell(self, one: Video, found: Video | BaseException) -> None:
+    def _tell(self, clip: Video, result: Video | BaseException) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits
-            self._loop.call_soon_threadsafe(self._told, one, found)
+            self._loop.call_soon_threadsafe(self._set_result, clip, result)
 
-    def _told(self, one: Video, found: Video | BaseException) -> None:
+    def _set_result(self, clip: Video, result: Video | BaseException) -> None:
         self.begun.set()
-        ready = self._ready.get(one)
+        ready = self._ready.get(clip)
         if ready is None or ready.done():
             return
-        if isinstance(found, Video):
-            ready.set_result(found)
+        if isinstance(result, Video):
+            ready.set_result(result)
         else:
-            ready.set_exception(found)
+            ready.set_exception(result)
             ready.exception()  # it is no crash that nobody waits for it
 
 
-def with_videos(request: Request, found: Mapping[Video, Video]) -> Request:
+def with_videos(request: Request, decoded: Mapping[Video, Video]) -> Request:
     messages = tuple(
         replace(
             message,
             content=tuple(
-                found[part] if isinstance(part, Video) else part for part in message.content
+                decoded[part] if isinstance(part, Video) else part for part in message.content
             ),
         )
         for message in request.messages

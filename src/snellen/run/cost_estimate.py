@@ -91,14 +91,14 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     folder = plan.out / safe_name(benchmark.name) / safe_name(opened.name)
     pull(folder)
     notes: list[str] = []
-    asked, left = _left(config, facts, folder / identity_digest(identity))
+    total, left = _left(config, facts, folder / identity_digest(identity))
     n = left.total()
-    if n < asked:
+    if n < total:
         there = folder / identity_digest(identity)
-        notes.append(f"{asked - n:,} have a reply in {there}, and are not asked again")
+        notes.append(f"{total - n:,} have a reply in {there}, and are not asked again")
     for path, run in _runs(folder):
         differ = differences(identity, run.manifest()["identity"])
-        if differ and all(one.partition(" ")[0] in ONCE_OPENED for one in differ):
+        if differ and all(difference.partition(" ")[0] in ONCE_OPENED for difference in differ):
             notes.append(
                 f"what {path} has is not asked again if it is this run: it differs in "
                 f"{', '.join(differ)}, which is known once the model is opened"
@@ -118,7 +118,7 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     return CostEstimate(
         benchmark=benchmark.name,
         model=opened.name,
-        questions=asked,
+        questions=total,
         left=n,
         requests=work.requests,
         pictures=sizes.pictures,
@@ -225,8 +225,9 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
 
 def _earlier(folder: Path) -> tuple[Path, Spent] | None:
     """The run of this benchmark and model with most replies, and what they took."""
-    took = [(path, one) for path, run in _runs(folder) if (one := spent([run])) and one.questions]
-    return max(took, key=lambda found: found[1].replies, default=None)
+    runs = [(path, spent([run])) for path, run in _runs(folder)]
+    answered = [(path, cost) for path, cost in runs if cost is not None and cost.questions]
+    return max(answered, key=lambda run: run[1].replies, default=None)
 
 
 def _hours(requests: int, took: Spent | None, at_once: int | None) -> float | None:
@@ -265,7 +266,7 @@ class _PromptSizes:
                     self._add(part, left[row.place])
                 except MediaError:
                     broken += 1
-        scale = left.total() / (sum(left[place] for place in looked_at) or 1)
+        scale = left.total() / (sum(left[row_index] for row_index in looked_at) or 1)
         self.pictures, self.frames = round(self._pictures * scale), round(self._frames * scale)
         self.tokens: int | None = round(self._tokens * scale)
         if len(looked_at) < len(places):

@@ -51,16 +51,18 @@ def table(
     return replies
 
 
-def _reply(benchmark: Benchmark, sample: Sample, said: str) -> Reply:
+def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
     """What is said, as text or as a ranking in which the choice named by its letter or its text is
     the likeliest; all are alike where none is."""
     if benchmark.procedure.kind == "generate":
-        return Reply(text=said, stop="stop")
-    named = [
-        said in (letter, choice)
+        return Reply(text=answer, stop="stop")
+    is_answer = [
+        answer in (letter, choice)
         for letter, choice in zip(ascii_uppercase, sample.choices, strict=False)
     ]
-    return Reply(choices=tuple(Ranked(0.0 if one else -1.0, 1) for one in named), stop="stop")
+    return Reply(
+        choices=tuple(Ranked(0.0 if matches else -1.0, 1) for matches in is_answer), stop="stop"
+    )
 
 
 def right_answer(sample: Sample) -> str | None:

@@ -28,17 +28,17 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
     Raises:
         DataError: they are not.
     """
-    asked = {question.place: question for question in run.first_questions(LOOKED_AT)}
-    for row in rows_at(benchmark.data, asked):
+    questions = {question.place: question for question in run.first_questions(LOOKED_AT)}
+    for row in rows_at(benchmark.data, questions):
         request = benchmark.request(benchmark.read(row))
-        shown = asked[row.place].media
-        if request is None or asked[row.place].row != row.digest:
+        shown = questions[row.place].media
+        if request is None or questions[row.place].row != row.digest:
             continue
         try:
             media = [part for message in loaded(request).messages for part in message.images]
         except MediaError:
             continue  # it will be said where it is asked
-        before = [one.digest for one in shown if one.kind == "image"]
+        before = [medium.digest for medium in shown if medium.kind == "image"]
         # A picture that was missing when its question was written down has no digest there.
         known = None not in before and len(before) == len(media)
         if known and before != [image.digest for image in media]:

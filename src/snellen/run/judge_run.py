@@ -66,8 +66,8 @@ def judge_run(
     with run.folder.lock(), closing(run):
         run.load()
         if labels is not None:
-            asked = any(judge.runs_of(path, f"{benchmark.name}.{name}") for name in names)
-            if not (plan.models or asked):
+            has_judge = any(judge.runs_of(path, f"{benchmark.name}.{name}") for name in names)
+            if not (plan.models or has_judge):
                 raise UsageError(
                     f"{path}: no judge has been asked yet, so there is none to measure: name one "
                     "(--judge MODEL)."
@@ -75,8 +75,8 @@ def judge_run(
             _check(labels, f"{against}", run, benchmark, names)
             run.put_labels(labels)
         for name in names if plan.models else ():
-            finished += _asked(run, benchmark, name, plan, show, budget)
-            if any(one.interrupted for one in finished):
+            finished += _judge_scoring(run, benchmark, name, plan, show, budget)
+            if any(judged.interrupted for judged in finished):
                 break
         return scored(run, benchmark), finished
 
@@ -89,27 +89,27 @@ def _check(
     Raises:
         DataError: they are not.
     """
-    given = [one for one in labels if one.label is not None]
-    if not given:
+    filled = [label for label in labels if label.label is not None]
+    if not filled:
         raise DataError(f"{where}: all of its {len(labels):,} labels are blank. Fill some in.")
-    for one in given:
-        for name in names if one.scoring is None else [one.scoring]:
+    for label in filled:
+        for name in names if label.scoring is None else [label.scoring]:
             best = judge.scoring_of(benchmark, name).best
-            if one.label is not None and not 0 <= one.label <= best:
+            if label.label is not None and not 0 <= label.label <= best:
                 raise DataError(
-                    f"{where}: {one.sample!r} has the label {one.label:g}, and {name} gives 0 to "
-                    f"{best:g}. Labels are in the unit of the scores."
+                    f"{where}: {label.sample!r} has the label {label.label:g}, and {name} gives 0 "
+                    f"to {best:g}. Labels are in the unit of the scores."
                 )
-    asked = {question.key[:2] for question in run.questions()}
-    if not any((one.sample, one.repeat) in asked for one in given):
-        first = ", ".join(repr(one.sample) for one in given[:3])
+    keys = {question.key[:2] for question in run.questions()}
+    if not any((label.sample, label.repeat) in keys for label in filled):
+        first = ", ".join(repr(label.sample) for label in filled[:3])
         raise DataError(
             f"{where}: none of its ids ({first}, ...) is one of {run.path}. Ids are matched "
             "exactly: is it the sheet of this run?"
         )
 
 
-def _asked(
+def _judge_scoring(
     run: Run, benchmark: Benchmark, name: str, plan: Plan, show: Show | None, budget: Budget
 ) -> list[Finished]:
     replies = partial(judgeable, run, benchmark)
@@ -117,14 +117,14 @@ def _asked(
     graded = judge.graded(benchmark, name, replies, of=f"{run.path}", digest=digest)
     if next(iter(graded.data), None) is None:
         return []
-    made = plan.replaced(
+    judge_plan = plan.replaced(
         benchmarks=[graded],
         out=run.path / judge.JUDGED,
         reuse=[*_others(run, graded.name)],
         reuse_strictly=False,
         score=False,
     )
-    return run_plan(made, show, budget=budget)
+    return run_plan(judge_plan, show, budget=budget)
 
 
 def _others(run: Run, name: str) -> Iterator[Path]:

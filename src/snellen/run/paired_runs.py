@@ -15,7 +15,7 @@ PAIRED = ("blind", "open_ended")
 """Probes whose samples are those of the plain run; permuted ones are asked several times."""
 
 
-def beside_plain(run: Path) -> ComparisonResult | None:
+def compare_with_plain(run: Path) -> ComparisonResult | None:
     """What a probe's run takes away: the run that is otherwise the same, if it lies beside it, less
     this one, on the samples of both. None where none lies there.
 

@@ -57,7 +57,7 @@ def probe_run(
     _, finished = judge_run(
         path, plan, benchmark=benchmark, scorings=scorings, show=show, budget=budget
     )
-    if any(one.interrupted for one in finished):
+    if any(judged.interrupted for judged in finished):
         return [], finished
     run = Run(path)
     benchmark = benchmark_of(path, run.manifest(), benchmark)
@@ -66,12 +66,12 @@ def probe_run(
     reports = []
     with run.folder.lock(), closing(run):
         run.load()
-        for one in list(finished):
-            verdicts = Run(one.run)
-            name, model = names[one.run.parent.parent.name], verdicts.manifest()["model"]
+        for judged in list(finished):
+            verdicts = Run(judged.run)
+            name, model = names[judged.run.parent.parent.name], verdicts.manifest()["model"]
             replies = _drawn(run, verdicts, benchmark, name, n, seed)
-            asked = plan.replaced(models=[models.get(model, model)])
-            done = _probed(run, benchmark, name, replies, asked, show, budget)
+            model_plan = plan.replaced(models=[models.get(model, model)])
+            done = _probed(run, benchmark, name, replies, model_plan, show, budget)
             finished.append(done)
             if done.interrupted:
                 break
@@ -89,14 +89,16 @@ def _drawn(
     seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):
         verdicts.load()
-        for one in replies_of(run, benchmark):
-            if one.reply is None:
+        for scored in replies_of(run, benchmark):
+            if scored.reply is None:
                 continue
-            asked = judge.asked_as(one.sample, one.reply)
-            words = judge.words_of(verdicts, asked, reads_cut=reads_cut)
-            score = judge.worth(scoring, words, one.sample)
+            request_text = judge.asked_as(scored.sample, scored.reply)
+            words = judge.words_of(verdicts, request_text, reads_cut=reads_cut)
+            score = judge.worth(scoring, words, scored.sample)
             if score is not None:
-                seen[asked] = judge.JudgedReply(one.sample, one.reply, score, one.place)
+                seen[request_text] = judge.JudgedReply(
+                    scored.sample, scored.reply, score, scored.place
+                )
     if not seen:
         raise UsageError(f"{verdicts.path}: none of its verdicts can be read, so none can move.")
     return judge.drawn(list(seen.values()), n, seed, scoring.best)
@@ -112,10 +114,12 @@ def _probed(
     budget: Budget,
 ) -> Finished:
     digest = identity_digest(run.manifest()["identity"])
-    made = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
+    probe = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
     # Verdicts are compared one with one: more of them would be paid and not read.
-    asked = plan.replaced(benchmarks=[made], out=run.path / judge.PROBED, score=False, repeats=1)
-    (done,) = run_plan(asked, show, budget=budget)
+    probe_plan = plan.replaced(
+        benchmarks=[probe], out=run.path / judge.PROBED, score=False, repeats=1
+    )
+    (done,) = run_plan(probe_plan, show, budget=budget)
     return done
 
 
@@ -133,15 +137,15 @@ def _report(
     clusters: dict[str, int] = {}
     with closing(probed):
         probed.load()
-        for one in replies:
-            shared = benchmark.cluster_by(one.sample) if benchmark.cluster_by else one.sample.id
+        for reply in replies:
+            shared = benchmark.cluster_by(reply.sample) if benchmark.cluster_by else reply.sample.id
             cluster = clusters.setdefault(shared, len(clusters))
-            for kind, text in judge.attempts(benchmark, one.sample).items():
-                words = judge.words_of(probed, judge.named(one, kind), reads_cut=reads_cut)
-                now = judge.worth(scoring, words, one.sample)
-                rows.setdefault(kind, []).append(_Row(one.was, now, cluster))
+            for kind, text in judge.attempts(benchmark, reply.sample).items():
+                words = judge.words_of(probed, judge.named(reply, kind), reads_cut=reads_cut)
+                now = judge.worth(scoring, words, reply.sample)
+                rows.setdefault(kind, []).append(_Row(reply.was, now, cluster))
                 added[kind] = text
-    right = sum(judge.is_right(one.was, scoring.best) for one in replies)
+    right = sum(judge.is_right(reply.was, scoring.best) for reply in replies)
     return SteeringReport(
         format=FORMAT,
         benchmark=benchmark.name,
@@ -150,7 +154,9 @@ def _report(
         right=right,
         wrong=len(replies) - right,
         seed=seed,
-        attempts={kind: _attempt(found, added[kind], scoring.best) for kind, found in rows.items()},
+        attempts={
+            kind: _attempt(attempts, added[kind], scoring.best) for kind, attempts in rows.items()
+        },
         run=str(probed.path),
     )
 

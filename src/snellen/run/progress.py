@@ -46,8 +46,8 @@ class Progress:
     started: float = field(default_factory=monotonic)
     finished: float | None = None
 
-    def note(self, said: str) -> None:
-        self.notes = (*self.notes, said)
+    def note(self, text: str) -> None:
+        self.notes = (*self.notes, text)
 
     def count(self, usage: Usage | None) -> None:
         """Take a reply's tokens into account, and what they cost."""

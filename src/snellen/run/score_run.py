@@ -217,8 +217,8 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
         return []
     what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
     if before["kind"] != source.kind:  # their digests are of different things
-        made_by = before.get("spec") or "a Benchmark object"
-        return [f"scored by {what}. The run was made by {made_by}, {SOURCE_DIFFERS}"]
+        earlier = before.get("spec") or "a Benchmark object"
+        return [f"scored by {what}. The run was made by {earlier}, {SOURCE_DIFFERS}"]
     if source.digest == before["digest"]:
         return []
     return [f"scored by {what} as it is now. {SOURCE_CHANGED}"]
@@ -228,14 +228,16 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
     """What each judge of a run took, under all its scorings."""
     by_model: dict[str, list[Run]] = {}
     for name, scoring in benchmark.scorings.items():
-        for one in judge.runs_of(run.path, f"{benchmark.name}.{name}") if scoring.judge else ():
-            by_model.setdefault(one.manifest()["model"], []).append(one)
+        for judge_run in (
+            judge.runs_of(run.path, f"{benchmark.name}.{name}") if scoring.judge else ()
+        ):
+            by_model.setdefault(judge_run.manifest()["model"], []).append(judge_run)
     took = {model: spent(runs) for model, runs in by_model.items()}
-    return {model: one for model, one in took.items() if one is not None}
+    return {model: cost for model, cost in took.items() if cost is not None}
 
 
 def benchmark_of(
-    path: Path, manifest: Mapping[str, Any], given: str | Benchmark | None = None
+    path: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None = None
 ) -> Benchmark:
     """The benchmark of a run: what its manifest names, or the caller's own, which is passed again:
     the object, or the file or module that it is in.
@@ -243,24 +245,24 @@ def benchmark_of(
     Raises:
         CatalogError: the manifest names none of ours. UsageError: the one given is another.
     """
-    if isinstance(given, str):
-        benchmark = registry.of_run(manifest, given)
-        _check_asked(path, manifest, benchmark)
+    if isinstance(benchmark, str):
+        benchmark = registry.of_run(manifest, benchmark)
+        _check_same_benchmark(path, manifest, benchmark)
         return benchmark
-    if given is not None:
-        _check_asked(path, manifest, given)
-        if given.provenance.from_catalog and is_object_run(manifest):
+    if benchmark is not None:
+        _check_same_benchmark(path, manifest, benchmark)
+        if benchmark.provenance.from_catalog and is_object_run(manifest):
             raise UsageError(
                 f"{path}: this run's benchmark was a Python object, but you passed the catalog's "
-                f"{given.name}. Pass the object that the run was made with."
+                f"{benchmark.name}. Pass the object that the run was made with."
             )
         probe = manifest["identity"].get("probe", {})
-        if given.provenance.probe and given.provenance.probe != probe:
+        if benchmark.provenance.probe and benchmark.provenance.probe != probe:
             raise UsageError(
                 f"{path} is of the probe {probe or 'none'}, and the benchmark that is given of "
-                f"{dict(given.provenance.probe)}: give it as it was before it was probed."
+                f"{dict(benchmark.provenance.probe)}: give it as it was before it was probed."
             )
-        return given if given.provenance.probe == probe else again(given, probe)
+        return benchmark if benchmark.provenance.probe == probe else again(benchmark, probe)
     try:
         return registry.of_run(manifest)
     except CatalogError as error:
@@ -269,7 +271,7 @@ def benchmark_of(
         raise CatalogError(f"{path}: {error}{hint}") from error
 
 
-def _check_asked(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
+def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Benchmark) -> None:
     """The benchmark must be the one that the run asked.
 
     Raises:

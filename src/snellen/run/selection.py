@@ -75,25 +75,25 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
     """Each unit with its category, in the order of their first rows."""
     tag = benchmark.presentation.break_down_by[0] if benchmark.presentation.break_down_by else None
     together = benchmark.procedure.together
-    found: dict[str, tuple[str, Unit]] = {}
+    groups: dict[str, tuple[str, Unit]] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
         category = sample.tags.get(tag, "") if tag else ""
         if together is None:
             yield category, [row.place]
         else:
-            found.setdefault(together(sample), (category, []))[1].append(row.place)
-    yield from found.values()
+            groups.setdefault(together(sample), (category, []))[1].append(row.place)
+    yield from groups.values()
 
 
-def _first(benchmark: Benchmark, limit: int, among: frozenset[int] | None) -> list[int]:
+def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> list[int]:
     """The places of the first units that have no more than `limit` rows in all."""
     places: list[int] = []
     if benchmark.procedure.together is None:
-        rows = (row.place for row in benchmark.data if among is None or row.place in among)
+        rows = (row.place for row in benchmark.data if allowed is None or row.place in allowed)
         return list(islice(rows, limit))
     for _, unit in _units(benchmark):
-        if among is None or among.issuperset(unit):
+        if allowed is None or allowed.issuperset(unit):
             if places and len(places) + len(unit) > limit:
                 break
             places += unit
@@ -117,7 +117,7 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
         share[name] += 1
     random = Random(f"{seed} {benchmark.name}")
     drawn = (unit for name in sorted(strata) for unit in random.sample(strata[name], share[name]))
-    return [place for unit in drawn for place in unit]
+    return [row_index for unit in drawn for row_index in unit]
 
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
