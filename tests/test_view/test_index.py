@@ -20,7 +20,7 @@ import pytest
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.errors import StoreError
-from snellen.scoring.judge import asked_as
+from snellen.scoring.judge import judged_id
 from snellen.store import EventRecord, Key, Run
 from snellen.view import index as _index
 from snellen.view import pages as _pages
@@ -441,7 +441,7 @@ def test_a_run_that_ended_in_the_middle_of_a_line_stands_still(tmp_path: Path) -
 
 
 def test_what_judges_said_stands_beside_the_score(tmp_path: Path) -> None:
-    asked = asked_as(Sample(id="a", question=""), Reply(text="It is red."))
+    asked = judged_id(Sample(id="a", question=""), Reply(text="It is red."))
     run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [reply("a", "It is red.")],
                  [score("a", 1.0)])  # fmt: skip
     for name in ("judge", "piped", "linked"):

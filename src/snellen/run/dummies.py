@@ -113,7 +113,7 @@ def most_frequent(benchmark: Benchmark) -> Say:
         raise UsageError(f"{benchmark.name} has no public answers to count.")
 
     def say(sample: Sample) -> str:
-        return check.says(sample, common.among(len(sample.choices)))
+        return check.says(sample, common.answer_to(len(sample.choices)))
 
     return say
 

@@ -92,7 +92,7 @@ def _drawn(
         for scored in replies_of(run, benchmark):
             if scored.reply is None:
                 continue
-            request_text = judge.asked_as(scored.sample, scored.reply)
+            request_text = judge.judged_id(scored.sample, scored.reply)
             words = judge.words_of(verdicts, request_text, reads_cut=reads_cut)
             score = judge.worth(scoring, words, scored.sample)
             if score is not None:
@@ -141,7 +141,7 @@ def _report(
             shared = benchmark.cluster_by(reply.sample) if benchmark.cluster_by else reply.sample.id
             cluster = clusters.setdefault(shared, len(clusters))
             for kind, text in judge.attempts(benchmark, reply.sample).items():
-                words = judge.words_of(probed, judge.named(reply, kind), reads_cut=reads_cut)
+                words = judge.words_of(probed, judge.probed_id(reply, kind), reads_cut=reads_cut)
                 now = judge.worth(scoring, words, reply.sample)
                 rows.setdefault(kind, []).append(_Row(reply.was, now, cluster))
                 added[kind] = text

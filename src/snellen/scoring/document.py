@@ -47,9 +47,9 @@ def with_directions(
     category's metric, `f1/adversarial`, points the same way as that of the whole set."""
     return {
         name: replace(
-            one, better=one.better or direction(name) or direction(name.partition("/")[0])
+            metric, better=metric.better or direction(name) or direction(name.partition("/")[0])
         )
-        for name, one in metrics.items()
+        for name, metric in metrics.items()
     }
 
 

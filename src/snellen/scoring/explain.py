@@ -69,24 +69,28 @@ def explain_run(
     def story(key: Key) -> tuple[int, int]:
         return key.repeat, key.turn if apart else 0
 
-    found = {
-        (one.repeat, one.turn): one
-        for one in replies_of(run, benchmark)
-        if sample in (one.sample.id, (one.conversation or one.sample).id)
+    replies = {
+        (scored.repeat, scored.turn): scored
+        for scored in replies_of(run, benchmark)
+        if sample in (scored.sample.id, (scored.conversation or scored.sample).id)
     }
     resolved = resolve(benchmark, benchmark.scorings, lambda: replies_of(run, benchmark))
-    asked_as = {sample} | {(one.conversation or one.sample).id for one in found.values()}
+    sample_ids = {sample} | {
+        (scored.conversation or scored.sample).id for scored in replies.values()
+    }
     messages: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for question in run.questions():
-        if question.key.sample not in asked_as:
+        if question.key.sample not in sample_ids:
             continue
         # What has no reply yet, as after a kill, is told as far as it went.
-        asked = sample_of(question)
+        sample_shown = sample_of(question)
         if apart:
-            asked = benchmark.each_turn(asked)[question.key.turn]
-        if sample in (question.key.sample, asked.id):
-            nothing = Scored(asked, question.key.repeat, "absent", None, benchmark.procedure.kind)
-            found.setdefault(story(question.key), nothing)
+            sample_shown = benchmark.each_turn(sample_shown)[question.key.turn]
+        if sample in (question.key.sample, sample_shown.id):
+            nothing = Scored(
+                sample_shown, question.key.repeat, "absent", None, benchmark.procedure.kind
+            )
+            replies.setdefault(story(question.key), nothing)
         for role, parts in question.messages:
             shown = [
                 part if isinstance(part, str) else _picture(question.media[part].place)
@@ -95,16 +99,16 @@ def explain_run(
             messages.setdefault(story(question.key), []).append((role, "\n".join(shown)))
     attempts: dict[tuple[int, int], list[Attempt]] = {}
     for record in run.replies():
-        if isinstance(record, ReplyRecord) and record.key.sample in asked_as:
+        if isinstance(record, ReplyRecord) and record.key.sample in sample_ids:
             attempts.setdefault(story(record.key), []).append(_attempt(record))
     return [
         _explained(
             Scorer(benchmark, verdicts=verdicts, resolved=resolved),
-            found[key],
+            replies[key],
             messages.get(key, []),
             attempts.get(key, []),
         )
-        for key in sorted(found)
+        for key in sorted(replies)
     ]
 
 
@@ -148,8 +152,8 @@ def _message(message: Message) -> tuple[str, str]:
     return message.role, "\n".join(shown)
 
 
-def _picture(place: str) -> str:
-    return f"<{place or 'picture'}>"
+def _picture(path: str) -> str:
+    return f"<{path or 'picture'}>"
 
 
 def _explained(
@@ -189,5 +193,5 @@ def _explained(
 def _words(verdicts: Verdicts, scoring: str, scored: Scored) -> list[str]:
     if scoring not in verdicts or scored.reply is None:
         return []
-    said = verdicts[scoring](scored.sample, scored.reply)
-    return [words for words in said if words is not None]
+    words_by_judge = verdicts[scoring](scored.sample, scored.reply)
+    return [words for words in words_by_judge if words is not None]

@@ -44,8 +44,8 @@ class Predicted:
 
     def unanswered(self) -> Iterator[Scored]:
         """The samples that are scored, once each, without what was replied."""
-        for place, (_, sample) in enumerate(self._rows()):
-            yield Scored(sample, 0, "absent", None, place=place)
+        for row_index, (_, sample) in enumerate(self._rows()):
+            yield Scored(sample, 0, "absent", None, place=row_index)
 
     def notes(self) -> Sequence[str]:
         """What must be said of them, once `scored` has come to its end."""
@@ -72,7 +72,7 @@ class Predicted:
         # Most short replies come again: each is made once.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
-        for place, (row, sample) in enumerate(self._rows()):
+        for row_index, (row, sample) in enumerate(self._rows()):
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
@@ -95,7 +95,7 @@ class Predicted:
                     "absent" if reply is None else reply.state,
                     reply,
                     benchmark.procedure.kind,
-                    place=place,
+                    place=row_index,
                     row=digest,
                     line=lines.get(sample.id),
                     in_layout=self.published is not None,
@@ -220,20 +220,20 @@ class _QuestionComparison:
         """
         # Where all samples ask the same, anybody words it; and prompts of which there are much
         # fewer than questions are forms, without the question.
-        told = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
-        if not told or not self.others:
+        comparable = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
+        if not comparable or not self.others:
             return
         some = f"{self.others:,} of {self.n:,} questions beside the replies"
         if self.others > OTHERS * self.n:
             options = ", ".join(
                 f"{name}={value}" for name, value in benchmark.provenance.options.items()
             )
-            given = f" It was read with {options}; " if options else " "
+            options_text = f" It was read with {options}; " if options else " "
             raise DataError(
                 f"{where}: {some} are others than {benchmark.name}'s: {self.example}. Is it this "
-                f"benchmark, this split, this release?{given}`snellen show {benchmark.name}` has "
-                "its options. If the same is asked in other words, leave the questions out of the "
-                "file."
+                f"benchmark, this split, this release?{options_text}"
+                f"`snellen show {benchmark.name}` has its options. If the same is asked in other "
+                "words, leave the questions out of the file."
             )
         yield f"{some} are others than the data set's, such as: {self.example}"
 

@@ -83,7 +83,7 @@ def _conversation(
 ) -> Iterator[Scored]:
     """What became of one sample's turns; nothing while its last reply is still to come."""
     if benchmark.procedure.conversation.by_turn is not None:
-        yield from _each_turn(run, benchmark, turns)
+        yield from _turns_of(run, benchmark, turns)
         return
     replies: list[Reply] = []
     reused = False
@@ -159,7 +159,7 @@ def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
         yield from benchmark.data
 
 
-def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
+def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
     """What became of each of a sample's turns that is scored; nothing while one is still to come. A
     failed turn ended the conversation: those behind it failed with it."""
     conversation = sample_of(turns[0])
@@ -171,21 +171,21 @@ def _each_turn(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterato
     for number, sample in enumerate(wanted):
         if sample is None:
             continue
-        said: Reply | None = None
+        reply: Reply | None = None
         error: str | None = None
         if failed is None or number < failed:
-            said = records[number].as_reply()
+            reply = records[number].as_reply()
         else:
             before = "" if number == failed else f"turn {failed + 1} of it has no reply: "
             error = before + _why(records[failed])
         yield Scored(
             sample,
             turns[0].key.repeat,
-            "failed" if said is None else said.state,
-            said,
+            "failed" if reply is None else reply.state,
+            reply,
             benchmark.procedure.kind,
             error=error,
-            reused=said is not None and records[number].reused is not None,
+            reused=reply is not None and records[number].reused is not None,
             place=turns[0].place,
             turn=number,
             conversation=conversation,

@@ -124,5 +124,7 @@ class Tally:
 
     def leaves(self) -> Category | None:
         """The capability of each row (n,); None where the benchmark has none."""
-        (section,) = (each for each in self._sections if isinstance(each, CapabilitiesSection))
+        (section,) = (
+            section for section in self._sections if isinstance(section, CapabilitiesSection)
+        )
         return section.leaves

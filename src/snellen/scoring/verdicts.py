@@ -159,4 +159,4 @@ def _interval(
 def _arms(parts: Sequence[MetricReport]) -> list[list[tuple[float, float]]]:
     """The lower ends with their values, and the upper ones."""
     known = [(part.ci95, part.value) for part in parts if part.ci95 is not None]
-    return [[(ends[place], value or 0.0) for ends, value in known] for place in (0, 1)]
+    return [[(ends[end], value or 0.0) for ends, value in known] for end in (0, 1)]

@@ -323,7 +323,7 @@ def _verdicts(
             continue
         with closing(run):
             asked = [
-                judge.asked_as(Sample(id=name, question=""), Reply(text=final.reply))
+                judge.judged_id(Sample(id=name, question=""), Reply(text=final.reply))
                 for name in names
             ]
             own = Index(run.path, file_of(run.path))

@@ -25,7 +25,14 @@ from snellen.errors import UsageError
 from snellen.media.content import Message
 from snellen.metrics import mean
 from snellen.scoring.judge._jury import JudgeRepeat, Jury, select_jury
-from snellen.scoring.judge._steering import JudgedReply, Steered, attempts, drawn, is_right, named
+from snellen.scoring.judge._steering import (
+    JudgedReply,
+    Steered,
+    attempts,
+    drawn,
+    is_right,
+    probed_id,
+)
 from snellen.store import MANIFEST, Run, safe_name
 
 __all__ = [
@@ -33,13 +40,13 @@ __all__ = [
     "PROBED",
     "JudgedReply",
     "Replies",
-    "asked_as",
     "attempts",
     "drawn",
     "graded",
     "is_right",
     "judge_of",
-    "named",
+    "judged_id",
+    "probed_id",
     "runs_of",
     "scoring_of",
     "steering",
@@ -78,8 +85,8 @@ def steering(
 
     `of` is where the replies lie, `digest` names the run that they are of.
     """
-    made = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
-    return replace(made, name=f"{made.name}.steering")
+    asking = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
+    return replace(asking, name=f"{asking.name}.steering")
 
 
 def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
@@ -127,7 +134,7 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
     Raises:
         UsageError: there is no such scoring, or it has no judge.
     """
-    with_judge = [one for one, scoring in benchmark.scorings.items() if scoring.judge]
+    with_judge = [judged for judged, scoring in benchmark.scorings.items() if scoring.judge]
     scoring = benchmark.scorings.get(name)
     if scoring is None or scoring.judge is None:
         has = f"those that have are {', '.join(with_judge)}" if with_judge else "none of its has"
@@ -158,7 +165,9 @@ def verdicts(
         slots, n_open = _count(slots, _Open(scoring, scoring.judge, replies, "", ""))
         jury = select_jury(slots)
         by_scoring[name] = partial(
-            _said, [(slot.run, slot.repeat) for slot in jury.members], scoring.judge.reads_cut
+            _words_by_slot,
+            [(slot.run, slot.repeat) for slot in jury.members],
+            scoring.judge.reads_cut,
         )
         notes += _describe(run, name, jury, n_open)
     return by_scoring, notes
@@ -210,12 +219,12 @@ def runs_of(path: Path, name: str) -> list[Run]:
     return [Run(manifest.parent) for manifest in manifests]
 
 
-def _said(
+def _words_by_slot(
     slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
 ) -> list[str | None]:
     """What each judge said each time it was asked; None where it gave no verdict, or was withheld,
     silent or cut off."""
-    name = asked_as(sample, reply)
+    name = judged_id(sample, reply)
     return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
 
 
@@ -237,7 +246,7 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
     return whole_score(scoring.score(reading, sample))
 
 
-def asked_as(sample: Sample, reply: Reply) -> str:
+def judged_id(sample: Sample, reply: Reply) -> str:
     """The id of what a judge is asked: the sample, and the reply by its digest."""
     words = reply.text.encode(errors="surrogatepass")
     return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"
@@ -260,24 +269,24 @@ class _Open:
 
     def __iter__(self) -> Iterator[Row]:
         seen: set[str] = set()
-        for place, sample, reply in self._replies():
-            name = asked_as(sample, reply)
+        for row_index, sample, reply in self._replies():
+            name = judged_id(sample, reply)
             if name in seen or sample.hidden:
                 continue
             if self.judge.when(self.scoring.parse(reply, sample)):
                 seen.add(name)
                 data = {"of": sample.id, "reply": reply.text, "data": dict(sample.data)}
-                asked = replace(sample, id=name, media=(), data=data)
-                yield Row({"sample": asked}, place, name.rpartition("~")[2])
+                question = replace(sample, id=name, media=(), data=data)
+                yield Row({"sample": question}, row_index, name.rpartition("~")[2])
 
     def facts(self) -> Facts:
         return Facts(rows=sum(1 for _ in self), digest=self._digest)
 
 
-def _original(asked: Sample) -> Sample:
-    of: Any = asked.data
-    return replace(asked, id=of["of"], data=of["data"])
+def _original(question: Sample) -> Sample:
+    of: Any = question.data
+    return replace(question, id=of["of"], data=of["data"])
 
 
-def _prompt(judge: Judge, asked: Sample) -> tuple[Message, ...]:
-    return judge.prompt(_original(asked), Reply(text=str(asked.data["reply"])))
+def _prompt(judge: Judge, question: Sample) -> tuple[Message, ...]:
+    return judge.prompt(_original(question), Reply(text=str(question.data["reply"])))

@@ -50,20 +50,20 @@ class JudgedReply(NamedTuple):
     sample: Sample
     reply: Reply
     was: float
-    place: int
+    row_index: int
 
 
 def drawn(seen: Sequence[JudgedReply], n: int, seed: int, best: float) -> list[JudgedReply]:
     """About `n` of the replies, half of them taken for right and half for wrong as far as there are
     so many; those of a smaller `n` are among those of a larger."""
 
-    def order(one: JudgedReply) -> bytes:
-        key = f"{seed} {one.sample.id} {one.reply.text}".encode(errors="surrogatepass")
+    def order(reply: JudgedReply) -> bytes:
+        key = f"{seed} {reply.sample.id} {reply.reply.text}".encode(errors="surrogatepass")
         return blake2b(key, digest_size=8).digest()
 
     every = sorted(seen, key=order)
-    right = [one for one in every if is_right(one.was, best)]
-    wrong = [one for one in every if not is_right(one.was, best)]
+    right = [reply for reply in every if is_right(reply.was, best)]
+    wrong = [reply for reply in every if not is_right(reply.was, best)]
     of_right = min(len(right), max(n // 2, n - len(wrong)))
     return [*right[:of_right], *wrong[: n - of_right]]
 
@@ -83,10 +83,10 @@ def attempts(benchmark: Benchmark, sample: Sample) -> Mapping[str, str]:
     return {**ATTEMPTS, VERDICT: check.verdict(sample, Reply(text=check.says(sample, right)))}
 
 
-def named(one: JudgedReply, kind: str) -> str:
+def probed_id(reply: JudgedReply, kind: str) -> str:
     """The id under which a judge is asked about a reply with an attempt in it."""
-    words = one.reply.text.encode(errors="surrogatepass")
-    return f"{one.sample.id}~{blake2b(words, digest_size=8).hexdigest()}~{kind}"
+    words = reply.reply.text.encode(errors="surrogatepass")
+    return f"{reply.sample.id}~{blake2b(words, digest_size=8).hexdigest()}~{kind}"
 
 
 class Steered:
@@ -103,16 +103,16 @@ class Steered:
         self._digest = digest
 
     def __iter__(self) -> Iterator[Row]:
-        for one in self._replies:
-            for kind, added in attempts(self._benchmark, one.sample).items():
-                name = named(one, kind)
+        for reply in self._replies:
+            for kind, added in attempts(self._benchmark, reply.sample).items():
+                name = probed_id(reply, kind)
                 data = {
-                    "of": one.sample.id,
-                    "reply": f"{one.reply.text}\n\n{added}",
-                    "data": dict(one.sample.data),
+                    "of": reply.sample.id,
+                    "reply": f"{reply.reply.text}\n\n{added}",
+                    "data": dict(reply.sample.data),
                 }
-                row = {"sample": replace(one.sample, id=name, media=(), data=data)}
-                yield Row(row, one.place, blake2b(name.encode(), digest_size=8).hexdigest())
+                row = {"sample": replace(reply.sample, id=name, media=(), data=data)}
+                yield Row(row, reply.row_index, blake2b(name.encode(), digest_size=8).hexdigest())
 
     def facts(self) -> Facts:
         digest = blake2b(self._digest.encode(), digest_size=16)

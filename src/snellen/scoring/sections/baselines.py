@@ -44,7 +44,7 @@ class Common:
     def __bool__(self) -> bool:
         return bool(self._counts)
 
-    def among(self, choices: int) -> str:
+    def answer_to(self, choices: int) -> str:
         """The answer to a question with so many choices; "" where none is known."""
         counter = self._counts.get(choices)
         return counter.most_common(1)[0][0] if counter else ""
@@ -52,7 +52,7 @@ class Common:
     @property
     def single(self) -> str | None:
         """The answer, where it is the same whatever the number of choices."""
-        answers = {self.among(choices) for choices in self._counts}
+        answers = {self.answer_to(choices) for choices in self._counts}
         return answers.pop() if len(answers) == 1 else None
 
     @property
@@ -138,7 +138,7 @@ def _by_blind_models(
     )
 
     def constant(sample: Sample) -> str:
-        return says(sample, common.among(len(sample.choices)))
+        return says(sample, common.answer_to(len(sample.choices)))
 
     drawn_at_random = common.chance is not None
     if drawn_at_random and is_mean(function):

@@ -58,8 +58,10 @@ def spent(runs: Sequence[Run]) -> Spent | None:
 
 def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
     """The prices that a run was last given."""
-    given = (one.get("profile", {}).get("prices") for one in manifest.get("sessions", []))
-    known = [prices for prices in given if prices]
+    price_tables = (
+        session.get("profile", {}).get("prices") for session in manifest.get("sessions", [])
+    )
+    known = [prices for prices in price_tables if prices]
     return msgspec.convert(known[-1], Prices) if known else None
 
 
@@ -112,8 +114,8 @@ class _Costs:
         if not self._replies:
             return None
         # Amounts in several currencies have no sum, nor those of a part of the replies.
-        whole = len(self._costs) == 1 and self._priced == self._replies - self._unsaid
-        currency, cost = next(iter(self._costs.items())) if whole else (None, None)
+        has_sum = len(self._costs) == 1 and self._priced == self._replies - self._unsaid
+        currency, cost = next(iter(self._costs.items())) if has_sum else (None, None)
         return Spent(
             replies=self._replies,
             questions=self._questions,

@@ -76,7 +76,7 @@ def against(
     if metric is not None:
         notes.append(f"corrected is the mean score; {metric} is another sum of scores")
     places = np.array(sorted(ratings), dtype=np.intp)
-    people = np.array([fmean(ratings[place]) for place in places.tolist()])
+    people = np.array([fmean(ratings[row]) for row in places.tolist()])
     label_of = np.full(len(score), np.nan)
     label_of[places] = people
     powered = stats.powered_mean(
@@ -199,13 +199,13 @@ def _rogan_gladen(
     return (certain + len(judged) * min(1.0, max(0.0, share))) / len(every)
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
+def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
     """Pearson's; None where one of them does not vary."""
     import numpy as np
 
-    if len(one) < 2 or not one.std() or not other.std():
+    if len(first) < 2 or not first.std() or not second.std():
         return None
-    return float(np.corrcoef(one, other)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -102,8 +102,8 @@ def _metrics(
         for metric, function in scoring.metrics.items()
     }
     if scoring.named is not None:
-        named = scoring.named(counted)
-        metrics |= {metric: metric_report(estimate) for metric, estimate in named.items()}
+        estimates = scoring.named(counted)
+        metrics |= {metric: metric_report(estimate) for metric, estimate in estimates.items()}
     if all(is_mean(function) for function in scoring.metrics.values()):
         # It reads no objects: two million references are not picked for each category.
         unread = objects([None] * counted.n)

@@ -67,23 +67,23 @@ def _blind(draft: Draft) -> ProbeReport:
     )
 
 
-def _less_chance(found: MetricReport, baselines: Baselines | None) -> MetricReport:
+def _less_chance(metric: MetricReport, baselines: Baselines | None) -> MetricReport:
     """A metric less what chance gives, which is known but for the draws that may stand behind
     it."""
     chance = None if baselines is None else baselines.chance
-    if found.value is None or chance is None:
-        why = found.reason or "what chance gives is not known: not every question has options"
-        return metric_report(Estimate(value=None, n=found.n, unit=found.unit, reason=why))
+    if metric.value is None or chance is None:
+        why = metric.reason or "what chance gives is not known: not every question has options"
+        return metric_report(Estimate(value=None, n=metric.n, unit=metric.unit, reason=why))
     draws = None if baselines is None else baselines.draws
     reason = f"chance is the mean of {draws} draws" if draws else None
-    interval = found.ci95 and (found.ci95[0] - chance, found.ci95[1] - chance)
+    interval = metric.ci95 and (metric.ci95[0] - chance, metric.ci95[1] - chance)
     return MetricReport(
-        value=found.value - chance,
-        unit=found.unit,
-        n=found.n,
-        stderr=found.stderr,
+        value=metric.value - chance,
+        unit=metric.unit,
+        n=metric.n,
+        stderr=metric.stderr,
         ci95=interval,
-        reason=found.reason or reason,
+        reason=metric.reason or reason,
     )
 
 
@@ -132,8 +132,8 @@ class _QuestionPasses:
     def meant(self) -> list[int | None]:
         """The options that were picked, by their place in the data."""
         return [
-            None if place is None else order[place]
-            for order, place in zip(self.orders, self.picked, strict=True)
+            None if position is None else order[position]
+            for order, position in zip(self.orders, self.picked, strict=True)
         ]
 
     @cached_property
@@ -142,8 +142,8 @@ class _QuestionPasses:
         each other one; as many where a place has each option equally often."""
         picks = Counter(self.meant)
         return [
-            sum(picks[order[place]] for order in self.orders) / len(self.orders)
-            for place in range(len(self.orders[0]))
+            sum(picks[order[position]] for order in self.orders) / len(self.orders)
+            for position in range(len(self.orders[0]))
         ]
 
 
@@ -152,28 +152,30 @@ def _permuted(draft: Draft) -> ProbeReport:
 
     best = draft.best
     every, complete = _questions(draft)
-    clusters = np.array([one.cluster for one in complete], dtype=np.int32)
+    clusters = np.array([question.cluster for question in complete], dtype=np.int32)
 
     def share(is_so: Callable[[_QuestionPasses], bool]) -> MetricReport:
-        values = np.array([float(is_so(one)) for one in complete])
+        values = np.array([float(is_so(question)) for question in complete])
         return metric_report(stats.mean(values, clusters))
 
-    places = max((len(one.orders[0]) for one in complete), default=0)
+    places = max((len(question.orders[0]) for question in complete), default=0)
     return ProbeReport(
         probe=dict(draft.benchmark.provenance.probe),
         metrics={
-            "consistency": share(lambda one: None not in one.meant and len({*one.meant}) == 1),
-            "circular": share(lambda one: all(score == best for score in one.scores)),
+            "consistency": share(
+                lambda question: None not in question.meant and len({*question.meant}) == 1
+            ),
+            "circular": share(lambda question: all(score == best for score in question.scores)),
         },
         counts={"questions": every, "complete": len(complete)},
-        places=[_place(number, complete) for number in range(places)],
+        places=[_position_report(number, complete) for number in range(places)],
         p=_uneven(complete),
     )
 
 
 def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
     """How many questions there are, and those of which all passes have a score."""
-    found: dict[tuple[str, int], _QuestionPasses] = {}
+    by_name: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
     rows = [*draft.table.headline_rows()]
     for row, scored in draft.samples():
@@ -185,17 +187,19 @@ def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
             continue
         order = sample.data[ORDER]
         assert isinstance(order, list)
-        right = None if sample.target is None else _place_of(sample.target, sample)
-        question = found.setdefault(
+        right = None if sample.target is None else _position_of(sample.target, sample)
+        question = by_name.setdefault(
             name, _QuestionPasses(cluster, [], [], [], None if right is None else order[right])
         )
         question.orders.append(order)
-        question.picked.append(_place_of(answer, sample))
+        question.picked.append(_position_of(answer, sample))
         question.scores.append(score)
-    return len(passes), [one for name, one in found.items() if len(one.orders) == passes[name]]
+    return len(passes), [
+        question for name, question in by_name.items() if len(question.orders) == passes[name]
+    ]
 
 
-def _place_of(answer: object, sample: Sample) -> int | None:
+def _position_of(answer: object, sample: Sample) -> int | None:
     """The place of the option that an answer names: by its letter or its text, whichever it is; of
     both, by what names the right one."""
     if not isinstance(answer, str):
@@ -208,28 +212,32 @@ def _place_of(answer: object, sample: Sample) -> int | None:
     return by_letter if sample.data[LETTERED] else by_text
 
 
-def _place(number: int, questions: Sequence[_QuestionPasses]) -> PlaceReport:
+def _position_report(number: int, questions: Sequence[_QuestionPasses]) -> PlaceReport:
     """How often what stands in a place was picked, and the accuracy where that is right."""
     import numpy as np
 
-    having = [one for one in questions if len(one.orders[0]) > number]
-    picks = [(one.cluster, float(place == number)) for one in having for place in one.picked]
+    having = [question for question in questions if len(question.orders[0]) > number]
+    picks = [
+        (question.cluster, float(position == number))
+        for question in having
+        for position in question.picked
+    ]
     right = [
-        (one.cluster, score)
-        for one in having
-        for order, score in zip(one.orders, one.scores, strict=True)
-        if order[number] == one.right
+        (question.cluster, score)
+        for question in having
+        for order, score in zip(question.orders, question.scores, strict=True)
+        if order[number] == question.right
     ]
 
     def mean(rows: Sequence[tuple[int, float]]) -> MetricReport:
         clusters = np.array([cluster for cluster, _ in rows], dtype=np.int32)
         return metric_report(stats.mean(np.array([value for _, value in rows]), clusters))
 
-    n = sum(len(one.orders) for one in having)
+    n = sum(len(question.orders) for question in having)
     return PlaceReport(
         place=ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1),
         picked=mean(picks),
-        expected=sum(one.expected[number] for one in having) / n,
+        expected=sum(question.expected[number] for question in having) / n,
         accuracy=mean(right),
     )
 
@@ -245,29 +253,29 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
     import numpy as np
 
     shapes: dict[tuple[int, int], list[_QuestionPasses]] = {}
-    for one in questions:
-        shapes.setdefault((len(one.orders), len(one.orders[0])), []).append(one)
+    for question in questions:
+        shapes.setdefault((len(question.orders), len(question.orders[0])), []).append(question)
     observed = 0.0
     again = np.zeros(DRAWS)
     draw = np.random.default_rng(0)
     picks = 0
     for (_, options), alike in sorted(shapes.items(), key=lambda shape: shape[0]):
         meant = np.array(
-            [[-1 if option is None else option for option in one.meant] for one in alike]
+            [[-1 if option is None else option for option in question.meant] for question in alike]
         )
         picks += int((meant >= 0).sum())
         # The place of each option in each pass; of none, -1, the last one, a place of its own.
         where = np.full((*meant.shape, options + 1), options)
-        orders = np.array([one.orders for one in alike])
+        orders = np.array([question.orders for question in alike])
         np.put_along_axis(where, orders, np.arange(options)[None, None, :], axis=2)
         # Where all passes picked the same it is the same however it is dealt.
         varied = (meant != meant[:, :1]).any(axis=1)
-        expected = np.sum([one.expected for one in alike], axis=0)
-        rest = _by_place(meant[~varied], where[~varied]) - expected
+        expected = np.sum([question.expected for question in alike], axis=0)
+        rest = _by_position(meant[~varied], where[~varied]) - expected
         meant, where = meant[varied], where[varied]
-        observed += float(((_by_place(meant, where) + rest) ** 2).sum())
+        observed += float(((_by_position(meant, where) + rest) ** 2).sum())
         again += [
-            ((_by_place(draw.permuted(meant, axis=1), where) + rest) ** 2).sum()
+            ((_by_position(draw.permuted(meant, axis=1), where) + rest) ** 2).sum()
             for _ in range(DRAWS)
         ]
     if not picks:
@@ -276,7 +284,7 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
     return float((1 + (again >= observed * (1 - 1e-12)).sum()) / (1 + DRAWS))
 
 
-def _by_place(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
+def _by_position(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
     """How many options that were meant (q, passes) stood in each place: (options,)."""
     import numpy as np
 

@@ -213,11 +213,11 @@ def _votes(
     missing: dict[int, int] = {}
     columns = (column[counted].tolist() for column in (rows.question, rows.unknown, rows.score))
     for number, unknown, score, answer in zip(*columns, rows.answer[counted], strict=True):
-        said = replies.setdefault(number, [])
+        answers = replies.setdefault(number, [])
         if unknown and unknown_as is not None:
             missing[number] = missing.get(number, 0) + 1
         else:
-            said.append((answer, score))
+            answers.append((answer, score))
     if unknown_as is not None:
         for number, n in missing.items():
             replies[number] += [(_same_answer(replies[number], unknown_as), unknown_as)] * n

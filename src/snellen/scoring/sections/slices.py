@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PLACE, SIZE, LENGTH, PICTURES = "answer_place", "picture_size", "question_words", "pictures"
+ANSWER_POSITION, SIZE, LENGTH, PICTURES = (
+    "answer_place",
+    "picture_size",
+    "question_words",
+    "pictures",
+)
 UNKNOWN = 0
 """The code of a sample that is in no bin."""
 MEGAPIXELS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -36,7 +41,7 @@ WORDS = (3, 7, 15, 31, 63, 127)
 """The most blanks between the words of a question in each bin but the last."""
 PER_SAMPLE = (0, 1, 2, 4, 8)
 BINS: Mapping[str, tuple[str, ...]] = {
-    PLACE: ("", *ascii_uppercase),
+    ANSWER_POSITION: ("", *ascii_uppercase),
     SIZE: (
         "",
         f"up to {MEGAPIXELS[0]:g} MP",
@@ -67,20 +72,20 @@ class SlicesSection:
     are made of all of them at once."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._place, self._pictures = Numbers("B"), Numbers("i")
+        self._positions, self._pictures = Numbers("B"), Numbers("i")
         self._pixels, self._blanks = Numbers("i"), Numbers("i")
         self.columns: Sequence[Column] = (
-            *(self._place, self._pictures),
+            *(self._positions, self._pictures),
             *(self._pixels, self._blanks),
         )
         # Called for each of hundreds of thousands of replies: nothing is looked up twice.
-        self._add_place, self._add_pictures = self._place.append, self._pictures.append
+        self._add_position, self._add_pictures = self._positions.append, self._pictures.append
         self._add_pixels, self._add_blanks = self._pixels.append, self._blanks.append
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         sample = scored.sample
         question, media = sample.question, sample.media
-        self._add_place(_place(sample) if sample.choices else UNKNOWN)
+        self._add_position(_position(sample) if sample.choices else UNKNOWN)
         self._add_pictures(len(media))
         self._add_pixels(_pixels(media) if media and media[0].digest else 0)
         self._add_blanks(
@@ -105,7 +110,7 @@ class SlicesSection:
         adjusted = stats.holm([*p_values.values()])
         for (name, p), holm in zip(p_values.items(), adjusted, strict=True):
             slices[name] = msgspec.structs.replace(slices[name], p=p, adjusted=holm)
-        note = _place_note(draft, slices.get(PLACE), columns.get(PLACE))
+        note = _position_note(draft, slices.get(ANSWER_POSITION), columns.get(ANSWER_POSITION))
         return {"slices": slices}, [note] if note else []
 
     def codes(self) -> dict[str, NDArray[np.uint8]]:
@@ -115,7 +120,7 @@ class SlicesSection:
         pixels = self._pixels.values
         sizes = 1 + np.searchsorted(np.array(MEGAPIXELS) * 1e6, pixels)
         columns = {
-            PLACE: self._place.values,
+            ANSWER_POSITION: self._positions.values,
             SIZE: np.where(pixels > 0, sizes, UNKNOWN).astype(np.uint8),
             LENGTH: _bins(self._blanks.values, WORDS, 1),
             PICTURES: _bins(self._pictures.values, PER_SAMPLE, 1),
@@ -135,7 +140,7 @@ def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float 
     return max(p_values)
 
 
-def _place_note(
+def _position_note(
     draft: Draft, report: SliceReport | None, codes: NDArray[np.uint8] | None
 ) -> str | None:
     """A note where the score depends on the place of the right answer."""
@@ -146,7 +151,7 @@ def _place_note(
     score, of = rows.columns.score, rows.in_mean
     assert score is not None
     bins = tested(score[of], rows.columns.cluster[of], codes[of])
-    names = [BINS[PLACE][code] for code in bins]
+    names = [BINS[ANSWER_POSITION][code] for code in bins]
     means = [(value, name) for name in names if (value := report.bins[name].value) is not None]
     (low, worst), (high, best) = min(means), max(means)
     note = (
@@ -175,25 +180,25 @@ def known(codes: NDArray[np.uint8]) -> Sequence[int]:
     return [code for code, n in enumerate(np.bincount(codes)) if n and code != UNKNOWN]
 
 
-def _place(sample: Sample) -> int:
+def _position(sample: Sample) -> int:
     """The place of the right answer, from 1; only of choices that are asked for by letter: a fixed
     list of words, such as yes and no, has no places."""
     target = sample.target
     if target is None or len(target) != 1:
         return UNKNOWN
-    place = ascii_uppercase.find(target) + 1
-    if not 1 <= place <= len(sample.choices):
+    position = ascii_uppercase.find(target) + 1
+    if not 1 <= position <= len(sample.choices):
         return UNKNOWN
-    by_letter = target not in sample.choices or sample.choices[place - 1] == target
-    return place if by_letter else UNKNOWN
+    by_letter = target not in sample.choices or sample.choices[position - 1] == target
+    return position if by_letter else UNKNOWN
 
 
 def _pixels(media: Sequence[object]) -> int:
     """Those of the largest picture whose size is known, else 0."""
     sizes = [
-        one.width * one.height
-        for one in media
-        if isinstance(one, Image) and one.width and one.height
+        picture.width * picture.height
+        for picture in media
+        if isinstance(picture, Image) and picture.width and picture.height
     ]
     return min(max(sizes, default=0), MAX_PIXELS)  # whatever a stored line says
 
